@@ -42,6 +42,9 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "show_neighbours_of": "word",
     "min_label_count": "mincountlabel",
     "label_prefix": "label",
+    "autotune_validation": "autotunevalidationfile",
+    "autotune_seconds": "autotuneduration",
+    "autotune_size": "autotunemodelsize",
 }
 OUR_NAMES = {theirs: ours for ours, names in THEIR_NAMES.items() for theirs in names.split()}
 ADVICE = {  # names without a counterpart
@@ -50,11 +53,7 @@ ADVICE = {  # names without a counterpart
     **dict.fromkeys(("hs", "loss"), "choose the objective, such as hierarchical-softmax"),
     **dict.fromkeys(("lrupdaterate",), "leave it out: the learning rate falls continuously"),
     **dict.fromkeys(("saveoutput",), "leave it out: a model folder has the output table"),
-    **dict.fromkeys(("wordngrams",), "use the trainer classifier"),
-    **dict.fromkeys(
-        (f"autotune{name}" for name in ("validation", "metric", "predictions", "duration", "modelsize")),
-        "use the command tune",
-    ),
+    **dict.fromkeys(("wordngrams", "autotunevalidation"), "use the trainer classifier"),
     **dict.fromkeys(("input", "train", "sentences", "documents", "corpusfile"), "pass the corpus as an argument"),
     **dict.fromkeys(("neighbours",), "use the command benchmark-indexes"),
     **dict.fromkeys(("compare",), "use the command compare"),
@@ -63,7 +62,7 @@ ADVICE = {  # names without a counterpart
 }
 THEIR_COMMANDS = {  # of fastText and word2vec
     "supervised": "train classifier",
-    "autotune": "tune classifier",
+    "autotune": "train classifier --autotune-validation",
     "test": "evaluate --labels",
     "test-label": "evaluate --labels --sections",
     "predict-prob": "predict",

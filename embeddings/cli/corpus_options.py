@@ -1,12 +1,15 @@
 """Options of commands that read a corpus: the settings of `embeddings.corpora.Corpus`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from embeddings.cli import label_options
 from embeddings.cli.options import ENCODING_ERRORS, option
 from embeddings.setting_names import FOLDINGS, LANGUAGES
+
+if TYPE_CHECKING:
+    from embeddings.training.trainer import Trainer
 
 VOCABULARY = option(
     "--vocabulary",
@@ -110,6 +113,16 @@ def pair_options(tokenizer: str, case: str) -> list[click.Parameter]:
             default=None,
         ),
     ]
+
+
+def trainer_text_options(trainer: type["Trainer"]) -> list[click.Parameter]:
+    """How a trainer's text is read."""
+    if trainer.reads_labels:
+        return labelled_options(trainer.tokenizer, trainer.case)
+    if trainer.reads_pairs:
+        pairs = pair_options(trainer.tokenizer, trainer.case)
+        return [*pairs, VOCABULARY, *phrase_options()]
+    return [*options(trainer.tokenizer, trainer.case), VOCABULARY, *phrase_options()]
 
 
 def word_options() -> list[click.Parameter]:

@@ -26,6 +26,9 @@ INPUT_OPTIONS = (
     "stop_labels",
     "validation",
     "labels",
+    "autotune_validation",
+    "autotune_similarity",
+    "autotune_analogy",
     "config",
 )
 REPLACEABLE = ("--init", "--continue")  # inputs that the output may replace if it is given the same path
@@ -57,6 +60,11 @@ def output_files(out: str) -> list[Path]:
 def checkpoint_folder(out: str) -> Path:
     """The folder of the checkpoints of a model saved at `out`."""
     return Path(out).with_name(f"{Path(out).name}.checkpoints")
+
+
+def search_folder(out: str) -> Path:
+    """The folder of the search whose best model is saved at `out`."""
+    return Path(out).with_name(f"{Path(out).name}.search")
 
 
 def inputs() -> Inputs:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import corpus_options, init_options, output_paths, run_options, stability
+from embeddings.cli import autotune, corpus_options, init_options, output_paths, run_options, stability
 from embeddings.cli.command_classes import PluginGroup, SectionedCommand
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
@@ -37,7 +37,7 @@ RESULTS = ("seconds", "compile_seconds", "words_per_second", "loss_by_epoch", "e
 
 def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
-    text = text_options(trainer)
+    text = corpus_options.trainer_text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
     run = [*init_options.options(trainer), *run_options.options(trainer), *stability.train_options(trainer)]
     common = [
@@ -48,7 +48,8 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         CONFIG_OPTION,
         *OUTPUT,
     ]
-    shared = [*common, *text, *run]
+    search = autotune.options(trainer)
+    shared = [*common, *text, *run, *search]
     names = [str(parameter.name) for parameter in shared]
 
     def callback(**values: Any) -> None:
@@ -57,10 +58,16 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         if options.get("init") is not None and "dim" in values and not is_given("dim"):
             options["init"] = init_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
             values["dim"] = options["init"].dim
-        resamples = options.pop("resamples", None)
+        search = {name: options.pop(name, None) for name in autotune.NAMES}
+        resamples, is_search = options.pop("resamples", None), autotune.is_requested(search)
         if resamples is not None:
+            if is_search:
+                raise click.UsageError("--resamples cannot be combined with a search for settings")
             stability.check_train_options(options)
-        train(trainer(**values), **options)
+        if is_search:
+            autotune.train_best(trainer(**values), search, **options)
+        else:
+            train(trainer(**values), **options)
         if resamples is not None:
             stability.run_after_training(options["out"], resamples, options)
 
@@ -73,20 +80,10 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
             "Common options": COMMON,
             "Text options": [str(option.name) for option in text],
             "Run options": [str(option.name) for option in run],
+            "Search for settings": [str(option.name) for option in search],
         },
         other="Model options",
     )
-
-
-def text_options(trainer: type[Trainer]) -> list[click.Parameter]:
-    """How a trainer's text is read."""
-    if trainer.reads_labels:
-        return corpus_options.labelled_options(trainer.tokenizer, trainer.case)
-    if trainer.reads_pairs:
-        pairs = corpus_options.pair_options(trainer.tokenizer, trainer.case)
-        return [*pairs, corpus_options.VOCABULARY, *corpus_options.phrase_options()]
-    options = corpus_options.options(trainer.tokenizer, trainer.case)
-    return [*options, corpus_options.VOCABULARY, *corpus_options.phrase_options()]
 
 
 def check_vocabulary_options(vocabulary: str | None, continued: Any) -> None:

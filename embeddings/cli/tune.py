@@ -1,6 +1,8 @@
 """`embeddings tune`: a search for the settings of a trainer, one subcommand for each installed trainer."""
 
 import shlex
+from collections.abc import Collection
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +15,6 @@ from embeddings.cli.output import note, print_json, print_lines, print_rows
 from embeddings.cli.progress_bar import ReadingBar, TrainingBar
 from embeddings.cli.run_options import text_or_share
 from embeddings.cli.signals import EXIT_INTERRUPT, ignored_signals
-from embeddings.cli.train import text_options
 from embeddings.corpora import Corpus
 from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.kernels.compile_process import compiling
@@ -29,6 +30,8 @@ SEARCH = ("trials", "seconds", "metric", "vary", "halving", "validation", "label
 COMMON = ("out", "resume", "threads", "seed", "config", "force", "quiet", "as_json")
 NOT_REPEATED = (*SEARCH, *COMMON)
 BEST = "best"
+TUNED, QUANTISED = "tuned", ".ftz"  # the output of the command that trains the best settings, and of a quantised one
+INTERRUPTED = "nothing was scored on the test half yet; repeat the command with --resume to continue"
 UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
 
@@ -53,7 +56,7 @@ class FileSize(click.ParamType):  # type: ignore[type-arg]  # generic in some ve
 
 def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
-    text = text_options(trainer)
+    text = corpus_options.trainer_text_options(trainer)
     common = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option(
@@ -152,7 +155,6 @@ def tune_trainer(
     seed: int, threads: int | None = None, **options: Any,
 ) -> None:  # fmt: skip
     """Search, and report."""
-    from embeddings.eval.tuning import tune
     from embeddings.eval.tuning.study_folder import StudyFolder
     from embeddings.eval.tuning.tuning_report import write_report
 
@@ -162,20 +164,32 @@ def tune_trainer(
         search["validation"] = text_or_share(search["validation"])
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     output_paths.check_outside_corpus(out, text)
+    tuning = search_settings(
+        trainer, text, quiet=quiet, out=out, resume=resume, force=force, threads=threads, seed=seed, **search
+    )
+    is_quantised = search.get("size") is not None
+    command = winning_command(tuning, trainer.trainer_name, NOT_REPEATED, TUNED + QUANTISED * is_quantised)
+    with ignored_signals():
+        write_report(StudyFolder.open(out), tuning, command)
+    report(tuning, out, f"{out}/{BEST}", command, as_json=as_json, interrupted=INTERRUPTED)
+
+
+def search_settings(
+    trainer: Trainer, text: Corpus, *, quiet: bool, threads: int | None, seed: int, **search: Any
+) -> "Tuning":
+    """Search, and report each trial; `search` are arguments of `embeddings.tune`."""
+    from embeddings.eval.tuning import tune
+
     with ReadingBar(quiet) as reading, compiling(training_work(trainer)):
         encoded = text.encode(report=reading, threads=threads)
     fixed = [name for name in field_types(type(trainer)) if is_given(name)]
     with encoded:
         reading.summarize(encoded)
         with TrainingBar(quiet, "searching") as bar:
-            tuning = tune(
-                trainer, text, **search, fixed=fixed, out=out, resume=resume, force=force, threads=threads, seed=seed,
+            return tune(
+                trainer, text, **search, fixed=fixed, threads=threads, seed=seed,
                 report=lambda trial: bar.report(describe(trial)), progress=bar,
             )  # fmt: skip
-    command = winning_command(tuning, trainer.trainer_name, search.get("size"))
-    with ignored_signals():
-        write_report(StudyFolder.open(out), tuning, command)
-    report(tuning, out, command, as_json=as_json)
 
 
 def describe(trial: "Trial") -> str:
@@ -188,8 +202,13 @@ def describe(trial: "Trial") -> str:
     return f"trial {trial.number}: {result}{state}{trial.seconds:.1f} s  {settings}"
 
 
-def report(tuning: "Tuning", out: str, command: str, *, as_json: bool) -> None:
-    """Print the trials, the results on the test half, and the command that repeats the best one."""
+def report(tuning: "Tuning", out: str, saved: str, command: str, *, as_json: bool, interrupted: str) -> None:
+    """Print the trials, the results on the test half, and the command that repeats the best one.
+
+    Arguments:
+        saved: the path of the best model.
+        interrupted: what a user should know about a search that was interrupted.
+    """
     from embeddings.eval.tuning.tuning_report import comparison_rows, test_rows, trial_rows
 
     assert tuning.best is not None
@@ -205,29 +224,34 @@ def report(tuning: "Tuning", out: str, command: str, *, as_json: bool) -> None:
                 print_lines("")
                 print_rows(rows)
     best_score = f"trial {tuning.best.number} with {tuning.best.score:.4f}"
-    note(f"best by {tuning.metric}: {best_score}, saved in {out}/{BEST}")
+    note(f"best by {tuning.metric}: {best_score}, saved in {saved}")
     if tuning.is_interrupted:
-        note("interrupted: nothing was scored on the test half yet; repeat the command with --resume to continue")
+        note(f"interrupted: {interrupted}")
     note("the command that trains the best settings:")
     note(command)
     if tuning.is_interrupted:
         raise click.exceptions.Exit(EXIT_INTERRUPT)
 
 
-def winning_command(tuning: "Tuning", trainer: str, size: int | None) -> str:
-    """The command line that trains with the best settings, and quantises if the size is limited."""
+def winning_command(tuning: "Tuning", trainer: str, not_repeated: Collection[str], out: str) -> str:
+    """The command line that trains with the best settings, and quantises if `out` is for a quantised classifier.
+
+    Arguments:
+        not_repeated: options of the current command that do not belong to it; `--threads` and `--seed` do.
+    """
     context = click.get_current_context()
     assert tuning.best is not None
     given = {name: value for name, value in context.params.items() if is_given(name) or name == "corpus"}
-    repeated = {name: value for name, value in given.items() if name not in NOT_REPEATED or name in ("threads", "seed")}
+    repeated = {name: value for name, value in given.items() if name not in not_repeated or name in ("threads", "seed")}
     words = ["embeddings", "train", trainer, *repeated.pop("corpus")]
     parameters = {str(parameter.name): parameter for parameter in context.command.params}
     for name, value in (repeated | tuning.best.settings).items():
         words += option_words(parameters[name], value)
-    words += ["-o", "tuned"]
-    if size is None:
-        return shlex.join(words)
-    quantize = ["embeddings", "quantize", "tuned", "-o", "tuned.ftz", "--cutoff", str(tuning.best.details["cutoff"])]
+    if Path(out).suffix.lower() != QUANTISED:
+        return shlex.join([*words, "-o", out])
+    model = str(Path(out).with_suffix(""))
+    words += ["-o", model]
+    quantize = ["embeddings", "quantize", model, "-o", out, "--cutoff", str(tuning.best.details["cutoff"])]
     quantize += ["--qnorm", *["--qout"] * (tuning.result.quantised_output is not None)]
     quantize += ["--seed", str(context.params["seed"])] * is_given("seed")
     return f"{shlex.join(words)} && {shlex.join(quantize)}"

@@ -56,7 +56,7 @@ class LabelMetricOfTexts:
     """A score of labels, of classifiers that are quantised first if their size is limited; see `Metric`."""
 
     dev: LabelJudge
-    held_back: LabelJudge
+    held_back: LabelJudge | None
     name: str
     size: int | None
     seed: int
@@ -64,9 +64,13 @@ class LabelMetricOfTexts:
 
     @classmethod
     def read(
-        cls, source: Any, corpus: Corpus, metric: str, *, k: int, size: int | None, threads: int | None, seed: int
-    ) -> "LabelMetricOfTexts":
+        cls, source: Any, corpus: Corpus, metric: str, *, half: str = DEV, k: int, size: int | None,
+        threads: int | None, seed: int,
+    ) -> "LabelMetricOfTexts":  # fmt: skip
         """Read labelled texts, which are written as those of the corpus.
+
+        Arguments:
+            half: "dev", or "all" of the texts, of which none are then held back.
 
         Raises:
             SettingError: the metric is unknown, or a half of the texts is empty.
@@ -78,26 +82,28 @@ class LabelMetricOfTexts:
         read = corpus.labels.read(sources, encoding=corpus.encoding, encoding_errors=corpus.encoding_errors)
         batches, wanted = list(read), LabelMetric.parse(metric, corpus.labels.prefix)
         judges = []
-        for half in (DEV, TEST):
-            part = [select_texts(batch, half) for batch in batches]
+        for one in (ALL,) if half == ALL else (DEV, TEST):
+            part = [select_texts(batch, one) for batch in batches]
             if not any(batch.labels for batch in part):
-                raise SettingError(f"the {half} half of {sources[0].name} has no labels: use more texts with labels")
+                place = sources[0].name if one == ALL else f"the {one} half of {sources[0].name}"
+                raise SettingError(f"{place} has no labels: use more texts with labels")
             judges.append(LabelJudge(part, wanted, corpus.labels.prefix, k, threads))
-        return cls(judges[0], judges[1], sources[0].name, size, seed)
+        return cls(judges[0], None if half == ALL else judges[1], sources[0].name, size, seed)
 
     @property
     def description(self) -> str:
         """The metric and the texts."""
         metric = self.dev.metric
         name = str(metric) if metric.label is None else f"{metric}:{metric.label}"
-        return f"{name} on the dev half of {self.name}"
+        part = "all texts" if self.held_back is None else "the dev half"
+        return f"{name} on {part} of {self.name}"
 
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
         """The whole text."""
         return encoded
 
     def judge(self, model: Model) -> Judgement:
-        """Score a classifier by the dev half."""
+        """Score a classifier by the dev half, or all texts."""
         if self.size is None:
             return Judgement(self.dev(model.classifier), model)
         small, cutoff = quantize_to_size(model.classifier, self.size, self.seed)
@@ -105,7 +111,9 @@ class LabelMetricOfTexts:
 
     def test(self, results: dict[str, Any]) -> tuple[list[Result], list[Comparison]]:
         """Score classifiers by the test half, beside that of the most frequent labels."""
-        judge, scores = self.held_back, []
+        judge, scores = self.held_back, list[LabelScores]()
+        if judge is None:
+            return [], []
         for name, result in results.items():
             predictions = judge.predict(result.classifier if isinstance(result, Model) else result)
             scores.append(LabelScores(predictions, self.name, name, judge.k, 0.0, [judge.metric], TEST))

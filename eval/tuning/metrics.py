@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -17,6 +17,7 @@ from embeddings.eval.tuning.loss_metric import HeldOutLoss
 from embeddings.eval.tuning.trials import Judgement
 from embeddings.eval.validation import check_predicts_words
 from embeddings.models.model import Model
+from embeddings.settings import check_value
 from embeddings.training.trainer import Trainer
 
 SETS = ("similarity", "analogy", "pairs")  # that a metric names, as in similarity:wordsim353
@@ -57,8 +58,8 @@ class Metric(Protocol):
 
 
 def new_metric(
-    metric: Metrics, trainer: Trainer, corpus: Corpus, *, labels: Any = None, k: int = 1, size: int | None = None,
-    validation: Any = None, threads: int | None = None, seed: int = 1,
+    metric: Metrics, trainer: Trainer, corpus: Corpus, *, labels: Any = None, half: str = DEV, k: int = 1,
+    size: int | None = None, validation: Any = None, threads: int | None = None, seed: int = 1,
 ) -> Metric:  # fmt: skip
     """The metric that `tune` is given; see there.
 
@@ -66,6 +67,7 @@ def new_metric(
         SettingError: it is unknown, the trainer cannot be scored by it, or an argument does not belong to it.
         FormatError, CorpusError: a set or text cannot be read, or a half of it is empty.
     """
+    check_half(half, labels)
     if callable(metric):
         return FunctionMetric(metric)
     names = [metric] if isinstance(metric, str) else list(metric)
@@ -92,7 +94,14 @@ def new_metric(
         raise SettingError(f"{trainer.trainer_name} cannot be scored by {names[0]!r}: choose {known}")
     if labels is None:
         raise SettingError(f"the metric {names[0]} requires labels: labelled texts that are not trained on")
-    return LabelMetricOfTexts.read(labels, corpus, names[0], k=k, size=size, threads=threads, seed=seed)
+    return LabelMetricOfTexts.read(labels, corpus, names[0], half=half, k=k, size=size, threads=threads, seed=seed)
+
+
+def check_half(half: str, labels: Any) -> None:
+    """Refuse an unknown half, and to score by all items of what is no set of labelled texts."""
+    check_value("half", half, Literal["dev", "all"], {})
+    if half != DEV and labels is None:
+        raise SettingError(f"half={half} requires labels: other scores use the dev half")
 
 
 @dataclass(frozen=True)

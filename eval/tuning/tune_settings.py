@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import SettingError
@@ -33,6 +33,7 @@ def tune(
     fixed: Collection[str] = (),
     halving: bool | None = None,
     labels: Any = None,
+    half: Literal["dev", "all"] = "dev",
     k: int = 1,
     size: int | None = None,
     validation: Any = None,
@@ -64,6 +65,7 @@ def tune(
         halving: end a trial after 1, 2, 4, ... epochs unless its score is in the better half; by default if the trainer
             has epochs and they are not varied.
         labels: labelled texts for scores of labels: a path, or an iterable of texts.
+        half: of `labels`, by which trials are scored: "dev"; or "all", so that none are left to judge the best trial.
         k: labels to predict for each text.
         size: quantise classifiers so that their file has at most so many bytes.
         validation: the held-out text of the metric "loss": a path, or the share of the corpus that is held out, by
@@ -93,7 +95,7 @@ def tune(
     threads, seed = check_threads_and_seed(threads, seed, base)
     text = as_corpus(corpus, base)
     scoring = new_metric(
-        metric, base, text, labels=labels, k=k, size=size, validation=validation, threads=threads, seed=seed
+        metric, base, text, labels=labels, half=half, k=k, size=size, validation=validation, threads=threads, seed=seed
     )
     is_halving = uses_halving(base, halving, vary)
     space = search_space(base, vary, kept | set(scoring.fixed) | ({EPOCHS} if is_halving else set()))

@@ -126,7 +126,6 @@ ERRORS = {
     "unlabelled": ([*CLASSIFIER, "--labels", "text.txt", "--metric", "f1", "--trials", 1], "has no labels"),
     "overlap": ([*WORDS[:-4], "--metric", "analogy:google-analogies", "--trials", 1], "no score on google-analogies"),
     "not a search": ([*WORDS[:4], "folder", *WORDS[5:]], "folder"),
-    "autotune": (["train", "classifier", "train.txt", "--autotune-validation", "v", "-o", "m"], "command tune"),
 }
 
 
