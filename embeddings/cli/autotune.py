@@ -24,7 +24,8 @@ SETS = ("autotune_validation", "autotune_similarity", "autotune_analogy")
 NAMES = (*LIMITS, *SETS, "autotune_metric", "autotune_predictions", "autotune_size")
 RUN = (*run_options.DEFAULTS, *init_options.DEFAULTS)  # options of a single run
 DEFAULT_SECONDS = 300.0  # as in fastText
-INTERRUPTED = "repeat the command with --resume --force to continue"
+STOPPED = "the best model so far is saved"
+INTERRUPTED = f"{STOPPED}; repeat the command with --resume --force to continue"
 
 
 def options(trainer: type[Trainer]) -> list[click.Parameter]:
@@ -128,10 +129,11 @@ def search_arguments(values: dict[str, Any]) -> dict[str, Any]:
 
 def finish(tuning: "Tuning", trainer: Trainer, folder: Path, out: str, *, as_json: bool) -> None:
     """Report a search whose result is saved; its folder is kept only to continue an interrupted one."""
-    if not tuning.is_interrupted:
+    is_resumable = trainer.accepts_run_options  # which --resume is one of
+    if not (tuning.is_interrupted and is_resumable):
         shutil.rmtree(folder, ignore_errors=True)
     command = winning_command(tuning, trainer.trainer_name, (*NAMES, *COMMON), out)
-    report(tuning, out, out, command, as_json=as_json, interrupted=INTERRUPTED)
+    report(tuning, out, out, command, as_json=as_json, interrupted=INTERRUPTED if is_resumable else STOPPED)
 
 
 def remove_empty(folder: Path) -> None:

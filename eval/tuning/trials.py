@@ -32,7 +32,8 @@ class Trial:
         number: from 1.
         settings: those that the search varies.
         state: "complete"; "halved", if successive halving ended it after the last of `epoch_scores`; or "failed".
-        score: that of the dev half; None if the trial failed, and `reason` then says why.
+        score: that of the dev half, or with `half="all"` of all labelled texts; None if the trial failed, and `reason`
+            then says why.
         seconds: of training and scoring, without compilation.
         epoch_scores: the score after each epoch at which the trial was compared with others.
         details: from the judgement.
@@ -57,7 +58,7 @@ class Tuning:
 
     Arguments:
         trials: all of them; the first one has the settings that the trainer was given.
-        best: the complete trial with the highest score on the dev half.
+        best: the complete trial with the highest score.
         result: its model, or what the metric made of it.
         trainer: with its settings.
         metric: what the trials were scored by.

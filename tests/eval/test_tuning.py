@@ -235,3 +235,12 @@ def test_errors(pairs, tmp_path):
         tune("skipgram", TEXT, metric=pairs, trials=1, vary=["epochs=1..9"], halving=True)
     with pytest.raises(SettingError, match="the metric f1 requires labels"):
         tune("classifier", TEXT, metric="f1", trials=1)
+
+
+@pytest.mark.parametrize(
+    ("half", "metric", "message"),
+    [("test", "f1", "half must be"), ("all", "similarity:wordsim353", "half=all requires labels")],
+)
+def test_the_half_that_scores_trials_is_checked(half, metric, message):
+    with pytest.raises(SettingError, match=message):
+        em.tune("skipgram", [["a", "b"]], metric=metric, trials=1, half=half)
