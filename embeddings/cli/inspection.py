@@ -6,8 +6,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from embeddings.analysis.context_map import RECORD as CONTEXT_MAP
-from embeddings.analysis.context_map import ContextMap
 from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
 from embeddings.corpora.phrases import phrase_list
 from embeddings.corpora.reading.compressed_files import file_compression, open_decompressed, read_head
@@ -25,6 +23,7 @@ from embeddings.vectors import format_dispatch
 MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
 BLOCK = 1 << 20
 STUDY = "study.json"  # of `embeddings tune`
+CONTEXT_MAP = "map.json"  # of `embeddings induce`
 CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
 
 
@@ -57,6 +56,8 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         keys = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
         return {"what": "saved index", **{key: record.get(key) for key in keys}}
     if (path / CONTEXT_MAP).is_file():
+        from embeddings.analysis.context_map import ContextMap  # imports numba
+
         context_map = ContextMap.load(path)
         fields = {name: value for name, value in vars(context_map).items() if name != "matrix"}
         return {"what": "map of contexts", "dim": len(context_map.matrix), **fields}
