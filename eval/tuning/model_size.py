@@ -1,6 +1,6 @@
 """Classifiers of a limited file size."""
 
-from embeddings.eval.tuning.trials import TuningError
+from embeddings.eval.tuning.trials import ModelSizeError
 from embeddings.formats.fasttext_size import cutoff_for_size
 from embeddings.models.classifier import Classifier
 
@@ -12,11 +12,11 @@ def quantize_to_size(classifier: Classifier, size: int, seed: int = 1) -> tuple[
     """A quantised copy whose file has at most `size` bytes, and its cutoff.
 
     Raises:
-        TuningError: the copy would have too few rows.
+        ModelSizeError: the copy would have too few rows.
     """
     options = {"dsub": min(2, classifier.output.shape[1]), "qnorm": True, "qout": len(classifier.labels) >= MIN_LABELS}
     rows = len(classifier.inputs.table)
     cutoff = cutoff_for_size(classifier, size, **options)
     if cutoff < min(MIN_CUTOFF, rows):
-        raise TuningError(f"{size:,} bytes hold only {cutoff} of {rows:,} rows: allow a larger file or a lower dim")
+        raise ModelSizeError(f"{size:,} bytes hold only {cutoff} of {rows:,} rows: allow a larger file or a lower dim")
     return classifier.quantize(cutoff, **options, seed=seed), cutoff

@@ -12,7 +12,7 @@ from embeddings.errors import EmbeddingsError
 from embeddings.eval.tuning.metrics import Metric
 from embeddings.eval.tuning.search_space import Space, distribution, first_values, is_rung, suggest
 from embeddings.eval.tuning.study_folder import BEST, DEFAULTS, StudyFolder
-from embeddings.eval.tuning.trials import Judgement, State, Trial, Tuning, TuningError
+from embeddings.eval.tuning.trials import Judgement, ModelSizeError, State, Trial, Tuning, TuningError
 from embeddings.kernels.compile_time import compile_time
 from embeddings.models.model import Model
 from embeddings.support.extras import import_extra
@@ -184,6 +184,8 @@ class Search:
         """The score of a model by the dev half."""
         try:
             return self.metric.judge(model)
+        except ModelSizeError:
+            raise  # other settings may make a smaller model
         except EmbeddingsError as error:
             raise JudgementError(str(error)) from None
 

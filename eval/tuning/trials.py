@@ -15,6 +15,10 @@ class TuningError(EmbeddingsError):
     """A search found no settings."""
 
 
+class ModelSizeError(TuningError):
+    """A model cannot be made as small as the search requires."""
+
+
 @dataclass(frozen=True)
 class Judgement:
     """The score of a model, higher is better; and the result to keep, such as the model or a smaller version of it."""

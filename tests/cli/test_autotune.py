@@ -102,6 +102,11 @@ def test_size(folder):
     assert float(validation_score("m.ftz", ("f1@1", "all"))) == pytest.approx(report["score"], abs=1e-4)
     fasttext = pytest.importorskip("fasttext")
     assert fasttext.load_model("m.ftz").test("valid.txt")[1] == pytest.approx(report["score"], abs=0.02)
+    search = ["--autotune-trials", 6, "--autotune-size", "20k", "--max-n", 0, "-o", "l.ftz", "--json", *SEARCH]
+    trials = json.loads(expect("train", "classifier", "train.txt", *search).stdout)["trials"]
+    states = [trial["state"].partition(":")[0] for trial in trials]
+    assert states[0] == "failed"
+    assert "best" in states, "a lower dim fits"
     options[-1] = "9k"
     assert "allow a larger file" in tune(*options, "-o", "n.ftz", code=1).stderr.splitlines()[-1]
 
