@@ -88,8 +88,8 @@ def test_resume_without_a_checkpoint_starts_from_the_beginning(text):
     [
         (["--checkpoint-every", "60"], 2, ["'60'", "30s"]),
         (["--checkpoint-every", "never", "--resume"], 2, ["--resume", "--checkpoint-every never"]),
-        (["--stop-patience", "3"], 2, ["--stop-patience requires --stop-similarity or --stop-analogy"]),
-        (["--decay-on-plateau", "3"], 2, ["--decay-on-plateau requires --stop-similarity or --stop-analogy"]),
+        (["--stop-patience", "3"], 2, ["--stop-patience requires", "--stop-similarity", "--validation"]),
+        (["--decay-on-plateau", "3"], 2, ["--decay-on-plateau requires", "--stop-similarity", "--validation"]),
         (["--schedule", "cosine", "--stages", "3"], 2, ["stages requires the schedule 'step'"]),
         (["--stop-similarity", "missing"], 1, ["'missing'"]),
         (["--log", "text.txt"], 2, ["--log text.txt", "corpus"]),

@@ -171,7 +171,7 @@ def test_document_models_are_scored_by_labels(tmp_path):
     [
         (["--trainer", "no-such"], "'no-such'"),
         (["--dim", "0"], "dim"),
-        (["--peer", "word2vec"], "peer must be one of gensim, fasttext, got 'word2vec'"),
+        (["--peer", "word2vec"], "peer must be one of gensim, fasttext, or a file that ends in .toml, got 'word2vec'"),
     ],
 )
 def test_invalid_options_are_refused_in_one_line(corpus, tmp_path, wrong, said):

@@ -178,7 +178,7 @@ def test_training_and_prediction_have_the_same_features(settings, min_count):
     for number, text in enumerate(texts):
         items = features.items[features.starts[number] : features.starts[number + 1]]
         rows = [row for item in items for row in Texts.rows_of(item, features.subword_starts, features.subword_rows)]
-        hidden, counts = classifier._hidden(text.encode(), np.array([0, len(text.encode())]))
+        hidden, counts = classifier._means(text.encode(), np.array([0, len(text.encode())]))
         assert counts[0] == len(rows)
         np.testing.assert_allclose(hidden[0], inputs[rows].mean(axis=0), rtol=1e-4, atol=1e-6)
 
@@ -186,7 +186,7 @@ def test_training_and_prediction_have_the_same_features(settings, min_count):
 def test_ngrams_that_never_occurred_count_as_zeros():
     model = em.train("classifier", LINES, dim=DIM, word_ngrams=2, threads=1)
     text = b"cat zzz mat"  # three words with </s>, of which one is unknown; three bigrams, of which one is known
-    hidden, counts = model.classifier._hidden(text, np.array([0, len(text)]))
+    hidden, counts = model.classifier._means(text, np.array([0, len(text)]))
     assert counts[0] == 6
     rows = [model.vocabulary.index(word) for word in ("cat", "mat", "</s>")]
     buckets = model.tables["ngram_buckets"]

@@ -17,7 +17,7 @@ from embeddings.training.trainer import Trainer
 from embeddings.vectors.vectors import Vectors
 
 SETTINGS = {
-    "paragraph-dbow": {"window": 5},  # without train_words no other window is accepted
+    "paragraph-dbow": {"window": 5, "learning_rate": 0.025},  # without train_words no other window is accepted
     "tensor-indexing": {"min_phrases": 0},  # the corpus of the contract has no phrases
     "glove": {"x_max": 10.0},  # counts are small in a small corpus
     "sembei": {"max_n": 1, "per_length": "all"},  # so that its n-grams are the words of the corpus

@@ -109,7 +109,7 @@ def test_unwritable_folders_are_refused_before_the_corpus_is_read(tmp_path):
         ({"dim": 9}, r"dim.*8.*9"),
         ({"seed": 4}, r"seed.*3.*4"),
         ({"threads": 2}, r"threads.*1.*2"),
-        ({"learning_rate": 0.1, "window": 3}, r"learning_rate.*0\.025.*0\.1.*window.*5.*3"),
+        ({"learning_rate": 0.1, "window": 3}, r"learning_rate.*0\.05.*0\.1.*window.*5.*3"),
         ({"trainer": "cbow"}, r"trainer.*skipgram.*cbow"),
         ({"corpus": [["a", "b"]] * 9}, r"corpus.*[0-9a-f]{8}.*vocabulary"),
         (

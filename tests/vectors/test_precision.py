@@ -102,7 +102,7 @@ def test_a_column_scale_is_ignored_for_floats():
 
 
 def test_formats_without_int8_refuse_it(tmp_path, random):
-    for name, form in [("v.npy", None), ("v", "model2vec"), ("v", "sentence-transformers")]:
+    for name, form in [("v.npy", None), ("v", "sentence-transformers")]:
         with pytest.raises(SettingError, match=r"dtype.*int8"):
             random.save(tmp_path / name, form, dtype="int8")
     assert not list(tmp_path.iterdir())
