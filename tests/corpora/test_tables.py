@@ -366,7 +366,9 @@ def test_memory_does_not_grow_with_a_table(tmp_path):
             writer.write_table(pa.table({"text": rows}))
     encode(["some words"]).close()
     for name in ("jsonl", "csv", "parquet"):
-        (tmp_path / f"out-{name}").mkdir()
+        for folder in ("first", "out"):
+            (tmp_path / f"{folder}-{name}").mkdir()
+        Corpus(tmp_path / f"t.{name}", rows=9).write_text(tmp_path / f"first-{name}", None, 1 << 18, 1)  # loads kernels
         corpus = Corpus(tmp_path / f"t.{name}")
         tracemalloc.start()
         before = pa.total_allocated_bytes()
