@@ -127,7 +127,9 @@ def test_evaluation_of_trained_vectors_and_of_concatenated_models(models, docume
     assert {row["measure"] for row in rows("--name-column", "tag")} == {"accuracy", "macro-f1"}
     assert rows("--use-trained-vectors")[0]["value"].startswith("none: ")
     both = rows("--concat-with", models[1])
-    assert {(row["vectors"], row["measure"]) for row in both} == {(str(models[0]), one) for one in ("accuracy", "macro-f1")}
+    assert {(row["vectors"], row["measure"]) for row in both} == {
+        (str(models[0]), one) for one in ("accuracy", "macro-f1")
+    }
     refused("evaluate", models[0], "--concat-with", models[1], code=2)
     message = refused("evaluate", models[0], "--use-trained-vectors", code=2)
     assert "--use-trained-vectors requires --documents" in message
