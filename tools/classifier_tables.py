@@ -22,7 +22,7 @@ NOTES = """
   of AG News the sum over folds. Python has started and kernels are loaded. fastText is its C++ program.
 - Lines per CPU second are those of the commands `predict` and `predict-prob` on the reviews for testing, without those
   of a single line.
-- Quantised models are those of fastText for the first fold, and `--cutoff` keeps so many rows.
+- Quantised models are those of fastText for the first fold, and `--cutoff` is the number of rows that they keep.
 - The search has 20 trials on one thread with seed 1. It trains on 20,000 reviews and scores 5,000 others; the best
   settings are those with the best score there.
 """

@@ -25,7 +25,7 @@ class RunProgress:
     arrays: dict[str, np.ndarray]
 
     def copy(self) -> "RunProgress":
-        """A copy that does not change as the run goes on."""
+        """A copy that later steps of the run do not change."""
         return RunProgress(self.values, {name: array.copy() for name, array in self.arrays.items()})
 
 

@@ -42,7 +42,7 @@ NO_LABEL = -1
 def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[ItemScores]:
     """Which documents are labelled correctly, by label and all (section None); macro-F1; the share of known words.
 
-    Accuracy and macro-F1 stand beside those of the most frequent label of the training documents.
+    Accuracy and macro-F1 are reported with those of the most frequent label of the training documents.
     """
     matrix, covered, kind = represent(source, test)
     labels, label = np.unique(test.documents.labels, return_inverse=True)

@@ -1,4 +1,4 @@
-"""The scores of predicting the most frequent label, beside which those of a classifier stand."""
+"""The scores of predicting the most frequent label, which are reported with those of a classifier."""
 
 import numpy as np
 

@@ -110,7 +110,7 @@ class LabelMetricOfTexts:
         return Judgement(self.dev(small), small, {"cutoff": cutoff})
 
     def test(self, results: dict[str, Any]) -> tuple[list[Result], list[Comparison]]:
-        """Score classifiers by the test half, beside that of the most frequent labels."""
+        """Score classifiers, and the most frequent labels, by the test half."""
         judge, scores = self.held_back, list[LabelScores]()
         if judge is None:
             return [], []

@@ -24,7 +24,7 @@ from embeddings.training.trainer import Trainer
 
 MAX_FAILURES = 10  # trials after which a search ends if none has succeeded
 STARTUP_TRIALS = 5  # that are drawn at random, before the sampler learns from others
-REDUCTION = 2  # at each rung, the better one of so many trials goes on
+REDUCTION = 2  # at each rung, the best of every two trials continues
 
 
 class TimeUp(Exception):

@@ -67,7 +67,7 @@ def tune(
         labels: labelled texts for scores of labels: a path, or an iterable of texts.
         half: of `labels`, by which trials are scored: "dev"; or "all", so that none are left to judge the best trial.
         k: labels to predict for each text.
-        size: quantise classifiers so that their file has at most so many bytes.
+        size: quantise classifiers so that their file has at most this many bytes.
         validation: the held-out text of the metric "loss": a path, or the share of the corpus that is held out, by
             default 0.05.
         out: the folder of the search: trials, the best model, tables and a picture; none by default.
