@@ -55,14 +55,9 @@ def table_rows(
     progress: Progress = lambda fraction: None,
 ) -> Iterator[AnyRows]:
     """Yield the rows of a Parquet or Arrow file, given its path, or of an Arrow stream."""
-    import pyarrow.parquet
+    import pyarrow
 
-    open_table: Callable[[], Any] = {
-        FileType.PARQUET: lambda: pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER_SIZE),
-        FileType.ARROW_FILE: lambda: pyarrow.memory_map(str(source)),
-        FileType.ARROW_STREAM: lambda: pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r")),
-    }[file_type]
-    with arrow_errors(name, file_type), open_table() as table:
+    with arrow_errors(name, file_type), open_table(source, file_type) as table:
         file = pyarrow.ipc.open_file(table) if file_type is FileType.ARROW_FILE else table
         schema = table.schema_arrow if file_type is FileType.PARQUET else file.schema
         column_names = select_columns(columns, schema, name)
@@ -74,6 +69,22 @@ def table_rows(
             done += len(batch)
             if total:
                 progress((done if file_type is FileType.PARQUET else number) / total)
+
+
+def open_table(source: Path | PeekableStream, file_type: FileType) -> Any:
+    """Open a Parquet file for reading, map an Arrow file into memory, or open an Arrow stream.
+
+    A stream is read without Arrow's threads, which would need the interpreter's lock to release the stream's bytes:
+    that aborts a program that is about to end (Arrow's issue GH-34314).
+    """
+    import pyarrow.parquet
+
+    if file_type is FileType.PARQUET:
+        return pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER_SIZE)
+    if file_type is FileType.ARROW_FILE:
+        return pyarrow.memory_map(str(source))
+    options = pyarrow.ipc.IpcReadOptions(use_threads=False)
+    return pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r"), options=options)
 
 
 def data_table_rows(source: DataTable, columns: ColumnSelection, decoder: Utf8Decoder) -> Iterator[AnyRows]:

@@ -128,17 +128,12 @@ def open_file(file: File, raw: PeekableStream, header: bool | None, reader: Sour
 @contextmanager
 def open_arrow(file: File, data: PeekableStream, file_type: FileType) -> Iterator[ColumnTable]:
     """Open a Parquet or Arrow file or an Arrow stream."""
-    import pyarrow.parquet
+    import pyarrow
 
-    from embeddings.corpora.reading.arrow_rows import BUFFER_SIZE, open_batches
+    from embeddings.corpora.reading.arrow_rows import open_batches, open_table
 
     source: Any = data if file_type is FileType.ARROW_STREAM else file.path
-    open_table: Callable[[], Any] = {
-        FileType.PARQUET: lambda: pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER_SIZE),
-        FileType.ARROW_FILE: lambda: pyarrow.memory_map(str(source)),
-        FileType.ARROW_STREAM: lambda: pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r")),
-    }[file_type]
-    with open_table() as table:
+    with open_table(source, file_type) as table:
         opened = pyarrow.ipc.open_file(table) if file_type is FileType.ARROW_FILE else table
         schema = table.schema_arrow if file_type is FileType.PARQUET else opened.schema
 

@@ -1,7 +1,8 @@
 """Parses delimited lines into columns with Arrow's CSV reader.
 
-Arrow gets whole lines in memory: if it read the file itself, its threads would continue after an error in an earlier
-line had closed the file.
+Arrow gets whole lines in memory of its own. If it read the file itself, its threads would continue after an error in an
+earlier line had closed the file. If it read bytes of Python, its threads would need the interpreter's lock to release
+them, which aborts a program that is about to end (Arrow's issue GH-34314).
 """
 
 from collections.abc import Iterator
@@ -34,12 +35,17 @@ def read_columns(stream: BinaryIO, types: list[Any], *, delimiter: str, max_line
     convert = csv.ConvertOptions(column_types=dict(zip(names, types, strict=True)), null_values=[], check_utf8=False)
     for lines in read_whole_lines(stream, max_line):
         lines = BOM + lines if lines.startswith(BOM) else lines  # Arrow drops a BOM, but it belongs to the first field
-        size = max(1 << 20, min(2 * max_line, len(lines)))
-        is_large = (
-            len(lines) > size
-        )  # else Arrow's threads do nothing, and at times abort as the program ends (GH-34314)
-        read = csv.ReadOptions(column_names=names, block_size=size, use_threads=is_large)
-        yield from csv.read_csv(pa.BufferReader(lines), read, parse, convert).to_batches()
+        read = csv.ReadOptions(column_names=names, block_size=max(1 << 20, min(2 * max_line, len(lines))))
+        yield from csv.read_csv(pa.BufferReader(arrow_buffer(lines)), read, parse, convert).to_batches()
+
+
+def arrow_buffer(data: bytes) -> Any:
+    """A copy of the bytes that Arrow owns."""
+    import pyarrow as pa
+
+    stream = pa.BufferOutputStream()
+    stream.write(data)
+    return stream.getvalue()
 
 
 def stack_columns(columns: list[Any]) -> np.ndarray:
