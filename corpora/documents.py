@@ -38,9 +38,8 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
     Raises:
         CorpusError: some documents have a tag and others do not.
     """
-    lines, starts = np.asarray(encoded.sentences), np.asarray(encoded.documents)
+    starts, borders = np.asarray(encoded.documents), document_borders(encoded, unit)
     by_line = splits_by_line(unit, encoded.meta["has_items"])
-    borders = lines if by_line else lines[starts]
     count = len(borders) - 1
     if encoded.tags is None:
         return Documents(borders, np.arange(count), count)
@@ -51,6 +50,12 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
     rows = dictionary_array.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     rows = np.repeat(rows, np.diff(starts)) if by_line else rows
     return Documents(borders, rows, len(dictionary_array.dictionary), dictionary_array.dictionary)
+
+
+def document_borders(encoded: EncodedCorpus, unit: DocumentUnit) -> NDArray[np.int64]:
+    """Return where documents begin in `encoded.ids`, and where the last one ends."""
+    lines, starts = np.asarray(encoded.sentences), np.asarray(encoded.documents)
+    return lines if splits_by_line(unit, encoded.meta["has_items"]) else lines[starts]
 
 
 def splits_by_line(unit: DocumentUnit, has_items: bool) -> bool:

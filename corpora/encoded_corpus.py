@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.array_file import load_array, output_errors
 from embeddings.corpora.tag_file import load_tags
-from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import FormatError
+from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
+from embeddings.errors import FormatError, SettingError
 from embeddings.support.arrow_files import read_table
 from embeddings.support.shared_lock import acquire_shared
 
@@ -102,15 +102,32 @@ class EncodedCorpus:
         """The phrases that are tokens here, a pyarrow table (see `phrases.phrase_table`); None if none were joined."""
         return read_table(self.folder / PHRASES, "phrase table") if PHRASES in self.meta["files"] else None
 
-    def select(self, *, min_count: int = 1, max_vocab: int | None = None) -> Vocabulary:
+    def select(
+        self,
+        *,
+        min_count: int = 1,
+        max_vocab: int | None = None,
+        min_documents: int = 1,
+        documents: NDArray[np.int64] | None = None,
+        rule: VocabularyRule | None = None,
+    ) -> Vocabulary:
         """Return the words to train: the frequent ones, or all words of a fixed vocabulary.
 
+        Arguments:
+            min_count, max_vocab, min_documents, documents, rule: as `Vocabulary.select`.
+
         Raises:
-            CorpusError, SettingError: as `Vocabulary.select`.
+            CorpusError, SettingError: as `Vocabulary.select`; or a fixed vocabulary has a rule.
         """
         if self.meta["fixed_vocabulary"]:
+            if rule is not None:
+                raise SettingError(
+                    "a vocabulary rule cannot be combined with a vocabulary, whose words are all trained"
+                )
             return self.vocabulary
-        return self.vocabulary.select(min_count=min_count, max_vocab=max_vocab)
+        return self.vocabulary.select(
+            min_count=min_count, max_vocab=max_vocab, min_documents=min_documents, documents=documents, rule=rule
+        )
 
     @property
     def is_open(self) -> bool:

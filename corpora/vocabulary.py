@@ -1,7 +1,7 @@
 """The words of a corpus with their counts, sorted by frequency, and probabilities derived from them."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from embeddings.support.word_counts import MAX_SUM, as_counts, sum_counts
 from embeddings.support.word_list import WordList
 
 TOTAL = b"total"
+VocabularyRule = Callable[[str, int], bool | None]  # of a word and its count
 
 
 class UnknownWordError(EmbeddingsError, KeyError):
@@ -135,13 +136,32 @@ class Vocabulary:
         words, counts = combine_chunks(table.column("word")), to_numpy(combine_chunks(table.column("count_sum")))
         return Vocabulary(words, counts, total=self.total + other.total)
 
-    def select(self, *, min_count: int = 1, max_vocab: int | None = None) -> "Vocabulary":
+    def select(
+        self,
+        *,
+        min_count: int = 1,
+        max_vocab: int | None = None,
+        min_documents: int = 1,
+        documents: NDArray[np.int64] | None = None,
+        rule: VocabularyRule | None = None,
+    ) -> "Vocabulary":
         """Return the words with at least `min_count` occurrences, and at most the first `max_vocab` of them.
+
+        Arguments:
+            min_documents: the minimum number of documents that contain a word.
+            documents: the number of documents that contain each word, (V,).
+            rule: a function of a word and its count: True selects the word whatever its counts are, False drops it,
+                None leaves the decision to the counts.
 
         Raises:
             CorpusError: no words are left; the message has the highest count.
-            SettingError: `max_vocab` is less than 1.
+            SettingError: `max_vocab` is less than 1, or the rule returns something else.
         """
+        if min_documents > 1 or rule is not None:
+            is_selected = word_mask(self, min_count, min_documents, documents, rule)
+            words = to_string_array(self.column).filter(to_arrow(is_selected))
+            selected = Vocabulary(combine_chunks(words), self.counts[is_selected], total=self.total)
+            return selected.select(max_vocab=max_vocab)
         if max_vocab is not None and max_vocab < 1:
             raise SettingError(f"max_vocab must be at least 1, got {max_vocab}")
         if not len(self):
@@ -219,6 +239,36 @@ class Vocabulary:
             return from_table(table)
         except (SettingError, ValueError) as error:
             raise FormatError(f"{Path(path)} is not a vocabulary file: {error}") from error
+
+
+def word_mask(
+    vocabulary: Vocabulary,
+    min_count: int,
+    min_documents: int,
+    documents: NDArray[np.int64] | None,
+    rule: VocabularyRule | None,
+) -> NDArray[np.bool_]:
+    """Return which words `Vocabulary.select` selects, (V,)."""
+    is_selected = vocabulary.counts >= min_count
+    if min_documents > 1:
+        if documents is None or documents.shape != vocabulary.counts.shape:
+            raise SettingError("min_documents requires documents: the number of documents that contain each word")
+        is_selected &= documents >= min_documents
+    if rule is not None:
+        for row, (word, count) in enumerate(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True)):
+            verdict = rule(word, count)
+            if verdict is not None and not isinstance(verdict, bool | np.bool_):
+                raise SettingError(
+                    f"the vocabulary rule must return True, False or None, got {verdict!r:.80} for {word!r}"
+                )
+            is_selected[row] = is_selected[row] if verdict is None else verdict
+    if not is_selected.any():
+        most = (
+            "" if documents is None else f"; the highest number of documents with a word is {documents.max(initial=0)}"
+        )
+        limits = f"min_count={min_count}, min_documents={min_documents}" + (" and the rule" if rule is not None else "")
+        raise CorpusError(f"no word is left by {limits}{most}")
+    return np.asarray(is_selected)
 
 
 def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[np.int32]]:

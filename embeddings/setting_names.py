@@ -26,6 +26,8 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "quiet": "verbose silent",
     "max_types": "maxvocabsize",
     "min_count": "mincount",
+    "min_documents": "mindf minimumdocuments nobelow",
+    "vocabulary_rule": "trimrule",
     "min_n": "minn",
     "max_n": "maxn",
     "noise_exponent": "nsexponent",

@@ -11,12 +11,13 @@ from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.jit import as_helper, entry_point, inline, noinline
 from embeddings.kernels.row_operations import address, copy_row, hadamard_add
-from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
 from embeddings.kernels.subword_rows import (
     SubwordCache,
     SubwordTables,
     backprop_to_subwords,
     compose_block,
+    composed_buffers,
     new_subword_cache,
 )
 from embeddings.kernels.window import slot_index
@@ -66,7 +67,8 @@ def learn_skipgram(block: Block, operands: Operands, buffers: StepBuffers, rate:
     """Skip-gram on composed rows."""
     count = compose_block(operands.cache, block, operands.subwords, buffers)
     composed = skipgram.Operands(operands.cache.rows, operands.objective)
-    skipgram_step(composed_block(block, operands.cache), composed, buffers, rate)
+    steps = composed_buffers(operands.cache, count, buffers)
+    skipgram_step(composed_block(block, operands.cache), composed, steps, rate)
     backprop_to_subwords(operands.cache, count, operands.subwords, buffers)
 
 
@@ -75,7 +77,8 @@ def learn_cbow(block: Block, operands: Operands, buffers: StepBuffers, rate: flo
     """CBOW on composed rows."""
     count = compose_block(operands.cache, block, operands.subwords, buffers)
     composed = cbow.Operands(operands.cache.rows, operands.objective, True, False)
-    cbow_step(composed_block(block, operands.cache), composed, buffers, rate)
+    steps = composed_buffers(operands.cache, count, buffers)
+    cbow_step(composed_block(block, operands.cache), composed, steps, rate)
     backprop_to_subwords(operands.cache, count, operands.subwords, buffers)
 
 
@@ -83,7 +86,8 @@ def learn_cbow(block: Block, operands: Operands, buffers: StepBuffers, rate: flo
 def learn_weighted_cbow(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """CBOW with position weights on composed rows."""
     count = compose_block(operands.cache, block, operands.subwords, buffers)
-    weighted_cbow_step(composed_block(block, operands.cache), operands, buffers, rate)
+    steps = composed_buffers(operands.cache, count, buffers)
+    weighted_cbow_step(composed_block(block, operands.cache), operands, steps, rate)
     backprop_to_subwords(operands.cache, count, operands.subwords, buffers)
 
 
@@ -124,8 +128,9 @@ def weighted_cbow_step(block: Block, operands: Operands, buffers: StepBuffers, r
                 copy_row(buffers.hidden_rows, weights, position, width)
                 buffers.factor[0] = 1 / m
                 hadamard_add(buffers.factor, position, gradient, context, width)
-                buffers.factor[0] = 1
-                hadamard_add(buffers.factor, context, gradient, weights, width)
+                buffers.factor[0], buffers.inputs[0] = 1, context
+                mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.inputs, 1)
+                hadamard_add(buffers.factor, buffers.inputs[0], gradient, weights, width)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +159,6 @@ class FastText(PredictionTrainer):
         False, "Learn a weight for each context position and component; requires --architecture cbow."
     )
     composer = staticmethod(subword_vectors.composer)
-    unsupported = frozenset({"freeze"})
     fixed_settings = ("dim", "min_n", "max_n")
 
     def __post_init__(self) -> None:
@@ -174,14 +178,16 @@ class FastText(PredictionTrainer):
         size = len(data.vocabulary)
         offsets, hashes = ngram_hashes(data.vocabulary.words, self.min_n, self.max_n)
         buckets, contexts = bucket_count(self, data.run_options.continued, "ngrams", hashes), 2 * self.window
+        given = GivenVectors(data, self.min_n, self.max_n)
         inputs = contexts if self.architecture == "skipgram" else 1
         objective = self.new_objective(data.vocabulary)
-        rows, max_parts = bucket_rows(hashes, buckets), 1 + int(np.diff(offsets).max())
+        max_parts = 1 + int(np.diff(offsets).max())
+        parts = given.without_frozen(offsets, bucket_rows(hashes, buckets))
         stream = data.window_stream(objective.noise_weights, objective.noise, size=FASTTEXT_BLOCK_SIZE)
         block_size = len(stream.new_block().words)
 
         def operands(tables: Arrays, objective: Any) -> Operands:
-            subwords = SubwordTables(tables["words"], tables["ngrams"], offsets, rows)
+            subwords = SubwordTables(tables["words"], tables["ngrams"], *parts)
             cache = new_subword_cache(block_size, size, max_parts, tables["words"].shape[1])
             return Operands(subwords, cache, objective, tables["positions"])
 
@@ -201,8 +207,9 @@ class FastText(PredictionTrainer):
             operands=operands,
             buffers=lambda targets, width: new_step_buffers(inputs, targets, width, contexts=contexts, rows=3),
             export=lambda arrays: self.export(
-                data, {name: table.unpad(arrays[name]) for name, table in tables.items()}
+                data, {name: table.unpad(arrays[name]) for name, table in tables.items()}, given
             ),
+            set_vectors=given.set_rows,
         )
 
     def examples(self, model: Model, windows: Windows) -> Iterator[Examples]:
@@ -219,12 +226,52 @@ class FastText(PredictionTrainer):
             return learn_weighted_cbow
         return learn_skipgram if self.architecture == "skipgram" else learn_cbow
 
-    def export(self, data: TrainingData, arrays: Arrays) -> Arrays:
+    def export(self, data: TrainingData, arrays: Arrays, given: "GivenVectors") -> Arrays:
         """The arrays to save."""
         if not self.position_weights:
             del arrays["positions"]
+        frozen = np.flatnonzero(given.frozen)
+        vectors = arrays["words"][frozen]
+        arrays["words"][frozen] = given.own_rows(arrays["ngrams"], frozen, vectors)
         composer = subword_vectors.SubwordVectors(arrays["ngrams"], self.min_n, self.max_n)
-        return {VECTORS: composer.vocabulary_vectors(data.vocabulary.words, arrays["words"]), **arrays}
+        composed = composer.vocabulary_vectors(data.vocabulary.words, arrays["words"])
+        composed[frozen] = vectors
+        return {VECTORS: composed, **arrays}
+
+
+class GivenVectors:
+    """How words get the vectors of `--init`, although their n-grams belong to other words, too.
+
+    A word's own row starts where the mean of its rows is the given vector. While a frozen word learns, it consists of
+    its own row only; when it is saved, its own row is what makes the mean of its rows the given vector.
+    """
+
+    def __init__(self, data: TrainingData, min_n: int, max_n: int) -> None:
+        init, self.words = data.run_options.init, data.vocabulary.words
+        self.min_n, self.max_n = min_n, max_n
+        self.frozen = np.zeros(len(self.words), np.bool_) if init is None else init.frozen_rows(data)
+
+    def without_frozen(self, offsets: np.ndarray, buckets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The n-grams of words as in `SubwordTables`, with none for frozen words."""
+        counts = np.diff(offsets)
+        is_kept = np.repeat(~self.frozen, counts)
+        return np.concatenate([[0], np.cumsum(np.where(self.frozen, 0, counts))]), buckets[is_kept]
+
+    def set_rows(self, tables: Arrays, rows: np.ndarray, matrix: np.ndarray) -> None:
+        """Set the own rows of these words from their vectors (n, dim)."""
+        padded_rows = np.zeros((len(rows), tables["words"].shape[1]), np.float32)
+        padded_rows[:, : matrix.shape[1]] = matrix
+        free = ~self.frozen[rows]
+        padded_rows[free] = self.own_rows(tables["ngrams"], rows[free], padded_rows[free])
+        tables["words"][rows] = padded_rows
+
+    def own_rows(self, ngrams: np.ndarray, rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        """The own rows with which these words have these vectors, (n, dim)."""
+        words = [self.words[row] for row in rows.tolist()]
+        composer = subword_vectors.SubwordVectors(ngrams, self.min_n, self.max_n)
+        means = composer.vocabulary_vectors(words, np.zeros_like(vectors))
+        counts = 1 + np.diff(ngram_hashes(words, self.min_n, self.max_n)[0]) if words else np.zeros(0, np.int64)
+        return np.asarray((vectors - means) * counts[:, None].astype(np.float32))
 
 
 def ones(table: np.ndarray, dim: int, seed: int) -> None:

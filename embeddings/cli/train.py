@@ -92,7 +92,7 @@ def check_vocabulary_options(vocabulary: str | None, continued: Any) -> None:
         return
     if continued is not None:
         raise click.UsageError("--continue cannot be combined with --vocabulary: it extends the model's vocabulary")
-    for name in ("min_count", "max_vocab"):
+    for name in ("min_count", "max_vocab", "min_documents"):
         if is_given(name):
             raise click.UsageError(f"{flag(name)} cannot be combined with --vocabulary, which trains all its words")
 

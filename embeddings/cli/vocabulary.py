@@ -21,6 +21,12 @@ from embeddings.corpora.vocabulary_files import check_vocabulary_path, read_voca
         option("--merge", "Add the counts of another vocabulary.", "FILE", multiple=True),
         option("--min-count", "Drop words that occur less often.", 1, default=1),
         option("--max-vocab", "Keep only the N most frequent words.", 1, metavar="N"),
+        option(
+            "--min-documents",
+            "Drop words that occur in fewer documents: table rows or, in plain text, lines; not with --merge.",
+            1,
+            default=1,
+        ),
         *corpus_options.options(),
         *corpus_options.phrase_options(),
         option("--top", "Number of words to print.", 1, default=10),
@@ -29,10 +35,12 @@ from embeddings.corpora.vocabulary_files import check_vocabulary_path, read_voca
 )
 def command(
     *, corpus: tuple[str, ...], out: str, force: bool, merge: tuple[str, ...], min_count: int, max_vocab: int | None,
-    top: int, as_json: bool, quiet: bool, **settings: Any,
+    min_documents: int, top: int, as_json: bool, quiet: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Count the words of CORPUS, save them for `train --vocabulary`, and print the most frequent."""
     check_vocabulary_path(out, force=force)
+    if merge and min_documents > 1:
+        raise click.UsageError("--min-documents cannot be combined with --merge: other vocabularies have no documents")
     text = Corpus(*corpus, **settings)
     check_outside_corpus(out, text)
     others = [read_vocabulary_file(path) for path in merge]
@@ -42,7 +50,14 @@ def command(
     vocabulary = encoded.vocabulary
     for other in others:
         vocabulary = vocabulary.merge(other)
-    vocabulary = vocabulary.select(min_count=min_count, max_vocab=max_vocab)
+    documents = None
+    if min_documents > 1:
+        from embeddings.corpora.document_counts import document_counts
+
+        documents = document_counts(encoded)
+    vocabulary = vocabulary.select(
+        min_count=min_count, max_vocab=max_vocab, min_documents=min_documents, documents=documents
+    )
     write_vocabulary_file(vocabulary, out, force=force)
     most_frequent = zip(vocabulary.column[:top], vocabulary.counts[:top].tolist(), strict=True)
     print_rows([{"word": str(word), "count": count} for word, count in most_frequent], as_json)

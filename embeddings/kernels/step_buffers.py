@@ -126,13 +126,28 @@ def with_row_caches(buffers: StepBuffers, inputs: np.ndarray | None, outputs: np
 
 def with_frozen_rows(buffers: StepBuffers, table: np.ndarray, frozen: np.ndarray) -> StepBuffers:
     """The buffers for steps that leave the `frozen` (rows,) rows of a table unchanged; they cache no rows."""
+    cache = new_row_cache(0, buffers.hidden_rows.shape[1], buffers.hidden_rows.dtype.type)
+    return buffers._replace(frozen=frozen, frozen_sink=sink_of(table), input_cache=cache, output_cache=cache)
+
+
+@inline
+def replace_frozen(buffers: StepBuffers, frozen: np.ndarray, sink: np.ndarray) -> StepBuffers:
+    """The buffers, in a kernel, for steps that leave the `frozen` rows of the table of this sink unchanged."""
+    return StepBuffers(
+        buffers.inputs, buffers.input_gradient_rows, buffers.targets, buffers.weights, buffers.offsets, buffers.scores,
+        buffers.contexts, buffers.hidden_rows, buffers.input_copies, buffers.factor, buffers.tally, buffers.centres,
+        frozen, sink, buffers.input_cache, buffers.output_cache,
+    )  # fmt: skip
+
+
+def sink_of(table: np.ndarray) -> np.ndarray:
+    """The `frozen_sink` of a table."""
     words = table.shape[1] * table.itemsize // 8
     sink = aligned_zeros(1, SINK_START + words, np.int64).reshape(-1)
     sink[TABLE_ADDRESS], sink[ROW_BYTES] = table.ctypes.data, table.strides[0]
     sink[SINK_ADDRESS] = sink.ctypes.data + SINK_START * 8
     register_rows(sink[SINK_START:].reshape(1, -1), sink)
-    cache = new_row_cache(0, buffers.hidden_rows.shape[1], buffers.hidden_rows.dtype.type)
-    return buffers._replace(frozen=frozen, frozen_sink=sink, input_cache=cache, output_cache=cache)
+    return sink
 
 
 @wrapper

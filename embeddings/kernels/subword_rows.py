@@ -12,7 +12,7 @@ from embeddings.kernels.block import FILLED, Block
 from embeddings.kernels.jit import inline
 from embeddings.kernels.row_operations import address, copy_row, prefetch, scatter_add, sum_rows
 from embeddings.kernels.separate_arrays import separate_zeros
-from embeddings.kernels.step_buffers import StepBuffers, aligned_zeros
+from embeddings.kernels.step_buffers import StepBuffers, aligned_zeros, replace_frozen, sink_of
 
 
 class SubwordTables(NamedTuple):
@@ -34,6 +34,7 @@ class SubwordCache(NamedTuple):
     words: (size,) the word of each row; row: (vocabulary,) the row of each word, or -1.
     inputs: (size,) the row of each word of the block.
     parts: addresses of the rows that one word is composed of.
+    frozen, sink: (size,) which composed rows are constant, and what absorbs their updates; see `StepBuffers`.
     """
 
     rows: np.ndarray
@@ -42,6 +43,8 @@ class SubwordCache(NamedTuple):
     row: np.ndarray
     inputs: np.ndarray
     parts: np.ndarray
+    frozen: np.ndarray
+    sink: np.ndarray
 
 
 def new_subword_cache(size: int, vocabulary: int, max_parts: int, width: int, dtype: type = np.float32) -> SubwordCache:
@@ -49,7 +52,8 @@ def new_subword_cache(size: int, vocabulary: int, max_parts: int, width: int, dt
     rows, before = aligned_zeros(size, width, dtype), aligned_zeros(size, width, dtype)
     words = np.zeros(size, np.int32)
     row = np.full(vocabulary, -1, np.int32)
-    return SubwordCache(rows, before, words, row, words.copy(), separate_zeros(max_parts, np.int64))
+    parts, frozen = separate_zeros(max_parts, np.int64), separate_zeros(size, np.bool_)
+    return SubwordCache(rows, before, words, row, words.copy(), parts, frozen, sink_of(rows))
 
 
 @inline
@@ -72,6 +76,16 @@ def compose_block(cache: SubwordCache, block: Block, tables: SubwordTables, buff
         sum_rows(buffers.factor, address(cache.rows, k), cache.parts, m, width)
         copy_row(cache.rows, address(cache.before, k), address(cache.rows, k), width)
     return count
+
+
+@inline
+def composed_buffers(cache: SubwordCache, count: int, buffers: StepBuffers) -> StepBuffers:
+    """Buffers for steps on composed rows, of which those of frozen words are constant."""
+    if buffers.frozen.shape[0] == 0:
+        return buffers
+    for k in range(count):
+        cache.frozen[k] = buffers.frozen[cache.words[k]]
+    return replace_frozen(buffers, cache.frozen[:count], cache.sink)
 
 
 @inline

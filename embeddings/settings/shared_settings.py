@@ -42,6 +42,18 @@ class VocabularySize(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DocumentFrequency(Settings):
+    """In how many documents a word must occur."""
+
+    min_documents: int = option(
+        1,
+        "Drop words that occur in fewer documents: table rows, items of an iterable or, in plain text, lines, unless "
+        "--documents says otherwise.",
+        ge=1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class UnknownWords(Settings):
     """What happens to words that get no vector of their own."""
 

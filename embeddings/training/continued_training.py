@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
+from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.unknown_rows import remap_to_rows
-from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.corpora.word_rules import recorded_settings
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.models.model import Model
@@ -84,9 +85,33 @@ def extend_corpus(model: Model, encoded: EncodedCorpus, settings: "Trainer") -> 
     """The new text encoded with the extended vocabulary, in a temporary folder."""
     values = asdict(settings)
     limits = {"min_count": values.get("min_count", 1), "max_vocab": values.get("max_vocab")}
-    vocabulary = extend_vocabulary(model.vocabulary, encoded.vocabulary, **limits)
+    new = encoded.vocabulary
+    if values.get("min_documents", 1) > 1:
+        documents = document_counts(encoded, values.get("documents") or "auto")
+        is_common = (documents >= values["min_documents"]) | (rows_in(model.vocabulary, new) >= 0)
+        words = to_string_array(new.column).filter(to_arrow(is_common))
+        new = Vocabulary(words, new.counts[is_common], total=new.total)
+    vocabulary = extend_vocabulary(model.vocabulary, new, **limits)
     if rows := values.get("unknown_rows", 0):
         return with_unknown_rows(encoded, vocabulary, rows)
+    return with_vocabulary(encoded, vocabulary)
+
+
+def select_words(encoded: EncodedCorpus, settings: "Trainer", rule: VocabularyRule | None) -> Vocabulary:
+    """The words of a new model."""
+    values = asdict(settings)
+    has_limit = values.get("min_documents", 1) > 1 and not encoded.meta["fixed_vocabulary"]
+    return encoded.select(
+        min_count=values.get("min_count", 1),
+        max_vocab=values.get("max_vocab"),
+        min_documents=values.get("min_documents", 1),
+        documents=document_counts(encoded, values.get("documents") or "auto") if has_limit else None,
+        rule=rule,
+    )
+
+
+def with_vocabulary(encoded: EncodedCorpus, vocabulary: Vocabulary) -> EncodedCorpus:
+    """The text encoded with this vocabulary, in a temporary folder."""
     with new_folder(corpora_folder()) as folder:
         remap(encoded, vocabulary, folder)
     return EncodedCorpus(folder, temporary=True)

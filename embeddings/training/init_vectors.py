@@ -20,10 +20,12 @@ from embeddings.corpora.word_form import WordForm
 from embeddings.errors import SettingError
 from embeddings.models.loading import load
 from embeddings.models.model import Model
+from embeddings.models.parameters import Arrays
 from embeddings.settings import check_value
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
+    from embeddings.training.plan import Plan
     from embeddings.training.trainer import Trainer
     from embeddings.training.training_data import TrainingData
 
@@ -78,8 +80,8 @@ class InitFrom:
         if self.source_vectors.dim != dim:
             raise SettingError(f"dim must be {self.source_vectors.dim}, as in the vectors to start from, got {dim}")
 
-    def apply(self, data: "TrainingData", table: np.ndarray) -> np.ndarray:
-        """Copy the vectors into the table of words; returns a mask of the initialised rows, bool (rows,)."""
+    def match(self, data: "TrainingData") -> tuple[np.ndarray, np.ndarray]:
+        """The rows of words that have a vector to start from, int64 (n,), and these vectors, float32 (n, dim)."""
         words = data.vocabulary.words
         form = WordForm(data.encoded.meta["settings"])
         rows, matrix = match_rows(self.source_vectors, words, self.duplicates, form)
@@ -89,10 +91,28 @@ class InitFrom:
         if not is_finite.all():
             word = words[rows[int(is_finite.argmin())]]
             raise SettingError(f"the initial vector of {word!r} contains NaN or infinity")
-        table[rows, : matrix.shape[1]] = matrix
-        mask = np.zeros(len(table), np.bool_)
-        mask[rows] = True
-        return mask
+        return rows, matrix
+
+    def apply(self, data: "TrainingData", plan: "Plan", tables: Arrays) -> np.ndarray:
+        """Set the rows of words, as the plan does it; returns a mask of the initialised rows, bool (rows,)."""
+        rows, matrix = self.match(data)
+        table = tables[plan.word_table]
+        if plan.set_vectors is None:
+            table[rows, : matrix.shape[1]] = matrix
+        else:
+            plan.set_vectors(tables, rows, matrix)
+        return row_mask(rows, len(table))
+
+    def frozen_rows(self, data: "TrainingData") -> np.ndarray:
+        """A mask of the words whose vectors are constant, bool (vocabulary,)."""
+        return row_mask(self.match(data)[0] if self.freeze else np.zeros(0, np.int64), len(data.vocabulary))
+
+
+def row_mask(rows: np.ndarray, count: int) -> np.ndarray:
+    """A mask of these rows, bool (count,)."""
+    mask = np.zeros(count, np.bool_)
+    mask[rows] = True
+    return mask
 
 
 def match_rows(

@@ -41,6 +41,8 @@ class Plan:
             table, else it would not be in checkpoints.
         buffers: makes the step buffers of one thread.
         word_table: the table whose rows `--init` sets and `--freeze` keeps constant.
+        set_vectors: sets the tables so that words have given vectors: called with the arrays of all tables, the rows of
+            these words and the vectors (n, dim). By default the vectors become the rows of `word_table`.
         cached_inputs, cached_outputs: tables of whose most frequent rows each of several threads keeps copies.
         export: the arrays to save by name, from those of all tables, which it may consume; "vectors" are those of the
             words. By default all tables without padding, under the names that they declare.
@@ -58,6 +60,7 @@ class Plan:
     operands: Callable[[Arrays], Any]
     buffers: Callable[[], StepBuffers] = lambda: new_step_buffers(1, 1, PADDING)
     word_table: str = NAME_OF_WORDS
+    set_vectors: Callable[[Arrays, np.ndarray, np.ndarray], None] | None = None
     cached_inputs: str | None = None
     cached_outputs: str | None = None
     export: Callable[[Arrays], Arrays] | None = None

@@ -93,7 +93,7 @@ class Run:
             raise DeclarationError(
                 f"the word_table of the plan, {self.plan.word_table!r}, is not a table: {self.plan.names}"
             )
-        mask = init.apply(data, self.tables[self.plan.word_table])
+        mask = init.apply(data, self.plan, self.tables)
         self.notes = [f"{int(mask.sum()):,} of {words:,} words start from the given vectors"]
         return mask if init.freeze else None
 

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from embeddings.corpora.vocabulary import VocabularyRule
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.models.package_versions import package_versions
-from embeddings.settings import check_value
+from embeddings.settings import DocumentFrequency, check_value
 from embeddings.support.jsonable import to_jsonable
 from embeddings.training import continued_training
 from embeddings.training.callbacks import Callback, stateful
@@ -32,6 +33,8 @@ class RunOptions:
         callbacks: called in this order.
         replicas: copies of the tables that learn apart and are merged at regular intervals, for results that do not
             depend on the number of threads; if not given, threads update the same tables without locks.
+        vocabulary_rule: which words of the corpus get vectors: a function of a word and its count that returns True to
+            select the word whatever its counts are, False to drop it, or None to let the settings decide.
 
     Raises:
         SettingError: a value has the wrong type, or options exclude each other.
@@ -43,6 +46,7 @@ class RunOptions:
     resume: bool = False
     callbacks: Sequence[Callback] = ()
     replicas: Replicas | None = None
+    vocabulary_rule: VocabularyRule | None = None
 
     def __post_init__(self) -> None:
         if self.checkpoints is not None and not isinstance(self.checkpoints, Checkpoints):
@@ -60,10 +64,22 @@ class RunOptions:
             raise SettingError(f"replicas must be an embeddings.Replicas, got {self.replicas!r:.80}")
         if self.init is not None and not isinstance(self.init, InitFrom):
             raise SettingError(f"init must be an embeddings.InitFrom, got {self.init!r:.80}")
+        self.check_vocabulary_rule()
         if self.continued is not None:
             continued_training.check_model(self.continued)
             if self.init is not None:
                 raise SettingError("init cannot be combined with continued: a continued model has its own vectors")
+
+    def check_vocabulary_rule(self) -> None:
+        """Refuse a vocabulary rule that is not a function, or that a continued model would not follow."""
+        if self.vocabulary_rule is not None and not callable(self.vocabulary_rule):
+            raise SettingError(
+                f"vocabulary_rule must be a function of a word and its count, got {self.vocabulary_rule!r:.80}"
+            )
+        if self.vocabulary_rule is not None and self.continued is not None:
+            raise SettingError(
+                "vocabulary_rule cannot be combined with continued: a continued model keeps all its words"
+            )
 
     @property
     def is_default(self) -> bool:
@@ -84,6 +100,8 @@ class RunOptions:
             self.init.check(trainer)
         if self.continued is not None:
             continued_training.check(self.continued, trainer)
+        if self.vocabulary_rule is not None and not isinstance(trainer, DocumentFrequency):
+            raise SettingError(f"the trainer {trainer.trainer_name} does not support vocabulary_rule")
 
     def check_fingerprint(self, trainer: "Trainer", threads: int, seed: int) -> None:
         """Refuse to resume another run, as far as this is known before the corpus is read."""

@@ -15,6 +15,7 @@ from embeddings.setting_names import hint
 from embeddings.settings import (
     ContextWindow,
     Dimension,
+    DocumentFrequency,
     InitialValues,
     NegativeSampling,
     ObjectiveChoice,
@@ -122,5 +123,7 @@ class Trainer(Settings, Capabilities):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WindowTrainer(Trainer, NegativeSampling, ContextWindow, VocabularyChoice, Schedule, InitialValues, Dimension):
+class WindowTrainer(
+    Trainer, NegativeSampling, ContextWindow, DocumentFrequency, VocabularyChoice, Schedule, InitialValues, Dimension
+):
     """Base of trainers of models that learn words from context windows by negative sampling."""

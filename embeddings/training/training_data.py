@@ -22,7 +22,7 @@ from embeddings.kernels.noise_sampling import alias_table
 from embeddings.settings import ObjectiveChoice, Schedule, check_value
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads
-from embeddings.training.continued_training import with_unknown_rows
+from embeddings.training.continued_training import select_words, with_unknown_rows, with_vocabulary
 from embeddings.training.progress import Report
 from embeddings.training.replicas import REPLICA_BLOCK_SIZE
 from embeddings.training.run_options import RunOptions
@@ -159,10 +159,12 @@ def prepare(
     if run_options.continued is not None:
         encoded = settings.extend_corpus(run_options.continued, encoded)
     values = asdict(settings)
-    vocabulary = encoded.select(min_count=values.get("min_count", 1), max_vocab=values.get("max_vocab"))
+    vocabulary = select_words(encoded, settings, run_options.vocabulary_rule)
     if (rows := values.get("unknown_rows", 0)) and run_options.continued is None:
         encoded = with_unknown_rows(encoded, vocabulary, rows)
         vocabulary = encoded.vocabulary
+    elif values.get("min_documents", 1) > 1 or run_options.vocabulary_rule is not None:
+        encoded = with_vocabulary(encoded, vocabulary)  # its words need not be the most frequent ones
     if isinstance(settings, ObjectiveChoice) and not settings.target_in_sample:
         log.warning("without the target in the sample the loss has no lower bound, and training may diverge")
     numbers = settings.trainer_name, len(encoded.ids), values.get("epochs", 1), len(vocabulary), threads, seed

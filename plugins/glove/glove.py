@@ -14,7 +14,16 @@ from embeddings.models.parameters import VECTORS, Arrays, fill_random_rows
 from embeddings.models.table import Table
 from embeddings.plugins.glove.cell_stream import FILLED, CellBlock, CellStream
 from embeddings.plugins.glove.shuffled_cells import count_and_shuffle
-from embeddings.settings import SCHEDULE, Dimension, Schedule, ScheduleName, UnknownWords, VocabularySize, option
+from embeddings.settings import (
+    SCHEDULE,
+    Dimension,
+    DocumentFrequency,
+    Schedule,
+    ScheduleName,
+    UnknownWords,
+    VocabularySize,
+    option,
+)
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
@@ -100,7 +109,7 @@ def prefetch_side(side: Side, i: int) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GloVe(Trainer, UnknownWords, VocabularySize, Schedule, Dimension):
+class GloVe(Trainer, UnknownWords, DocumentFrequency, VocabularySize, Schedule, Dimension):
     """GloVe: vectors whose products fit the logarithms of co-occurrence counts."""
 
     trainer_name = "glove"

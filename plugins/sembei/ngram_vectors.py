@@ -50,6 +50,20 @@ def occurrences(trie: NgramTrie, texts: Sequence[str]) -> NgramOccurrences:
     return ngrams_within(trie, *code_points(texts))
 
 
+def set_sums(
+    table: np.ndarray, parts: NgramOccurrences, lengths: np.ndarray, rows: np.ndarray, matrix: np.ndarray
+) -> None:
+    """Set rows of a table so that the sums over parts of these n-grams, of these lengths, are the matrix (n, dim)."""
+    from scipy.sparse import csr_array
+
+    ones, dim = np.ones(len(parts.words), np.float32), matrix.shape[1]
+    occurrences_of_parts = csr_array((ones, parts.words, parts.offsets), shape=(len(table), len(table)))
+    for length in np.unique(lengths):  # the parts of an n-gram are itself, once, and shorter ones
+        chosen = lengths == length
+        sums = occurrences_of_parts[rows[chosen]] @ table[:, :dim]
+        table[rows[chosen], :dim] += matrix[chosen] - sums
+
+
 def code_points(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """The code points of all texts, int32, and their boundaries (texts + 1,), int64."""
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32)

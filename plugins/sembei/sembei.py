@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from embeddings.kernels.block import FIRST, LAST, keep_thresholds
 from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
-from embeddings.kernels.step_buffers import StepBuffers, learn
+from embeddings.kernels.step_buffers import StepBuffers, learn, mask_frozen
 from embeddings.models.parameters import VECTORS, Arrays, unpad
 from embeddings.models.table import Table, word_vectors
 from embeddings.plugins.sembei import ngram_vectors
@@ -116,9 +117,9 @@ def predict_summed(
     n = fill_targets(output, buffers, positives, noise)
     learn(buffers, m, positives.shape[0], n, width, rate)
     for i in range(m):
-        scatter_add(
-            buffers.factor, buffers.input_gradient_rows[i], rows, gather_parts(operands, inputs[i], rows), width
-        )
+        count = gather_parts(operands, inputs[i], rows)
+        mask_frozen(buffers.frozen, buffers.frozen_sink, rows, count)
+        scatter_add(buffers.factor, buffers.input_gradient_rows[i], rows, count, width)
 
 
 @inline
@@ -198,11 +199,6 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             raise SettingError(f"per_length must allow at least one n-gram, got {self.per_length!r}")
 
     @property
-    def can_init(self) -> bool:
-        """Whether n-gram vectors can start from given ones."""
-        return not self.compositional
-
-    @property
     def limits(self) -> list[int] | None:
         """How many n-grams of each length get vectors; None for all."""
         if self.per_length is None:
@@ -254,14 +250,45 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             buffers=lambda: new_lattice_buffers(longest, self.negatives, padded(self.dim), max_parts=max_parts),
             export=(lambda tables: self.export_sums(words, tables)) if self.compositional else None,
             vocabulary=vocabulary,
+            set_vectors=None if parts is None else partial(self.set_sums, data, words, parts),
             composes=self.compositional,
             loss_is_estimate=True,
+        )
+
+    def set_sums(
+        self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, tables: Arrays, rows: np.ndarray,
+        matrix: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Set the rows of n-grams so that sums over parts are the given vectors.
+
+        Raises:
+            SettingError: vectors are to be frozen, but a part of an n-gram has none.
+        """
+        init = data.run_options.init
+        if init is not None and init.freeze:
+            check_parts(words, parts, rows)
+        ngram_vectors.set_sums(
+            tables["words"], parts, np.array([len(words[row]) for row in rows.tolist()]), rows, matrix
         )
 
     def export_sums(self, words: Sequence[str], tables: Arrays) -> Arrays:
         """The tables to save, if vectors are sums."""
         arrays = {"ngrams" if name == "words" else name: unpad(table, self.dim) for name, table in tables.items()}
         return {VECTORS: ngram_vectors.NgramComposer(words, arrays["ngrams"])(words), **arrays}
+
+
+def check_parts(words: Sequence[str], parts: NgramOccurrences, rows: np.ndarray) -> None:
+    """Refuse to freeze sums that have a part without a given vector, which changes."""
+    is_given = np.zeros(len(words), np.bool_)
+    is_given[rows] = True
+    for row in rows.tolist():
+        of_row = parts.words[parts.offsets[row] : parts.offsets[row + 1]]
+        missing = of_row[~is_given[of_row]]
+        if len(missing):
+            raise SettingError(
+                f"cannot freeze the vector of {words[row]!r}: its part {words[missing[0]]!r} has none; give vectors of "
+                "all parts, or do not freeze"
+            )
 
 
 def check_single_code_points(tokens: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ from embeddings.plugins.tensor_indexing.fit_settings import JOINER, CompositionS
 from embeddings.plugins.tensor_indexing.fitting import ReportFit, check_enough, fit
 from embeddings.plugins.tensor_indexing.phrase_pairs import Examples, PhraseSource, find_examples
 from embeddings.settings import option, with_optional_fields
+from embeddings.training.continued_training import select_words
 from embeddings.training.progress import Report
 from embeddings.training.result import Interrupted
 from embeddings.training.run_options import RunOptions
@@ -98,7 +99,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         run_options.check_fingerprint(self, threads, seed)
         corpus = as_corpus(corpus, self)
         self.check_dim(self.words.dim)
-        vocabulary = corpus.encode().select(min_count=self.words.min_count, max_vocab=self.words.max_vocab)
+        vocabulary = select_words(corpus.encode(), self.words, run_options.vocabulary_rule)
         arguments_of_corpus = corpus_phrases(corpus)
         if self.phrase_list is not None:
             arguments_of_corpus["phrases"] = None

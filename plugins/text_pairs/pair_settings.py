@@ -13,7 +13,15 @@ from embeddings.plugins.text_pairs.in_batch_negatives import IN_BATCH, MIN_TEMPE
 from embeddings.plugins.text_pairs.pair_objective import PairObjective
 from embeddings.plugins.text_pairs.rating_distribution import RATING_DISTRIBUTION
 from embeddings.plugins.text_pairs.triplet_margin import TRIPLET_MARGIN
-from embeddings.settings import Dimension, InitialValues, Schedule, SearchRange, VocabularySize, option
+from embeddings.settings import (
+    Dimension,
+    DocumentFrequency,
+    InitialValues,
+    Schedule,
+    SearchRange,
+    VocabularySize,
+    option,
+)
 
 OBJECTIVES: dict[str, PairObjective] = {
     "in-batch-negatives": IN_BATCH,
@@ -28,7 +36,7 @@ MIN_NGRAM_LENGTH = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
+class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, Dimension):
     """What a trainer of text vectors learns from pairs, and how."""
 
     dim: int = option(256, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(64, 512, log=True))

@@ -108,7 +108,7 @@ def test_defaults():
     shared = {
         "dim": 100, "epochs": 5, "learning_rate": 0.05, "min_learning_rate": None, "schedule": "linear",
         "warm_up": None, "stages": None, "average_last": None, "shuffle": False, "min_count": 5,
-        "max_vocab": None, "subsample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5,
+        "max_vocab": None, "min_documents": 1, "subsample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5,
         "noise_exponent": 0.75, "negative_sharing": "batch", "objective": "negative-sampling",
         "initializer": "uniform", "tie": False, "nce_normalizer": "one", "proposals": "unigram",
         "target_in_sample": True, "tree": "huffman", "cutoffs": None, "unknown_rows": 0,

@@ -198,3 +198,21 @@ def test_command(python, path, tmp_path):
     assert refused.returncode == 2
     assert "vocabulary" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_compositional_ngrams_start_from_given_vectors_and_stay_if_their_parts_are_given(path):
+    rng = np.random.default_rng(3)
+    settings = {**SMALL, "compositional": True, "learning_rate": 0.02}
+    start = em.Vectors(["猫", "小", "狗", "小狗"], rng.normal(size=(4, SMALL["dim"])).astype(np.float32))
+    still = em.train("sembei", path, **(settings | {"learning_rate": 1e-30}), init=em.InitFrom(start))
+    words = [word for word in start.words if word in still.vocabulary]
+    assert "小狗" in words
+    np.testing.assert_allclose(still.vectors[words], start[words], atol=1e-5)
+    frozen = em.train("sembei", path, **settings, init=em.InitFrom(start, freeze=True))
+    np.testing.assert_allclose(frozen.vectors[words], start[words], atol=1e-5)
+    others = [word for word in still.vectors.words if word not in start]
+    assert np.abs(frozen.vectors[others] - still.vectors[others]).max() > 0.01
+    longer = next(word for word in still.vectors.words if len(word) > 1 and word not in start)
+    alone = em.Vectors([longer], rng.normal(size=(1, SMALL["dim"])))
+    with pytest.raises(SettingError, match=f"cannot freeze.*{longer}"):
+        em.train("sembei", path, **settings, init=em.InitFrom(alone, freeze=True))

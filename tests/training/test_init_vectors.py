@@ -11,6 +11,7 @@ from embeddings.kernels.block import BLOCK_SIZE
 from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.models.parameters import random_rows, zero_rows
+from embeddings.models.subword_vectors import SubwordVectors
 from embeddings.training.init_vectors import match_rows
 from embeddings.training.training_data import prepare
 
@@ -18,7 +19,7 @@ WORDS = [f"w{i}" for i in range(0, 50, 2)]
 FREEZABLE = [
     (trainer, settings)
     for trainer, settings in CONFIGURATIONS
-    if trainer not in ("fasttext", "sembei") and (trainer != "paragraph-dbow" or settings)
+    if trainer != "sembei" and (trainer != "paragraph-dbow" or settings)
 ]
 
 
@@ -49,6 +50,20 @@ def test_frozen_rows_with_several_threads():
     start = half_vectors()
     model = learn("skipgram", corpus("skipgram"), {"epochs": 5}, threads=3, init=em.InitFrom(start, freeze=True))
     assert vectors_of(model).tobytes() == start.matrix.tobytes()
+
+
+@pytest.mark.parametrize("architecture", ["skipgram", "cbow"])
+def test_frozen_words_of_fasttext_are_the_means_of_their_rows_and_do_not_teach_their_ngrams(architecture):
+    start, settings = half_vectors([f"w{i}" for i in range(50)]), {"buckets": 99, "architecture": architecture}
+    first, second = (
+        learn("fasttext", corpus("fasttext"), {**settings, "epochs": epochs}, init=em.InitFrom(start, freeze=True))
+        for epochs in (1, 2)
+    )
+    assert table_bytes(first)["ngrams"] == table_bytes(second)["ngrams"]  # no word is free
+    assert table_bytes(first)["output"] != table_bytes(second)["output"]
+    composer = SubwordVectors(first.tables["ngrams"], first.settings["min_n"], first.settings["max_n"])
+    composed = composer.vocabulary_vectors(first.vocabulary.words, first.tables["words"])
+    np.testing.assert_allclose(composed, first.vectors.matrix, atol=1e-5)
 
 
 def frozen_skipgram(words, output, choices, rate, frozen):
@@ -107,9 +122,7 @@ def test_initialised_words_start_there_and_others_at_random(trainer):
     model = learn(trainer, corpus(trainer), settings, init=em.InitFrom(start))
     drawn = learn(trainer, corpus(trainer), settings)
     others = [f"w{i}" for i in range(1, 50, 2)]
-    places = [model.vectors.index(word) for word in WORDS]
-    rows = model.tables["words"][places] if trainer == "fasttext" else vectors_of(model)
-    np.testing.assert_allclose(rows, start.matrix, atol=1e-6)
+    np.testing.assert_allclose(vectors_of(model), start.matrix, atol=1e-6)
     assert vectors_of(model, others).tobytes() == vectors_of(drawn, others).tobytes()
     assert model.record["notes"][0].startswith("25 of 50 words")
 
@@ -178,9 +191,7 @@ BROKEN = em.Vectors(["w1", "w2"], np.array([[0.0] * 8, [np.nan] * 8]))
         ("cbow", {}, em.InitFrom(half_vectors(dim=9)), r"dim must be 9.*got 8"),
         ("cbow", {}, em.InitFrom(half_vectors(["x", "y"])), "none of the 50 words"),
         ("cbow", {}, em.InitFrom(BROKEN), r"'w2'.*NaN"),
-        ("fasttext", {"buckets": 9}, em.InitFrom(half_vectors(), freeze=True), "freeze"),
         ("paragraph-dbow", {}, em.InitFrom(half_vectors(), freeze=True), "freeze"),
-        ("sembei", {"compositional": True}, em.InitFrom(half_vectors()), "sembei cannot start from pretrained vectors"),
         ("cbow", {}, "v.bin", r"embeddings\.InitFrom.*'v\.bin'"),
     ],
 )  # fmt: skip

@@ -1,0 +1,32 @@
+"""In how many documents each word of an encoded corpus occurs."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.documents import DocumentUnit, document_borders
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.kernels.jit import entry_point
+
+
+@entry_point
+def count_documents(ids: np.ndarray, borders: np.ndarray, last: np.ndarray, counts: np.ndarray) -> None:
+    """Add 1 to the count of each id below `counts` for each document it occurs in; `last` holds -1 for each."""
+    for document in range(borders.shape[0] - 1):
+        for place in range(borders[document], borders[document + 1]):
+            word = ids[place]
+            if word < counts.shape[0] and last[word] != document:
+                last[word] = document
+                counts[word] += 1
+
+
+def document_counts(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> NDArray[np.int64]:
+    """Return the number of documents that contain each type, (types,).
+
+    Arguments:
+        unit: what is a document, as in `corpus_documents`.
+    """
+    size = len(encoded.vocabulary)
+    counts = np.zeros(size, np.int64)
+    borders = np.ascontiguousarray(document_borders(encoded, unit))
+    count_documents(np.asarray(encoded.ids), borders, np.full(size, -1, np.int64), counts)
+    return counts
