@@ -26,6 +26,7 @@ from embeddings.models.initializers import INITIALIZERS
 from embeddings.models.model import Model
 from embeddings.models.parameters import VECTORS, Arrays
 from embeddings.models.subwords import (
+    BUCKETS_HELP,
     MAX_BUCKETS,
     MAX_NGRAM_LENGTH,
     bucket_count,
@@ -148,13 +149,7 @@ class FastText(PredictionTrainer):
         3, "Minimum n-gram length in characters, counting the word boundaries < and >.", ge=0, le=MAX_NGRAM_LENGTH
     )
     max_n: int = option(6, "Maximum n-gram length in characters; 0 disables n-grams.", ge=0, le=MAX_NGRAM_LENGTH)
-    buckets: int | None = option(
-        None,
-        "Number of hash buckets for n-grams.  [default: as many of fastText's 2,000,000 as the vocabulary's n-grams "
-        "would fill]",
-        ge=1,
-        le=MAX_BUCKETS,
-    )
+    buckets: int | None = option(None, BUCKETS_HELP, ge=1, le=MAX_BUCKETS)
     position_weights: bool = option(
         False, "Learn a weight for each context position and component; requires --architecture cbow."
     )

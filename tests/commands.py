@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 from click.testing import CliRunner, Result
 
 from embeddings.cli import main
@@ -37,6 +39,20 @@ def table(stdout: str) -> list[dict[str, str]]:
     """The rows of a tab-separated table by column name."""
     header, *lines = (line.split("\t") for line in stdout.splitlines())
     return [dict(zip(header, line, strict=True)) for line in lines]
+
+
+def first_table(stdout: str) -> list[dict[str, str]]:
+    """The first of several tables with an empty line between them."""
+    return table(stdout.split("\n\n")[0])
+
+
+def write_labelled_lines(path: Path, count: int, seed: int) -> None:
+    """Write texts in fastText's layout, half of whose words tell which of three labels they have."""
+    rng, lines = np.random.default_rng(seed), []
+    for number in range(count):
+        label = "abc"[number % 3]
+        lines.append(f"__label__{label} " + " ".join(f"{rng.choice(['x', label])}{rng.integers(40)}" for _ in range(6)))
+    path.write_text("\n".join(lines) + "\n")
 
 
 def process(*args: object, script: str = "", **kwargs: object) -> subprocess.CompletedProcess[str]:

@@ -87,7 +87,7 @@ def false_findings(folder: Path) -> list[str]:
 
 
 def compare_groups(folder: Path, options: argparse.Namespace) -> None:
-    """Compare two texts and write what is found."""
+    """Compare two texts and write the words whose use differs."""
     folder.mkdir(parents=True, exist_ok=True)
     first = len(corpus_of(options.texts[:1], options.piece_words).encode().documents) - 1
     corpus = corpus_of(options.texts, options.piece_words)

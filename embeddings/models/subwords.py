@@ -19,6 +19,10 @@ Word = str | bytes
 LINE_END = b"</s>"
 MAX_NGRAM_LENGTH = 100
 MAX_BUCKETS = 2**31 - 1
+BUCKETS_HELP = (
+    "Number of hash buckets for n-grams.  [default: as many of fastText's 2,000,000 as the vocabulary's n-grams would "
+    "fill]"
+)
 MAX_NGRAMS = 2**31 - 1
 FASTTEXT_BUCKETS = 2_000_000
 

@@ -17,7 +17,7 @@ def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[T
 
     Arguments:
         names: a peer, the file of a program's description, or either with settings of its own, such as
-            "gensim:learning_rate=0.05" or "glove.toml:epochs=15".
+            "gensim:learning_rate=0.05" or "glove.toml:window=15".
         configs: the models of the benchmark.
 
     Raises:

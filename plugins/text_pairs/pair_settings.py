@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from embeddings.errors import SettingError
-from embeddings.models.subwords import MAX_BUCKETS, MAX_NGRAM_LENGTH, check_ngrams
+from embeddings.models.subwords import BUCKETS_HELP, MAX_BUCKETS, MAX_NGRAM_LENGTH, check_ngrams
 from embeddings.plugins.text_pairs.contrastive import CONTRASTIVE
 from embeddings.plugins.text_pairs.cosent import COSENT
 from embeddings.plugins.text_pairs.cosine_regression import COSINE_REGRESSION
@@ -107,13 +107,7 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
         ge=0,
         le=MAX_NGRAM_LENGTH,
     )
-    buckets: int | None = option(
-        None,
-        "Number of hash buckets for n-grams.  [default: as many of fastText's 2,000,000 as the vocabulary's n-grams "
-        "would fill]",
-        ge=1,
-        le=MAX_BUCKETS,
-    )
+    buckets: int | None = option(None, BUCKETS_HELP, ge=1, le=MAX_BUCKETS)
     max_words: int | None = option(
         None, "Read only the first words of each text, up to this number.  [default: all]", ge=1, le=1_000_000_000
     )

@@ -7,9 +7,8 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
-from commands import TEXT, expect, refused, run, table
+from commands import TEXT, expect, first_table, refused, run, table, write_labelled_lines
 
 import embeddings as em
 
@@ -18,25 +17,12 @@ SEARCH = ["--autotune-validation", "valid.txt", "--threads", 1]
 FIXED = ["--dim", 6, "--max-n", 0]
 
 
-def write_lines(path, count, seed):
-    rng = np.random.default_rng(seed)
-    lines = []
-    for n in range(count):
-        label = "abc"[n % 3]
-        lines.append(f"__label__{label} " + " ".join(f"{rng.choice(['x', label])}{rng.integers(40)}" for _ in range(6)))
-    path.write_text("\n".join(lines) + "\n")
-
-
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_lines(tmp_path / "train.txt", 240, 1)
-    write_lines(tmp_path / "valid.txt", 120, 2)
+    write_labelled_lines(tmp_path / "train.txt", 240, 1)
+    write_labelled_lines(tmp_path / "valid.txt", 120, 2)
     return tmp_path
-
-
-def first_table(text):
-    return table(text.split("\n\n")[0])
 
 
 def tune(*options, code=0):

@@ -6,9 +6,8 @@ import signal
 import subprocess
 import sys
 
-import numpy as np
 import pytest
-from commands import TEXT, expect, run, table
+from commands import TEXT, expect, first_table, run, write_labelled_lines
 
 import embeddings as em
 
@@ -17,29 +16,16 @@ FIXED = ["--dim", 6, "--max-n", 0, "--threads", 1]
 LABELS = ["--labels", "valid.txt"]
 
 
-def write_lines(path, count, seed):
-    rng = np.random.default_rng(seed)
-    lines = []
-    for n in range(count):
-        label = "abc"[n % 3]
-        lines.append(f"__label__{label} " + " ".join(f"{rng.choice(['x', label])}{rng.integers(40)}" for _ in range(6)))
-    path.write_text("\n".join(lines) + "\n")
-
-
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_lines(tmp_path / "train.txt", 240, 1)
-    write_lines(tmp_path / "valid.txt", 200, 2)
+    write_labelled_lines(tmp_path / "train.txt", 240, 1)
+    write_labelled_lines(tmp_path / "valid.txt", 200, 2)
     (tmp_path / "text.txt").write_text(TEXT)
     words = ["king", "queen", "dog", "cat", "bone", "land"]
     pairs = [f"{a}\t{b}\t{(i * j) % 7}" for i, a in enumerate(words) for j, b in enumerate(words) if a < b]
     (tmp_path / "pairs.tsv").write_text("\n".join(pairs))
     return tmp_path
-
-
-def first_table(text):
-    return table(text.split("\n\n")[0])
 
 
 def tune(*options, code=0):

@@ -24,7 +24,7 @@ HOSTILE = "\u202e<script>alert(1)</script>\x1b[2J"
 
 
 class Server:
-    """A running command. `ask` returns status and content of a question, with the token unless told otherwise."""
+    """A running command. `ask` sends a request and returns its status and content; it sends the token by default."""
 
     def __init__(self, *args, **env):
         command = [sys.executable, "-m", "embeddings", "explore", *map(str, args), "--no-browser", "--quiet"]
