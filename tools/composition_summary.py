@@ -14,10 +14,18 @@ from statistics import mean
 from embeddings.errors import FormatError
 from embeddings.eval.measures.held_out_phrases import HELD_OUT
 from embeddings.models.model import Model
-from embeddings.plugins.tensor_indexing.composer import DEFAULT
+from embeddings.plugins.tensor_indexing.function_fitter import MIXTURE
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
 
-FUNCTIONS = ("additive", "weighted-additive", "multiplicative", "full-additive", "full-tensor", DEFAULT)
+FUNCTIONS = (
+    "additive",
+    "weighted-additive",
+    "multiplicative",
+    "full-additive",
+    "full-tensor",
+    "tensor-indexing",
+    MIXTURE,
+)
 RATINGS = "ratings"  # Spearman's correlation with the mean rating of each pair
 MEASURES = {
     "squared-error": "squared error",
@@ -69,7 +77,7 @@ def results(path: Path) -> str:
         for other in ("additive", "full-additive")
     ]
     means = markdown(["type", "function", *MEASURES.values()], rows)
-    return f"{means}\n\n{markdown(['type', f'{DEFAULT} against', *(MEASURES[one] for one in COMPARED)], wins)}\n"
+    return f"{means}\n\n{markdown(['type', f'{MIXTURE} against', *(MEASURES[one] for one in COMPARED)], wins)}\n"
 
 
 def format_mean(values: dict[str, float], measure: str) -> str:
@@ -80,7 +88,7 @@ def format_mean(values: dict[str, float], measure: str) -> str:
 
 def count_wins(values: Values, type: str, other: str, measure: str) -> str:
     """Whether tensor indexing is better than another function on average, and in how many models."""
-    ours, theirs = values.get((type, DEFAULT, measure), {}), values.get((type, other, measure), {})
+    ours, theirs = values.get((type, MIXTURE, measure), {}), values.get((type, other, measure), {})
     both = [name for name in ours if name in theirs]
     if not both:
         return ""
@@ -95,7 +103,7 @@ def curve(models: Iterable[str]) -> str:
     rows = []
     for path in models:
         for type, functions in Model.load(path).record["curve"].items():
-            epochs = functions[DEFAULT]
+            epochs = functions[MIXTURE]
             best = min(range(len(epochs)), key=lambda number: epochs[number][1])
             for number, (train, dev, rate) in enumerate(epochs):
                 train_error = "" if train is None else f"{train:.4f}"

@@ -19,7 +19,8 @@ from embeddings.plugins.tensor_indexing.composer import Composer
         option(
             "--function",
             "additive, multiplicative, own (the phrase's trained vector), or fitted: weighted-additive, full-additive, "
-            "tensor-indexing, full-tensor.  [default: tensor-indexing]",
+            "tensor-indexing, tensor-additive, full-tensor, pair-features, neural-tensor.  [default: tensor-additive, "
+            "or additive if nothing is fitted]",
         ),
         option("--vector", "Print the composed vector itself.", bool),
         *SEARCH,

@@ -34,7 +34,7 @@ class FittingBar(Bar):
         for note in record["notes"]:
             self.report(note)
         for type, number in record["phrases"].items():
-            curve = record["curve"][type]["tensor-indexing"]
+            curve = record["curve"][type]["tensor-additive"]
             errors = [dev for _, dev, _ in curve if dev is not None]
             error = f", dev error {min(errors):.4f} after {len(curve) - 1} epochs" if errors else ""
             self.report(

@@ -29,7 +29,7 @@ from embeddings.vectors.vectors import Vectors
 if TYPE_CHECKING:
     from embeddings.models.model import Model
 
-DEFAULT = "tensor-indexing"
+DEFAULTS = ("tensor-additive", "tensor-indexing", "additive")  # the first that a type has
 NO_EXAMPLES = np.empty((0, 5), np.int32)
 POS_TAGS = "parts-of-speech"  # the table of `Examples.pos_tags`
 
@@ -136,7 +136,7 @@ class Composer:
             first: the first word.
             second: the second word.
             type: the type whose functions are used; by default that of `type_of`.
-            function: one of `known_functions`; by default tensor indexing.
+            function: one of `known_functions`; by default "tensor-additive" or, without fitted functions, "additive".
 
         Raises:
             UnknownWordError: a word or, for "own", the phrase has no vector.
@@ -176,7 +176,8 @@ class Composer:
 
     def check(self, type: str, function: str | None) -> str:
         """The name of a function, if the type has it."""
-        choices, name = self.known_functions(type), function or DEFAULT
+        choices = self.known_functions(type)
+        name = function or next(default for default in DEFAULTS if default in choices)
         if name not in choices:
             raise SettingError(f"function must be one of {', '.join(choices)} for the type {type!r}, got {name!r}")
         return name

@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 
 EXAMPLES = "phrases"
 TYPE, FIRST, SECOND, PHRASE, PART = range(5)  # columns of that table
-PARAMETERS = {name: {"left", "right", "identity"} for name in ("full-additive", "tensor-indexing")}
+PARAMETERS = {name: {"left", "right", "identity"} for name in ("full-additive", "tensor-indexing", "tensor-additive")}
 PARAMETERS |= {"weighted-additive": {"weights"}, "full-tensor": {"left", "right", "tensor"}}
+PARAMETERS |= {
+    "pair-features": {"left", "right", "difference", "product"},
+    "neural-tensor": {"left", "right", "identity", "bias", "output"},
+}
 
 
 def to_tables(result: "FitResult") -> dict[str, np.ndarray]:
@@ -51,6 +55,7 @@ def has_shapes(parameters: Parameters, dim: int) -> bool:
     """Whether all shapes and dtypes fit vectors of `dim` components."""
     matrices = (len(parameters.get("left", ())), dim, dim)
     expected = {"weights": (2,), "identity": (2,), "left": matrices, "right": matrices, "tensor": (dim, dim * dim)}
+    expected |= dict.fromkeys(("difference", "product", "output"), (dim, dim)) | {"bias": (dim,)}
     fits = all(array.shape == expected[name] and array.dtype.kind == "f" for name, array in parameters.items())
     return fits and ("left" not in parameters or matrices[0] >= 1)
 

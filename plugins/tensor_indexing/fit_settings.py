@@ -36,13 +36,13 @@ class CompositionSettings(Settings):
         le=65536,
     )
     identity: Literal["none", "elementwise", "literal"] = option(
-        "none",
-        "Term that the identity in W_i adds to component i: none, which works best; elementwise, x_i y_i, as in "
-        "multiplicative composition; literal, x'y in every component, as in the published formula.",
+        "literal",
+        "Term that the identity in W_i adds to component i of tensor-indexing: literal, x'y in every component, as in "
+        "the published formula; elementwise, x_i y_i, as in multiplicative composition; none, as in tensor-additive.",
     )
     additive_share: float | None = option(
         None,
-        "Interpolation weight of the additive function in tensor indexing.  [default: of 0, 0.05, ... 1, the one that "
+        "Interpolation weight of the additive function in tensor-additive.  [default: of 0, 0.05, ... 1, the one that "
         "ranks dev phrases best, among those whose squared error is clearly below full additive's]",
         ge=0,
         le=1,
@@ -66,6 +66,13 @@ class CompositionSettings(Settings):
         False,
         f"Also fit the full tensor: dim x dim x dim numbers for each type, for dim up to {MAX_TENSOR_DIM}. It has the "
         "lowest squared error.",
+    )
+
+    pair_features: bool = option(
+        False, "Also fit a linear function of x, y, |x - y| and the products x_i y_i, by ridge regression."
+    )
+    neural_tensor: bool = option(
+        False, "Also fit a neural tensor layer (Socher et al. 2013): a linear map of the tanh of a tensor function."
     )
 
     def __post_init__(self) -> None:

@@ -3,22 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from embeddings.errors import CorpusError
 from embeddings.plugins.tensor_indexing.blending import additive_scale, best_share, blend
-from embeddings.plugins.tensor_indexing.cross_products import low_rank, solve_products
 from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
-from embeddings.plugins.tensor_indexing.functions import FullTensor, LearnedFunction, Parameters, TensorIndexing
-from embeddings.plugins.tensor_indexing.gradient_descent import FIXED, Epoch, ReportEpoch, descend
-from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors, solve_matrices, solve_weights
+from embeddings.plugins.tensor_indexing.function_fitter import MIXTURE, FunctionFitter, single_precision
+from embeddings.plugins.tensor_indexing.functions import Parameters
+from embeddings.plugins.tensor_indexing.gradient_descent import Epoch
+from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TRAIN, Examples, split
 from embeddings.vectors.vectors import Vectors
 
-Curve = list[list[float | None]]
 ReportFit = Callable[[str, int, Epoch], None]  # called with the type, the number of the epoch, and the epoch
 
 
@@ -48,7 +46,7 @@ def fit(
         fitter = FunctionFitter(train, dev, settings, seed, partial(report, type) if report else None, pooled_functions)
         functions[type] = fitter.fit()
         pooled_functions = pooled_functions or dict(functions[type])
-        functions[type]["tensor-indexing"], shares[type] = blended(functions[type], train, dev, settings.additive_share)
+        functions[type][MIXTURE], shares[type] = blended(functions[type], train, dev, settings.additive_share)
         curves[type], penalties[type] = fitter.curves, fitter.penalties
     notes = []
     if examples.left_out:
@@ -92,99 +90,7 @@ def blended(
     functions: dict[str, Parameters], train: PhraseVectors, dev: PhraseVectors, share: float | None
 ) -> tuple[Parameters, float]:
     """Tensor indexing interpolated with the additive function, and the share: as set, or the best on dev."""
-    parameters, scale = functions["tensor-indexing"], additive_scale(train)
+    parameters, scale = functions[MIXTURE], additive_scale(train)
     if share is None:
         share = best_share(parameters, functions["full-additive"], scale, dev, train)
     return single_precision(blend(parameters, share, scale)), share
-
-
-class FunctionFitter:
-    """Fits the functions of one type.
-
-    Vectors are divided by the root mean square of the targets' components, so that learning rates and penalties do not
-    depend on the vectors' scale; parameters are returned in the original scale.
-
-    Arguments:
-        pooled: the functions of all types together, from which those of a type start; empty when fitting these.
-    """
-
-    def __init__(
-        self,
-        train: PhraseVectors,
-        dev: PhraseVectors,
-        settings: CompositionSettings,
-        seed: int,
-        report: ReportEpoch | None,
-        pooled_functions: dict[str, Parameters],
-    ) -> None:
-        self.scale = float(np.sqrt(np.mean(np.square(train.z, dtype=np.float64)))) or 1.0
-        divisor = np.float32(self.scale)
-        self.train, self.dev = (PhraseVectors(*(rows / divisor for rows in part)) for part in (train, dev))
-        self.settings, self.report, self.pooled_functions = settings, report, pooled_functions
-        self.rng = np.random.default_rng(seed)
-        self.curves: dict[str, Curve] = {}
-        self.penalties: dict[str, float] = {}
-
-    def fit(self) -> dict[str, Parameters]:
-        """The parameters of every function; sets `curves` and `penalties`."""
-        centre = self.pooled_functions.get("full-additive")
-        linear, self.penalties["full-additive"] = solve_matrices(self.train, self.dev, centre)
-        full_additive = {**linear, FIXED: np.zeros(2)}
-        functions = {"weighted-additive": {"weights": solve_weights(self.train)}, "full-additive": full_additive}
-        starts = {} if self.pooled_functions else self.starts(full_additive)
-        learners: dict[str, LearnedFunction] = {"tensor-indexing": TensorIndexing()}
-        if self.settings.full_tensor:
-            learners["full-tensor"] = FullTensor()
-        functions |= {name: self.learn(name, function, starts.get(name, {})) for name, function in learners.items()}
-        return {name: single_precision(parameters) for name, parameters in functions.items()}
-
-    def starts(self, linear: Parameters) -> dict[str, Parameters]:
-        """The start of both tensor functions: products fitted to the residuals of full additive composition."""
-        dim = self.train.x.shape[1]
-        weights = np.array([self.settings.identity == name for name in ("elementwise", "literal")]) * self.scale
-        train, dev = self.residuals(TensorIndexing(), {**linear, FIXED: weights})
-        products, self.penalties["products"] = solve_products(train, dev, self.rng)
-        left, right = low_rank(products, self.settings.rank_for(dim))
-        zero = np.zeros((1, dim, dim))
-        starts = {
-            "tensor-indexing": {"left": np.vstack([zero, left]), "right": np.vstack([zero, right]), FIXED: weights}
-        }
-        if self.settings.full_tensor:
-            starts["full-tensor"] = {"left": zero, "right": zero, "tensor": products.tensor()}
-        return starts
-
-    def residuals(self, function: LearnedFunction, parameters: Parameters) -> list[PhraseVectors]:
-        """Train and dev with the residuals of a function as targets."""
-        parts = self.train, self.dev
-        return [part._replace(z=part.z - function.predict(parameters, part.x, part.y)) for part in parts]
-
-    def learn(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
-        """The function learned from the pooled one, or without pooled ones from `start`."""
-        pooled_functions = self.pooled_functions.get(name)
-        start = rescale(pooled_functions, self.scale) if pooled_functions else start
-        others = start | {
-            side: np.concatenate([np.zeros_like(start[side][:1]), start[side][1:]]) for side in ("left", "right")
-        }
-        train, dev = self.residuals(function, others)
-        # M and N start where they work best with the other parameters: ridge regression on what these leave
-        linear, self.penalties[name] = solve_matrices(train, dev, pooled_functions)
-        for side, matrix in linear.items():
-            start[side] = np.concatenate([matrix, start[side][1:]])
-        start = single_precision(start)
-        best, epochs = descend(function, start, self.train, self.dev, self.settings, self.rng, self.report)
-        self.curves[name] = [[None if value is None or not isfinite(value) else value for value in e] for e in epochs]
-        return rescale(best, 1 / self.scale)
-
-
-def rescale(parameters: Parameters, scale: float) -> Parameters:
-    """The same function of vectors divided by `scale`: parameters of products are multiplied by it."""
-    copy = {name: array.astype(np.float64) for name, array in parameters.items()}
-    copy["left"][1:] *= scale
-    for name in {FIXED, "tensor"} & set(copy):
-        copy[name] *= scale
-    return copy
-
-
-def single_precision(parameters: Parameters) -> Parameters:
-    """Contiguous float32 copies."""
-    return {name: np.ascontiguousarray(array, np.float32) for name, array in parameters.items()}

@@ -73,6 +73,40 @@ class FullTensor:
         return error, {"left": backpropagate(error[None], x), "right": backpropagate(error[None], y), "tensor": tensor}
 
 
+class NeuralTensor:
+    """z = C tanh(t + b), where t is the result of tensor indexing: the layer of Socher et al. (2013), W_i of low rank.
+
+    `output` (dim, dim) is C, `bias` (dim,) is b; the other parameters are those of tensor indexing.
+    """
+
+    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """See the class."""
+        hidden = np.tanh(TensorIndexing().predict(parameters, x, y) + parameters["bias"])
+        return np.asarray(hidden @ parameters["output"].T)
+
+    def gradient(
+        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
+    ) -> tuple[np.ndarray, Parameters]:
+        """Gradients: dC = e h', db = d = (C'e) * (1 - h * h); the rest as in tensor indexing with the error d."""
+        a, b = transform(parameters["left"], x), transform(parameters["right"], y)
+        tensor = combine(a, b) + identity_term(parameters["identity"], x, y)
+        hidden = np.tanh(tensor + parameters["bias"])
+        error = hidden @ parameters["output"].T - z
+        slope = (error @ parameters["output"]) * (1 - hidden * hidden)
+        a[0] = b[0] = 1
+        a *= slope
+        b *= slope
+        output = error.T @ hidden / len(x)
+        inner = {"left": backpropagate(b, x), "right": backpropagate(a, y), "bias": slope.mean(axis=0)}
+        return error, {**inner, "output": output}
+
+
+def predict_from_features(parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Mx + Ny + D|x - y| + P(x * y): a linear function of words and their pair features."""
+    linear = transform(parameters["left"], x)[0] + transform(parameters["right"], y)[0]
+    return np.asarray(linear + np.abs(x - y) @ parameters["difference"].T + (x * y) @ parameters["product"].T)
+
+
 def transform(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Every row times every matrix, (matrices, phrases, dim)."""
     return np.asarray(rows @ matrices.transpose(0, 2, 1))
@@ -108,7 +142,10 @@ FUNCTIONS: dict[str, Predict] = {  # the first three by Mitchell and Lapata (201
     "multiplicative": lambda parameters, x, y: x * y,
     "full-additive": TensorIndexing().predict,
     "tensor-indexing": TensorIndexing().predict,
+    "tensor-additive": TensorIndexing().predict,
     "full-tensor": FullTensor().predict,
+    "pair-features": predict_from_features,
+    "neural-tensor": NeuralTensor().predict,
 }
 WITHOUT_PARAMETERS = ("additive", "multiplicative")
 OWN = "own"  # the trained vector of the phrase itself

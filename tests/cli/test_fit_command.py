@@ -80,7 +80,8 @@ def test_vectors_of_any_kind_are_added(folder):
     text = expect(*command, "--function", "additive").stdout
     vectors = em.load(folder / "vectors.bin")
     np.testing.assert_array_equal(np.array(text.split("\t"), np.float32), vectors["w1"] + vectors["w2"])
-    message = refused(*command, code=2)
+    assert expect(*command).stdout == text
+    message = refused(*command, "--function", "tensor-indexing", code=2)
     assert "'tensor-indexing'" in message
     assert "additive, multiplicative, own" in message
 
@@ -102,7 +103,14 @@ def test_held_out_phrases_and_ratings(folder):
     sets = ["--phrases", "held-out", "--phrases", folder / "rated.txt"]
     rows = json.loads(expect("evaluate", folder / "model", *sets, "--json").stdout)
     results = {(row["set"], row["section"], row["method"], row["measure"]) for row in rows}
-    for function in ("additive", "weighted-additive", "multiplicative", "full-additive", "tensor-indexing"):
+    for function in (
+        "additive",
+        "weighted-additive",
+        "multiplicative",
+        "full-additive",
+        "tensor-indexing",
+        "tensor-additive",
+    ):
         assert ("held-out", "red", function, "squared-error") in results
         assert ("rated", "adjective-noun", function, "spearman") in results
     assert {row["vectors"] for row in rows} == {str(folder / "model")}

@@ -238,7 +238,8 @@ def test_unknown_functions_types_and_words_are_refused(made):
         composer.compose("a", "b", function="additive"), plain.vectors["a"] + plain.vectors["b"]
     )
     with pytest.raises(SettingError, match=r"function.*additive.*'any'.*'tensor-indexing'"):
-        composer.compose("a", "b")
+        composer.compose("a", "b", function="tensor-indexing")
+    np.testing.assert_array_equal(composer.compose("a", "b"), plain.vectors["a"] + plain.vectors["b"])
 
 
 def corrupted(model, folder, *, tables=None, record=None):

@@ -149,7 +149,7 @@ def test_known_functions_are_recovered(identity):
     x, y = vectors["w3"].astype(float), vectors["w7"].astype(float)
     for type in ("red", "blue"):
         expected = expected_vector(x, y, **known[type], **more)
-        found = made.compose("w3", "w7", type=type)
+        found = made.compose("w3", "w7", type=type, function="tensor-indexing")
         assert np.linalg.norm(found - expected) < 0.01 * np.linalg.norm(expected), type
         for function in ("additive", "weighted-additive", "multiplicative", "full-additive"):
             rival = made.compose("w3", "w7", type=type, function=function)
@@ -223,3 +223,46 @@ def test_fitting_is_deterministic():
     )
     assert a.record == b.record
     assert check_enough(examples, how, 5)[1] == [ANY, "blue", "red"]
+
+
+def test_tensor_indexing_is_the_published_formula_by_default():
+    vectors, triples, _ = synthetic_phrases(literal=1.0)
+    model = em.TensorIndexing(rank=2, min_phrases=50, fit_epochs=3).fit(vectors, triples, threads=1)
+    parameters = {name: model.tables[f"red/tensor-indexing/{name}"] for name in ("left", "right", "identity")}
+    np.testing.assert_allclose(parameters["identity"], [0, 1], atol=1e-6)  # W_i = U_i'V_i + I
+    x, y = vectors["w1"].astype(np.float64), vectors["w2"].astype(np.float64)
+    u, v = (parameters[side][1:].transpose(1, 0, 2) for side in ("left", "right"))
+    m, n = parameters["left"][0], parameters["right"][0]
+    expected = expected_vector(x, y, m=m, n=n, u=u, v=v, literal=1.0)
+    composed = model.compose("w1", "w2", type="red", function="tensor-indexing")
+    np.testing.assert_allclose(composed, expected, rtol=1e-4, atol=1e-4)
+    mixture = model.compose("w1", "w2", type="red", function="tensor-additive")
+    assert model.tables["red/tensor-additive/identity"].tolist() == [0, 0]
+    np.testing.assert_array_equal(model.compose("w1", "w2", type="red"), mixture)
+    assert np.abs(mixture - composed).max() > 0.01
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_functions_of_pair_features_are_recovered_and_neural_tensors_gain(scale):
+    vectors, triples, _ = synthetic_phrases(types=("red",), words=40)
+    rng = np.random.default_rng(4)
+    matrices = rng.normal(size=(4, 6, 6))
+    words = vectors.matrix[:40].astype(np.float64)
+
+    def true(i, j, bound=False):
+        x, y = words[i], words[j]
+        z = matrices[0] @ x + matrices[1] @ y
+        return np.tanh(z) if bound else z + matrices[2] @ abs(x - y) + matrices[3] @ (x * y)
+
+    for function, bound in (("pair-features", False), ("neural-tensor", True)):
+        rows = list(words)
+        rows += [true(int(triple.first[1:]), int(triple.second[1:]), bound) for triple in triples]
+        all_vectors = em.Vectors(vectors.words, scale * np.array(rows, np.float32))
+        options = {function.replace("-", "_"): True, "fit_epochs": 40, "penalty": 0, "fit_learning_rate": 0.01}
+        model = em.TensorIndexing(rank=1, **options).fit(all_vectors, triples, threads=1)
+        if bound:
+            errors = [dev for _, dev, _ in model.record["curve"]["red"][function]]
+            assert min(errors) < 0.8 * errors[0]  # from nearly linear
+        else:
+            composed = model.compose("w3", "w7", type="red", function=function)
+            np.testing.assert_allclose(composed / scale, true(3, 7), atol=0.02)

@@ -23,13 +23,13 @@ def written(tmp_path):
             "a", "red", "additive", {"squared-error": 4, "mean-rank": 10, "median-rank": 2, "mean-rank-by-distance": 1}
         ),
         lines("b", "red", "additive", {"squared-error": 6, "mean-rank": 20, "median-rank": 3}),
-        lines("a", "red", "tensor-indexing", {"squared-error": 5, "mean-rank": 11, "median-rank": 2}),
-        lines("b", "red", "tensor-indexing", {"squared-error": 4, "mean-rank": 25, "median-rank": 2}),
+        lines("a", "red", "tensor-additive", {"squared-error": 5, "mean-rank": 11, "median-rank": 2}),
+        lines("b", "red", "tensor-additive", {"squared-error": 4, "mean-rank": 25, "median-rank": 2}),
         lines("a", "red", "additive", {"spearman": 0.5, "spearman-ratings": 0.9}, set="rated"),
-        lines("a", "red", "tensor-indexing", {"spearman": 0.6}, set="rated"),
-        lines("b", "red", "tensor-indexing", {"spearman": "none: no pairs"}, set="rated"),
-        lines("a", "all", "tensor-indexing", {"spearman": 0.6}, set="rated"),
-        lines("a", "any", "tensor-indexing", {"squared-error": 5}),
+        lines("a", "red", "tensor-additive", {"spearman": 0.6}, set="rated"),
+        lines("b", "red", "tensor-additive", {"spearman": "none: no pairs"}, set="rated"),
+        lines("a", "all", "tensor-additive", {"spearman": 0.6}, set="rated"),
+        lines("a", "any", "tensor-additive", {"squared-error": 5}),
     ]
     path = tmp_path / "results.tsv"
     path.write_text(HEAD + "".join(rows))
@@ -40,11 +40,11 @@ def test_means_and_wins(written):
     first, second = results(written).strip().split("\n\n")
     assert first.splitlines()[2:] == [
         "| red | additive | 5.00 |  | 15.0 | 2.5 |  | 0.500 |",
-        "| red | tensor-indexing | 4.50 |  | 18.0 | 2.0 |  | 0.600 |",
-        "| any | tensor-indexing | 5.00 |  |  |  |  | 0.600 |",
+        "| red | tensor-additive | 4.50 |  | 18.0 | 2.0 |  | 0.600 |",
+        "| any | tensor-additive | 5.00 |  |  |  |  | 0.600 |",
     ]
     assert second.splitlines()[0] == (
-        "| type | tensor-indexing against | squared error | mean rank | reciprocal rank | ratings |"
+        "| type | tensor-additive against | squared error | mean rank | reciprocal rank | ratings |"
     )
     assert second.splitlines()[2] == "| red | additive | better, in 1 of 2 | worse, in 0 of 2 |  | better, in 1 of 1 |"
 
@@ -55,7 +55,7 @@ def test_the_curve_marks_the_best_epoch(tmp_path, capsys):
     model.save(tmp_path / "m")
     rows = [line.split(" | ") for line in curve([str(tmp_path / "m")]).splitlines()[2:]]
     for type, passes in model.record["curve"].items():
-        errors = [dev for _, dev, _ in passes["tensor-indexing"]]
+        errors = [dev for _, dev, _ in passes["tensor-additive"]]
         of = [row for row in rows if row[0] == f"| {type}"]
         assert [row[1] for row in of] == [str(number) for number in range(len(errors))]
         assert [place for place, row in enumerate(of) if "best" in row[-1]] == [errors.index(min(errors))]
