@@ -13,17 +13,18 @@ from embeddings.plugins.tensor_indexing.functions import (
     Parameters,
     TensorIndexing,
 )
-from embeddings.plugins.tensor_indexing.gradient_descent import FIXED, ReportEpoch, descend
+from embeddings.plugins.tensor_indexing.gradient_descent import FIXED, ReportEpoch, descend, relative_error
 from embeddings.plugins.tensor_indexing.linear_solvers import (
     PhraseVectors,
     solve_features,
     solve_matrices,
+    solve_ridge,
     solve_weights,
 )
 
 Curve = list[list[float | None]]
 MIXTURE = "tensor-additive"  # tensor indexing without the identity, interpolated with the additive function
-NEURAL_SCALE = 0.25  # of the arguments of tanh at the start, where it is nearly linear
+NEURAL_SCALES = (0.25, 0.5, 1.0)  # of the arguments of tanh at the start; with the first, it is nearly linear
 
 
 class FunctionFitter:
@@ -127,11 +128,18 @@ class FunctionFitter:
         pooled, dim = self.pooled_functions.get("neural-tensor"), self.train.x.shape[1]
         if pooled:
             return self.descend("neural-tensor", NeuralTensor(), rescale(pooled, self.scale))
-        start = rescale(tensor, self.scale)
-        start["left"] *= NEURAL_SCALE
-        start["right"][0] *= NEURAL_SCALE
-        start |= {"output": np.eye(dim) / NEURAL_SCALE, "bias": np.zeros(dim)}
-        return self.descend("neural-tensor", NeuralTensor(), start)
+        starts = []
+        for factor in NEURAL_SCALES:
+            start = rescale(tensor, self.scale)
+            start["left"] *= factor
+            start["right"][0] *= factor
+            start |= {"output": np.eye(dim), "bias": np.zeros(dim)}
+            hidden, dev_hidden = (
+                NeuralTensor().predict(start, part.x, part.y).astype(np.float64) for part in (self.train, self.dev)
+            )
+            start["output"], _ = solve_ridge(hidden, self.train.z, dev_hidden, self.dev.z, np.eye(dim) / factor)
+            starts.append((relative_error(NeuralTensor(), start, self.dev), factor, start))
+        return self.descend("neural-tensor", NeuralTensor(), min(starts, key=lambda one: one[:2])[2])
 
     def descend(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
         """The function learned by gradient descent, in the original scale."""
