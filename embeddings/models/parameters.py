@@ -12,6 +12,7 @@ from embeddings.support.system import total_memory
 
 Arrays = dict[str, np.ndarray]
 VECTORS = "vectors"  # the key of the word vectors in `Arrays`
+BLOCK_NUMBERS = 65536  # drawn at a time, so that they stay in the cache
 BLOCK_ROWS = 65536  # processed at a time, so that no second table is ever in memory
 
 
@@ -28,9 +29,13 @@ def fill_random_rows(table: np.ndarray, dim: int, seed: int) -> None:
     word2vec uses half this range; the whole range gives CBOW better vectors in few epochs.
     """
     rng = np.random.default_rng(seed)
-    for start in range(0, len(table), BLOCK_ROWS):
-        block = table[start : start + BLOCK_ROWS, :dim]
-        block[:] = (rng.random(block.shape, dtype=np.float32) - np.float32(0.5)) * np.float32(2 / dim)
+    size = max(1, BLOCK_NUMBERS // dim)
+    buffer = np.empty((min(size, len(table)), dim), np.float32)
+    for start in range(0, len(table), size):
+        block = table[start : start + size, :dim]
+        numbers = rng.random(dtype=np.float32, out=buffer[: len(block)])
+        numbers -= np.float32(0.5)
+        np.multiply(numbers, np.float32(2 / dim), out=block)
 
 
 def zero_rows(rows: int, dim: int) -> np.ndarray:

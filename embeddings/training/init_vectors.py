@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ from embeddings.corpora.word_form import WordForm
 from embeddings.errors import SettingError
 from embeddings.models.loading import load
 from embeddings.models.model import Model
-from embeddings.models.parameters import Arrays
+from embeddings.models.parameters import Arrays, is_finite
 from embeddings.settings import check_value
 from embeddings.vectors.vectors import Vectors
 
@@ -87,9 +88,8 @@ class InitFrom:
         rows, matrix = match_rows(self.source_vectors, words, self.duplicates, form)
         if not len(rows):
             raise SettingError(f"none of the {len(words)} words of the corpus has a vector to start from")
-        is_finite = np.isfinite(matrix).all(axis=1)
-        if not is_finite.all():
-            word = words[rows[int(is_finite.argmin())]]
+        if not is_finite(matrix):
+            word = words[rows[int(np.isfinite(matrix).all(axis=1).argmin())]]
             raise SettingError(f"the initial vector of {word!r} contains NaN or infinity")
         return rows, matrix
 
@@ -119,19 +119,16 @@ def match_rows(
     vectors: Vectors, words: Sequence[str], duplicates: str, form: Callable[[str], str]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rows of words that have a vector, int64 (n,), and these vectors, float32 (n, dim)."""
-    if duplicates == "exact":
-        form = str
     row_of = {word: row for row, word in enumerate(words)}
-    sources: dict[int, list[int]] = {}  # by row, the rows of the vectors that match
-    for source, word in enumerate(vectors.words):
-        row = row_of.get(form(word))
-        if row is not None:
-            sources.setdefault(row, []).append(source)
-    matrix = np.empty((len(sources), vectors.dim), np.float32)
-    for vector, candidates in zip(matrix, sources.values(), strict=True):
-        if duplicates == "average":
-            vector[:] = np.mean(vectors.matrix[candidates], axis=0, dtype=np.float64)
-        else:
-            best = 0 if vectors.counts is None else int(vectors.counts[candidates].argmax())
-            vector[:] = vectors.matrix[candidates[best]]
-    return np.array(list(sources), np.int64), matrix
+    forms = vectors.words if duplicates == "exact" else map(form, vectors.words)
+    matches = np.fromiter(map(row_of.get, forms, repeat(-1)), np.int64, len(vectors))
+    sources = np.flatnonzero(matches >= 0)
+    counts = np.zeros(len(vectors), np.int64) if vectors.counts is None else vectors.counts
+    order = np.lexsort((sources, -counts[sources].astype(np.int64), matches[sources]))
+    sources = sources[order]  # by row, then the most frequent one, then the first
+    rows, begins, sizes = np.unique(matches[sources], return_index=True, return_counts=True)
+    matrix = vectors.matrix[sources[begins]].astype(np.float32, copy=False)
+    for n in np.flatnonzero(sizes > 1) if duplicates == "average" else ():
+        candidates = np.sort(sources[begins[n] : begins[n] + sizes[n]])
+        matrix[n] = np.mean(vectors.matrix[candidates], axis=0, dtype=np.float64)
+    return rows, matrix
