@@ -8,7 +8,8 @@ its loss `MultipleNegativesSymmetricRankingLoss`. The tools take turns, each in 
 interpreter with sentence-transformers, datasets and PyTorch, which is this one by default; a library that it does not
 have is skipped. CPU seconds are those of training, without imports and compilation; those of sentence-transformers
 include the tokenisation, which its trainer does. The score is the share of held-out left texts whose right text is the
-nearest of all held-out ones.
+nearest of all held-out ones. Give several learning rates of a tool by repeating its option: each has a row, so that
+tools can be compared at the best rate of each.
 """
 
 import json
@@ -35,7 +36,7 @@ from embeddings.support.files import check_file
 
 OURS, TORCH, SENTENCES = "embeddings", "PyTorch, SparseAdam", "sentence-transformers"
 MODULES = {TORCH: ("torch",), SENTENCES: ("sentence_transformers", "datasets")}
-HEADS = ("tool", "CPU s a million pairs", "wall s a million pairs", "held-out accuracy", "loss")
+HEADS = ("tool", "learning rate", "CPU s a million pairs", "wall s a million pairs", "held-out accuracy", "loss")
 START = """
 import json, sys, time
 import numpy as np
@@ -169,28 +170,30 @@ def installed(python: str) -> list[str]:
 
 
 def measure(
-    folder: Path, python: str, held_out: np.ndarray, arguments: Sequence[str], rates: dict[str, float], repeats: int
-) -> Iterator[tuple[tuple[str, ...], dict[str, str]]]:
-    """A row for each tool, and the versions of its libraries."""
+    folder: Path, python: str, held_out: np.ndarray, arguments: Sequence[str], rates: dict[str, Sequence[float]],
+    repeats: int,
+) -> Iterator[tuple[tuple[str, ...], dict[str, str]]]:  # fmt: skip
+    """A row for each tool and learning rate, and the versions of its libraries."""
     batch, temperature, threads, epochs = arguments
     variables = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "TOKENIZERS_PARALLELISM": "false"}
     variables |= {"OMP_NUM_THREADS": threads, "RAYON_NUM_THREADS": threads}
-    tools = [OURS, *installed(python)]
-    runs: dict[str, list[tuple[dict[str, Any], float]]] = {tool: [] for tool in tools}
-    for tool in tools * repeats:
+    trials = [(tool, rate) for tool in (OURS, *installed(python)) for rate in rates[tool]]
+    runs: dict[tuple[str, float], list[tuple[dict[str, Any], float]]] = {trial: [] for trial in trials}
+    for tool, rate in trials * repeats:
         interpreter = sys.executable if tool == OURS else python
-        values = (batch, temperature, str(rates[tool]), threads, epochs)
+        values = (batch, temperature, str(rate), threads, epochs)
         usage = run([interpreter, "-c", START + CODE[tool] + END, str(folder), *values], variables)
         if usage.code:
             raise click.ClickException(f"{tool}: {usage.error}")
         result = json.loads(usage.output[usage.output.rindex('{"seconds"') :])
-        runs[tool].append((result, accuracy(np.load(folder / "rows.npy"), held_out)))
-        click.echo(f"{tool}: {result['cpu']:.2f} CPU s, accuracy {runs[tool][-1][1]:.3f}", err=True)
+        score = accuracy(np.load(folder / "rows.npy"), held_out)
+        runs[tool, rate].append((result, score))
+        click.echo(f"{tool}, learning rate {rate:g}: {result['cpu']:.2f} CPU s, accuracy {score:.3f}", err=True)
     pairs = len(np.load(folder / "ids.npy", mmap_mode="r")) * int(epochs) / 1e6
-    for tool, each in runs.items():
+    for (tool, rate), each in runs.items():
         cpu, wall = (median(result[name] for result, _ in each) / pairs for name in ("cpu", "seconds"))
         score, loss = median(score for _, score in each), median(result["loss"] for result, _ in each)
-        yield (tool, f"{cpu:.1f}", f"{wall:.1f}", f"{score:.3f}", f"{loss:.3f}"), each[0][0]["versions"]
+        yield (tool, f"{rate:g}", f"{cpu:.1f}", f"{wall:.1f}", f"{score:.3f}", f"{loss:.3f}"), each[0][0]["versions"]
 
 
 @click.command()
@@ -204,13 +207,16 @@ def measure(
 @click.option("--epochs", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Processes per tool.")
-@click.option("--learning-rate", type=float, default=0.01, show_default=True, help="Of embeddings and SparseAdam.")
-@click.option("--trainer-rate", type=float, default=0.01, show_default=True, help="Of sentence-transformers.")
+@click.option("--learning-rate", type=float, multiple=True, default=[0.05], show_default=True, help="Of embeddings.")
+@click.option("--torch-rate", type=float, multiple=True, default=[0.01], show_default=True, help="Of SparseAdam.")
+@click.option("--trainer-rate", type=float, multiple=True, default=[0.01], show_default=True,
+              help="Of sentence-transformers.")  # fmt: skip
 @click.option("-o", "--out", help="Output file of the table in Markdown.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 def main(
     text: Path, peers: str, pairs: int, held_out: int, words: int, dim: int, batch_size: int, epochs: int, threads: int,
-    repeats: int, learning_rate: float, trainer_rate: float, out: str | None, force: bool,
+    repeats: int, learning_rate: Sequence[float], torch_rate: Sequence[float], trainer_rate: Sequence[float],
+    out: str | None, force: bool,
 ) -> None:  # fmt: skip
     """Measure training on neighbouring sentences of TEXT."""
     if out is not None:
@@ -218,7 +224,7 @@ def main(
             check_file(out, force=force)
         except OutputError as error:
             raise click.ClickException(str(error)) from None
-    rates = {OURS: learning_rate, TORCH: learning_rate, SENTENCES: trainer_rate}
+    rates = {OURS: learning_rate, TORCH: torch_rate, SENTENCES: trainer_rate}
     with TemporaryDirectory(prefix="embeddings-text-pairs-") as name:
         folder = Path(name)
         tests, count, vocabulary = prepare(folder, text, pairs, held_out, words, dim)

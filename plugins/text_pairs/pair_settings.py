@@ -81,8 +81,9 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
         "can be truncated (Matryoshka).  [default: only --dim]",
     )
     optimizer: Literal["adam", "adagrad"] = option(
-        "adam",
-        "Steps of the rows of a batch. adam: Adam, as PyTorch's SparseAdam; adagrad: AdaGrad, with less memory.",
+        "adagrad",
+        "Steps of the rows of a batch. adagrad: AdaGrad, with less memory and time; adam: Adam, as PyTorch's "
+        "SparseAdam, which requires a lower learning rate.",
     )
     token_weights: Literal["none", "ones", "sif"] = option(
         "none",
@@ -116,11 +117,11 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
     )
     epochs: int = option(3, "Passes over the pairs.", ge=1, le=1_000_000, search=SearchRange(1, 20, log=True))
     learning_rate: float = option(
-        0.01,
-        "Learning rate at the start, after the warm-up. About 0.003 is better for ratings.",
+        0.05,
+        "Learning rate at the start, after the warm-up. With adam, about 0.01 is better, and 0.004 for ratings.",
         gt=0,
         le=100,
-        search=SearchRange(0.0005, 0.02, log=True),
+        search=SearchRange(0.005, 0.2, log=True),
     )
     warm_up: float | None = option(
         0.05, "Share of training, 0 to 0.9, in which the learning rate first rises linearly.", ge=0, le=0.9

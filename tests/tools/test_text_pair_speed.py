@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 
 def test_a_small_file(tmp_path, monkeypatch):
-    """Without peers there is one row, which has learned from the pairs."""
+    """Without peers there is a row for each learning rate, which has learned from the pairs."""
     rng = random.Random(1)
     topics = [[f"word{topic}x{n}" for n in range(12)] for topic in range(8)]
     paragraphs = [" ".join(" ".join(rng.sample(topic, 8)).capitalize() + "." for _ in range(4)) for topic in topics * 5]
@@ -17,12 +17,13 @@ def test_a_small_file(tmp_path, monkeypatch):
     out = tmp_path / "speed.md"
     arguments = [str(tmp_path / "t.txt"), "--pairs", "100", "--held-out", "8", "--words", "6", "--dim", "16"]
     arguments += ["--batch-size", "8", "--epochs", "8", "--repeats", "1", "-o", str(out)]
+    arguments += ["--learning-rate", "0.05", "--learning-rate", "0.2"]
     done = CliRunner().invoke(text_pair_speed.main, arguments)
     assert done.exit_code == 0, done.output
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     assert rows[0] == list(text_pair_speed.HEADS)
-    assert rows[1][0] == text_pair_speed.OURS
-    assert float(rows[1][4]) < np.log(8)
+    assert [row[:2] for row in rows[1:]] == [[text_pair_speed.OURS, "0.05"], [text_pair_speed.OURS, "0.2"]]
+    assert all(float(row[5]) < np.log(8) for row in rows[1:])
     assert "100 pairs of 6 and 6 words" in out.read_text()
     assert CliRunner().invoke(text_pair_speed.main, arguments).exit_code == 1  # nothing is replaced unasked
 
