@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from embeddings.analysis import explain as explain
     from embeddings.analysis import fit_context_map as fit_context_map
     from embeddings.analysis import stability as stability
+    from embeddings.cluster.ray_cluster import Cluster as Cluster
     from embeddings.corpora import Corpus as Corpus
     from embeddings.corpora.pair_encoding import PairFormat as PairFormat
     from embeddings.corpora.phrases import PhraseList as PhraseList
@@ -92,6 +93,7 @@ MODULES = {
     for module, names in {
         "analysis": "ContextInducer ContextMap Replicates compare_usage concordance confident_analogy "
         "confident_difference confident_neighbours confident_similarity explain fit_context_map stability",
+        "cluster.ray_cluster": "Cluster",
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
         "corpora.pair_encoding": "PairFormat",

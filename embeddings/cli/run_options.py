@@ -12,9 +12,11 @@ from embeddings.cli.output_paths import checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.eval.early_stopping import EarlyStopping
 from embeddings.kernels.merge_rows import RULES
+from embeddings.settings import flag
 from embeddings.support.files import atomic_write
 from embeddings.training.callbacks import Callback, RunStart
 from embeddings.training.checkpoints import Checkpoints
+from embeddings.training.remote_training import RemoteTraining
 from embeddings.training.replicas import MAX_REPLICAS, MERGE_INTERVAL, Replicas
 from embeddings.training.run_log import RunLog
 from embeddings.training.run_options import RunOptions
@@ -36,6 +38,10 @@ DEFAULTS = {
     "replicas": 0,
     "merge_every": None,
     "merge_rule": None,
+    "cluster": None,
+    "workers": None,
+    "threads_per_worker": None,
+    "worker_timeout": None,
 }
 
 
@@ -116,22 +122,64 @@ def replica_options() -> list[click.Option]:
             f"How changes of a row by several replicas are combined.  [default: {Replicas.rule}]",
             list(RULES),
         ),
+        *cluster_options(),
     ]
 
 
-def replicas_for(count: int, merge_every: int | None, merge_rule: Any) -> Replicas | None:
-    """The replicas that the options ask for."""
+def cluster_options() -> list[click.Option]:
+    """The options of training on several machines."""
+    return [
+        option(
+            "--cluster",
+            "Train on the workers of a Ray cluster: local:N for N processes on this machine, auto for the cluster that "
+            "this machine belongs to, or the address of its head. Each worker is a replica, unless --replicas is set.",
+            "auto|local:N|ray://HOST:PORT",
+        ),
+        option("--workers", "Number of workers of --cluster.  [default: N of local:N, or one for each machine]", 1),
+        option(
+            "--threads-per-worker",
+            "Threads of each worker, which update its tables without locks, or train its share of --replicas.  "
+            "[default: 1]",
+            1,
+        ),
+        option(
+            "--worker-timeout",
+            "Replace a worker that needs this many seconds longer for an interval than half of the others; the result "
+            "stays the same.  [default: 300]",
+            1.0,
+            metavar="SECONDS",
+        ),
+    ]
+
+
+def replicas_for(count: int, merge_every: int | None, merge_rule: Any, has_cluster: bool = False) -> Replicas | None:
+    """The replicas that the options ask for; with a cluster, these are its workers unless there are more."""
     changes = {"merge_every": merge_every, "rule": merge_rule}
     given = {name: value for name, value in changes.items() if value is not None}
-    if count == 0 and given:
-        raise click.UsageError("--merge-every and --merge-rule require --replicas")
+    if count == 0 and given and not has_cluster:
+        raise click.UsageError("--merge-every and --merge-rule require --replicas or --cluster")
     return Replicas(count, **given) if count else None
+
+
+def cluster_for(address: str | None, options: dict[str, Any]) -> RemoteTraining | None:
+    """The cluster that the options ask for."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if address is None:
+        for name in ("workers", "threads_per_worker", "worker_timeout"):
+            if name in given:
+                raise click.UsageError(f"{flag(name)} requires --cluster")
+        return None
+    from embeddings.cluster.ray_cluster import Cluster
+
+    return Cluster(address, **given)
 
 
 def run_options_for(
     out: str, trainer: Trainer, report: Callable[[str], None], *, init: dict[str, Any], force: bool,
     checkpoint_every: str, resume: bool, replicas: int = 0, merge_every: int | None = None,
-    merge_rule: str | None = None, labels: LabelFormat | None = None, **callback_options: Any,
+    merge_rule: str | None = None, cluster: str | None = None, workers: int | None = None,
+    threads_per_worker: int | None = None, worker_timeout: float | None = None,
+    labels: LabelFormat | None = None, **callback_options: Any,
 ) -> RunOptions:  # fmt: skip
     """The `RunOptions` that the command line asks for, checked before anything is read."""
     checkpoints = None
@@ -141,8 +189,12 @@ def run_options_for(
         raise click.UsageError(f"--resume requires checkpoints: leave out --checkpoint-every {NEVER}")
     callbacks = [resume_reporter(report)] if resume else []
     callbacks += callbacks_for(resume, force, labels, **callback_options)
-    copies = replicas_for(replicas, merge_every, merge_rule)
-    run_options = RunOptions(**init, checkpoints=checkpoints, resume=resume, callbacks=callbacks, replicas=copies)
+    copies = replicas_for(replicas, merge_every, merge_rule, cluster is not None)
+    sizes = {"workers": workers, "threads_per_worker": threads_per_worker, "worker_timeout": worker_timeout}
+    remote = cluster_for(cluster, {**sizes, "merge_every": merge_every, "rule": merge_rule})
+    run_options = RunOptions(
+        **init, checkpoints=checkpoints, resume=resume, callbacks=callbacks, replicas=copies, cluster=remote
+    )
     run_options.check(trainer)
     return run_options
 

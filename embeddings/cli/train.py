@@ -120,10 +120,11 @@ def train(
     how.check_corpus(text)
     interrupted, compiled = False, compile_time.seconds
     with ExitStack() as stack:
-        with ReadingBar(quiet) as reading:
-            stack.enter_context(compiling(training_work(settings)))
-            encoded = text.encode(report=reading, threads=threads)
-        reading.summarize(encoded)
+        if how.cluster is None:
+            with ReadingBar(quiet) as reading:
+                stack.enter_context(compiling(training_work(settings)))
+                encoded = text.encode(report=reading, threads=threads)
+            reading.summarize(encoded)
         compiled = compile_time.seconds - compiled
         try:
             with bar:

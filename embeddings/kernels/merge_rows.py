@@ -61,6 +61,18 @@ def merge_rows(
     return total
 
 
+@entry_point
+def find_changed_rows(merged: np.ndarray, replica: np.ndarray, first: int, last: int, is_changed: np.ndarray) -> None:
+    """Find which of the rows first to last a replica changed.
+
+    Arguments:
+        merged, replica: float32 (rows, width).
+        is_changed: bool (rows,), which is set.
+    """
+    for row in range(first, last):
+        is_changed[row] = differs(merged[row], replica[row])
+
+
 @inline
 def differs(row: np.ndarray, other: np.ndarray) -> bool:
     """Whether two rows differ in any bit."""

@@ -25,6 +25,7 @@ class Progress:
             64 steps; None if no step was sampled. An example is an input with a word to predict.
         seconds: time since the start.
         loss_is_estimate: whether the objective only estimates the loss over all words, from a sample of them.
+        note: more to show, such as the time that a cluster spends on merging.
     """
 
     words: int
@@ -36,6 +37,7 @@ class Progress:
     seconds: float
     unit: str = "words"
     loss_is_estimate: bool = False
+    note: str = ""
 
     @property
     def share(self) -> float:
@@ -61,6 +63,8 @@ class Progress:
             f"{clock(self.seconds_left)} left  {self.words_per_second / 1e6:.2f} M {self.unit}/s  "
             f"{loss_name(self.loss_is_estimate)} {loss}  "
             f"learning rate {self.learning_rate:.5f}  epoch {self.epoch}/{self.epochs}"
+            + f"  {self.note}"
+            * bool(self.note)
         )
 
     def __str__(self) -> str:
@@ -97,6 +101,7 @@ class Tally:
 
     def __post_init__(self) -> None:
         self.learning_rate_factor = 1.0
+        self.note = ""
         self.words = np.zeros(self.threads, np.int64)
         self.steps = np.zeros(self.threads)  # training steps done
         self.compiled_before = compile_time.seconds
@@ -152,6 +157,7 @@ class Tally:
             seconds=self.seconds,
             unit=self.unit,
             loss_is_estimate=self.loss_is_estimate,
+            note=self.note,
         )
 
     def begin_epoch(self, thread: int) -> None:

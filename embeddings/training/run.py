@@ -5,7 +5,7 @@ a checkpoint is due, or when the user interrupts. Every thread then halts at the
 continues from there. So the state at checkpoints, epoch ends and interrupts can be restored.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -54,17 +54,13 @@ class Run:
         self.notes: list[str] = []  # what the run started from, for the record
         self.tables = self.plan.allocate(data.seed)
         frozen = self.initialize_tables()
-        self.replicas: ReplicaTables | None = None
-        if data.has_replicas and self.run_options.replicas is not None:
-            self.replicas = ReplicaTables(self.run_options.replicas, self.plan.tables, self.tables, data.threads)
+        self.table_bytes = sum(table.nbytes for table in self.tables.values())
+        self.replicas = self.new_replicas()
         self.tally = Tally(
             data.shares, data.schedule, self.plan.stream.units, unit, loss_is_estimate=self.plan.loss_is_estimate,
             shares=np.diff(self.plan.stream.bounds(data.shares)).tolist() if self.replicas else (),
         )  # fmt: skip
-        self.workers = [
-            Worker(data, self.plan, self.tables_of(number), self.tally, number, frozen) for number in range(data.shares)
-        ]
-        self.workers[0].compile()
+        self.workers = self.new_workers(frozen)
         self.tally.start_clock()
         self.epochs_reported = 0  # whose end was reported to callbacks
         self.callback_state: list[dict[str, Any]] | None = None  # before the epoch end that is being reported
@@ -75,6 +71,21 @@ class Run:
         self.fingerprint = data.fingerprint() if self.run_options.checkpoints or self.callbacks else {}
         self.writer: CheckpointWriter | None = None
         self.merged_progress: RunProgress | None = None  # at the last merge
+
+    def new_replicas(self) -> ReplicaTables | None:
+        """The tables of replicas, if there are any."""
+        replicas = self.run_options.replicas
+        if replicas is None or not self.data.has_replicas:
+            return None
+        return ReplicaTables(replicas, self.plan.tables, self.tables, self.data.threads)
+
+    def new_workers(self, frozen: np.ndarray | None) -> Sequence[Worker]:
+        """The workers, one for each share, with compiled kernels."""
+        data, tally = self.data, self.tally
+        numbers = range(data.shares)
+        workers = [Worker(data, self.plan, self.tables_of(number), tally, number, frozen) for number in numbers]
+        workers[0].compile()
+        return workers
 
     def tables_of(self, number: int) -> Arrays:
         """The tables that a worker learns."""
@@ -162,12 +173,8 @@ class Run:
         epochs = self.epochs_reported + 1 if ends_with_epoch else self.data.schedule.epochs
         share = self.segment_share()
 
-        def work(thread: int, halt: Event) -> None:
-            for worker in self.workers[thread :: self.data.threads]:
-                worker.run_until(epochs, halt, share)
-
         self.checkpoint_due = False
-        run_threads(work, self.data.threads, self.report)
+        self.learn_until(epochs, share)
         if self.replicas is not None or self.have_read(self.average.due):
             run_uninterrupted(self.end_segment)
         if min(worker.epochs for worker in self.workers) >= epochs:
@@ -177,6 +184,15 @@ class Run:
             self.epochs_reported, self.callback_state = epochs, None
         if self.checkpoint_due and self.tally.done < self.tally.total:
             self.write_checkpoint()
+
+    def learn_until(self, epochs: int, share: float | None) -> None:
+        """Let all workers learn until they have completed these epochs or read this share of their units."""
+
+        def work(thread: int, halt: Event) -> None:
+            for worker in self.workers[thread :: self.data.threads]:
+                worker.run_until(epochs, halt, share)
+
+        run_threads(work, self.data.threads, self.report)
 
     def segment_share(self) -> float | None:
         """The share of training after which threads halt for a merge or the average; None if they need not."""
@@ -216,8 +232,7 @@ class Run:
             self.data.report(progress)
         for callback in self.callbacks:
             callback.on_progress(progress)
-        size = sum(table.nbytes for table in self.tables.values())
-        self.checkpoint_due = self.writer is not None and self.writer.is_due(progress.words, size)
+        self.checkpoint_due = self.writer is not None and self.writer.is_due(progress.words, self.table_bytes)
         return self.checkpoint_due and self.replicas is None
 
     def report_epoch_end(self, epoch: int) -> None:

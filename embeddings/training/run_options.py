@@ -14,6 +14,7 @@ from embeddings.training import continued_training
 from embeddings.training.callbacks import Callback, stateful
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.init_vectors import InitFrom
+from embeddings.training.remote_training import RemoteTraining
 from embeddings.training.replicas import Replicas
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class RunOptions:
             depend on the number of threads; if not given, threads update the same tables without locks.
         vocabulary_rule: which words of the corpus get vectors: a function of a word and its count that returns True to
             select the word whatever its counts are, False to drop it, or None to let the settings decide.
+        cluster: an `embeddings.Cluster` of machines or processes to train on; if not given, this process trains.
 
     Raises:
         SettingError: a value has the wrong type, or options exclude each other.
@@ -47,6 +49,7 @@ class RunOptions:
     callbacks: Sequence[Callback] = ()
     replicas: Replicas | None = None
     vocabulary_rule: VocabularyRule | None = None
+    cluster: RemoteTraining | None = None
 
     def __post_init__(self) -> None:
         if self.checkpoints is not None and not isinstance(self.checkpoints, Checkpoints):
@@ -60,8 +63,8 @@ class RunOptions:
         for callback in self.callbacks:
             if not isinstance(callback, Callback):
                 raise SettingError(f"a callback must be an embeddings.Callback, got {callback!r:.80}")
-        if self.replicas is not None and not isinstance(self.replicas, Replicas):
-            raise SettingError(f"replicas must be an embeddings.Replicas, got {self.replicas!r:.80}")
+        check_type("replicas", self.replicas, Replicas)
+        check_type("cluster", self.cluster, RemoteTraining)
         if self.init is not None and not isinstance(self.init, InitFrom):
             raise SettingError(f"init must be an embeddings.InitFrom, got {self.init!r:.80}")
         self.check_vocabulary_rule()
@@ -84,15 +87,15 @@ class RunOptions:
     @property
     def is_default(self) -> bool:
         """Whether nothing is set."""
-        parts = (self.init, self.continued, self.checkpoints, self.replicas)
+        parts = (self.init, self.continued, self.checkpoints, self.replicas, self.cluster)
         return not self.callbacks and all(part is None for part in parts)
 
     def check(self, trainer: "Trainer") -> None:
         """Refuse what a trainer cannot do, before the corpus is read."""
         if not (self.is_default or trainer.accepts_run_options):
             raise SettingError(
-                f"the trainer {trainer.trainer_name} does not support checkpoints, callbacks, starting vectors or "
-                "replicas"
+                f"the trainer {trainer.trainer_name} does not support checkpoints, callbacks, starting vectors, "
+                "replicas or clusters"
             )
         if self.checkpoints is not None:
             self.checkpoints.check(resume=self.resume)
@@ -129,3 +132,9 @@ class RunOptions:
             }
         )
         return fingerprint
+
+
+def check_type(name: str, value: Any, kind: type) -> None:
+    """Refuse a value that is neither None nor of the public class of this name."""
+    if value is not None and not isinstance(value, kind):
+        raise SettingError(f"{name} must be an embeddings.{name.capitalize()}, got {value!r:.80}")

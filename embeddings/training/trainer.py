@@ -109,6 +109,8 @@ class Trainer(Settings, Capabilities):
             raise SettingError(
                 f"train() has no argument {argument!r}: {advice or 'pass settings to the trainer itself'}"
             )
+        if run_options is not None and run_options.cluster is not None:
+            return run_options.cluster.train(self, corpus, threads, seed, report, run_options)
         data = prepare(self, corpus, threads=threads, seed=seed, report=report, run_options=run_options)
         compile_process.wait_for_stage()
         return self.learn(data)

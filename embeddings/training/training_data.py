@@ -23,6 +23,7 @@ from embeddings.settings import ObjectiveChoice, Schedule, check_value
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads
 from embeddings.training.continued_training import select_words, with_unknown_rows, with_vocabulary
+from embeddings.training.corpus_share import CorpusShare
 from embeddings.training.progress import Report
 from embeddings.training.replicas import REPLICA_BLOCK_SIZE
 from embeddings.training.run_options import RunOptions
@@ -66,6 +67,11 @@ class TrainingData:
         return self.run_options.replicas is not None and self.shares > 1
 
     @property
+    def shares_tables(self) -> bool:
+        """Whether several threads update the same tables."""
+        return self.threads > 1 and self.run_options.replicas is None
+
+    @property
     def compile_seconds(self) -> float:
         """Seconds of compilation since the run began to read its text."""
         return compile_time.seconds - self.compiled_before
@@ -97,7 +103,10 @@ class TrainingData:
             documents: where these are given, windows do not cross their borders, and blocks hold their rows.
             changes: other fields of the `BlockSource`, such as `shrink_window`.
         """
-        ids, lines = np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
+        if isinstance(self.encoded, CorpusShare):
+            ids, lines = self.encoded.tokens, self.encoded.lines
+        else:
+            ids, lines = np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
         if documents is not None:
             lines, changes = documents.borders, {"document_rows": documents.rows, **changes}
         source = block_source(self.settings, self.vocabulary, ids, lines, noise_weights)._replace(**changes)

@@ -46,7 +46,7 @@ class Worker:
         plan.check_operands(self.operands, buffers, tables)
         if frozen is not None:
             buffers = step_buffers.with_frozen_rows(buffers, tables[plan.word_table], frozen)
-        elif data.threads > 1 and data.run_options.replicas is None:
+        elif data.shares_tables:
             cached = (tables.get(name or "") for name in (plan.cached_inputs, plan.cached_outputs))
             buffers = step_buffers.with_row_caches(buffers, *cached)
         self.buffers = buffers

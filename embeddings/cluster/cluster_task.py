@@ -1,0 +1,107 @@
+"""What a worker of a cluster is told before training: the trainer, the vocabulary, and how the work is divided."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.training.corpus_share import CorpusShare, ShareOfStream
+from embeddings.training.plan import Plan
+from embeddings.training.replicas import Replicas
+from embeddings.training.run_options import RunOptions
+from embeddings.training.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from embeddings.training.trainer import Trainer
+
+
+@dataclass(frozen=True)
+class ClusterData(TrainingData):
+    """Training data of which the shares are learned by the workers of a cluster.
+
+    Arguments:
+        threads_per_replica: threads that update the tables of each replica without locks.
+    """
+
+    threads_per_replica: int = 1
+
+    @property
+    def shares(self) -> int:
+        """One for each thread that learns apart from others."""
+        assert self.run_options.replicas is not None
+        return self.run_options.replicas.count * self.threads_per_replica
+
+    @property
+    def has_replicas(self) -> bool:
+        """Whether several replicas learn, each on tables of its own."""
+        return self.shares > self.threads_per_replica
+
+    @property
+    def shares_tables(self) -> bool:
+        """Whether several threads update the same tables."""
+        return self.threads_per_replica > 1
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What identifies the run; that of the same replicas on one machine, if each is one thread."""
+        extra = {"threads_per_replica": self.threads_per_replica} if self.threads_per_replica > 1 else {}
+        return super().fingerprint() | extra
+
+
+@dataclass(frozen=True)
+class ClusterTask:
+    """The run of which each worker does a part.
+
+    Arguments:
+        workers: their number.
+        threads_per_worker: threads of each.
+        threads_per_replica: 1, or that of a worker, if each worker has one replica.
+        meta, fingerprint, max_undercount: of the corpus.
+        bounds: where the shares of all threads begin and end in the units of the stream, (shares + 1).
+        frozen: mask of frozen rows of words, (words,), or None.
+    """
+
+    trainer: "Trainer"
+    vocabulary: Vocabulary
+    seed: int
+    replicas: Replicas
+    workers: int
+    threads_per_worker: int
+    threads_per_replica: int
+    meta: Mapping[str, Any]
+    fingerprint: str
+    max_undercount: int
+    bounds: list[int]
+    frozen: np.ndarray | None = None
+
+    def replicas_of(self, worker: int) -> range:
+        """The replicas of a worker."""
+        count = self.replicas.count
+        return range(count * worker // self.workers, count * (worker + 1) // self.workers)
+
+    def shares_of(self, worker: int) -> range:
+        """The shares of the corpus that a worker reads."""
+        replicas, each = self.replicas_of(worker), self.threads_per_replica
+        return range(replicas.start * each, replicas.stop * each)
+
+    def tokens_of(self, worker: int) -> tuple[int, int]:
+        """Where the units that a worker reads begin and end."""
+        shares = self.shares_of(worker)
+        return self.bounds[shares.start], self.bounds[shares.stop]
+
+    def training_data(self, encoded: EncodedCorpus | CorpusShare) -> ClusterData:
+        """The training data of a worker."""
+        return ClusterData(
+            self.trainer, cast(EncodedCorpus, encoded), self.vocabulary, self.threads_per_worker, self.seed, None,
+            RunOptions(replicas=self.replicas), threads_per_replica=self.threads_per_replica,
+        )  # fmt: skip
+
+    def plan(self, data: TrainingData, worker: int) -> Plan:
+        """The plan of a worker, whose stream knows all shares."""
+        plan = self.trainer.plan(data)
+        if not isinstance(data.encoded, CorpusShare):
+            return plan
+        stream: Any = plan.stream
+        return replace(plan, stream=ShareOfStream(stream, self.bounds, self.tokens_of(worker)[0]))

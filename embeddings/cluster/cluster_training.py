@@ -1,0 +1,193 @@
+"""Training on a cluster from the first check to the model."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from embeddings.cluster.cluster_options import ClusterError, ClusterOptions
+from embeddings.cluster.cluster_run import ClusterRun
+from embeddings.cluster.cluster_task import ClusterData, ClusterTask
+from embeddings.cluster.ray_runtime import connected, explained
+from embeddings.cluster.shared_text import SentText, description_of, send_all, send_share
+from embeddings.cluster.worker_pool import WorkerPool
+from embeddings.cluster.worker_process import WorkerProcess
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.errors import SettingError
+from embeddings.kernels.row_operations import padded
+from embeddings.models.model import Model
+from embeddings.models.package_versions import package_versions
+from embeddings.models.parameters import Arrays
+from embeddings.registry import package_of
+from embeddings.training.corpus_share import CorpusShare, RemoteStream, WholeCorpusNeeded, share_bounds
+from embeddings.training.plan import Plan
+from embeddings.training.progress import Report
+from embeddings.training.run_options import RunOptions
+from embeddings.training.stream import TokenStream
+from embeddings.training.training_data import TrainingData, prepare
+
+if TYPE_CHECKING:
+    from embeddings.training.trainer import Trainer
+
+
+def train_on_cluster(
+    cluster: ClusterOptions, trainer: "Trainer", corpus: Any, threads: int | None, seed: int, report: Report | None,
+    run_options: RunOptions,
+) -> Model:  # fmt: skip
+    """Train a model; arguments as those of `Trainer.train`."""
+    check_options(trainer, run_options)
+    with connected(cluster) as ray:
+        workers = cluster.n_workers(ray.cluster_resources().get("CPU", 0), len(ray.nodes()))
+        replicas, threads_per_replica = cluster.replicas_for(workers, run_options.replicas)
+        run_options = replace(run_options, replicas=replicas, cluster=None)
+        pool = new_pool(ray, cluster, workers)
+        try:
+            machines = describe_workers(pool, trainer)
+            data = prepare(trainer, corpus, threads=threads, seed=seed, report=report, run_options=run_options)
+            values = {name: getattr(data, name) for name in TrainingData.__dataclass_fields__}
+            cluster_data = ClusterData(**values, threads_per_replica=threads_per_replica)
+            return ClusterSession(cluster, pool, cluster_data, machines).train()
+        finally:
+            pool.close()
+
+
+def check_options(trainer: "Trainer", run_options: RunOptions) -> None:
+    """Refuse trainers and options for which there is no training on a cluster."""
+    from embeddings.training.trainer import Trainer
+
+    if run_options.continued is not None:
+        raise SettingError("a model cannot be continued on a cluster; leave out cluster")
+    if type(trainer).learn is not Trainer.learn:
+        raise SettingError(f"the trainer {trainer.trainer_name} has no plan, so it cannot learn on a cluster")
+
+
+def new_pool(ray: Any, cluster: ClusterOptions, workers: int) -> WorkerPool:
+    """The workers, on as many machines as possible."""
+    actor = ray.remote(
+        num_cpus=cluster.threads_per_worker, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
+    )(WorkerProcess)
+    return WorkerPool(ray, [actor.remote(number) for number in range(workers)], actor.remote, cluster.worker_timeout)
+
+
+def describe_workers(pool: WorkerPool, trainer: "Trainer") -> list[dict[str, Any]]:
+    """What each worker says of its machine.
+
+    Raises:
+        ClusterError: the packages differ, or the plugin is not installed everywhere.
+    """
+    name, module = trainer.trainer_name, type(trainer).__module__
+    refs = {number: actor.describe.remote(name, module) for number, actor in enumerate(pool.actors)}
+    machines, failures = pool.wait(refs)
+    for number, error in failures.items():
+        raise explained(pool.ray, error, f"worker {number}")
+    expected = package_versions() | package_of("trainer", name)
+    for number in sorted(machines):
+        versions, machine = machines[number]["versions"], machines[number]["machine"]
+        for package in sorted(expected.keys() | versions.keys()):
+            here, there = expected.get(package), versions.get(package)
+            if here != there:
+                raise ClusterError(
+                    f"worker {number} on {machine} has {package} {there or 'not installed'}, but this machine has "
+                    f"{here or 'none'}; install the same versions on all machines"
+                )
+    return [machines[number] for number in sorted(machines)]
+
+
+class ClusterSession:
+    """A run on the workers of a pool: what is sent to them.
+
+    Arguments:
+        data: of the whole corpus.
+        machines: what each worker says of its machine.
+    """
+
+    def __init__(
+        self, cluster: ClusterOptions, pool: WorkerPool, data: ClusterData, machines: list[dict[str, Any]]
+    ) -> None:
+        self.cluster, self.pool, self.data, self.machines = cluster, pool, data, machines
+        self.is_whole = False  # each worker needs all of the text
+        self.sent: SentText | None = None
+
+    def train(self) -> Model:
+        """Learn from the first unit to the last."""
+        plan = self.plan()
+        self.check_shares(plan)
+        self.check_memory(plan)
+        return ClusterRun(self.data, plan, self.pool, self.start).train()
+
+    def plan(self) -> Plan:
+        """The plan of the run; workers get shares of the text, unless the plan reads it as a whole."""
+        data, encoded = self.data, self.data.encoded
+        no_tokens = CorpusShare(no_items(np.int32), np.zeros(1, np.int64), **description_of(encoded))
+        try:
+            plan = data.settings.plan(replace(data, encoded=cast(EncodedCorpus, no_tokens)))
+            stream = plan.stream
+            if type(stream) is TokenStream and plan.vocabulary is None:
+                self.bounds = share_bounds(len(encoded.ids), np.asarray(encoded.sentences), data.shares)
+                return replace(plan, stream=RemoteStream(stream, self.bounds, 0))
+        except WholeCorpusNeeded:
+            pass
+        self.is_whole, plan = True, data.settings.plan(data)
+        self.bounds = list(plan.stream.bounds(data.shares))
+        return plan
+
+    def check_shares(self, plan: Plan) -> None:
+        """Refuse a text that has no share for some worker."""
+        used = int(np.count_nonzero(np.diff(self.bounds)))
+        if used < len(self.bounds) - 1:
+            raise ClusterError(
+                f"the text of {self.bounds[-1]:,} {plan.stream.unit} has shares for {used} of {len(self.bounds) - 1} "
+                "threads; use fewer workers"
+            )
+
+    def check_memory(self, plan: Plan) -> None:
+        """Refuse tables that do not fit into the memory of a machine, before any is allocated."""
+        size = sum(4 * table.rows * table.slots * padded(table.dim) for table in plan.tables.values())
+        replicas = self.data.run_options.replicas
+        assert replicas is not None
+        hosted = -(-replicas.count // len(self.machines))
+        needed = (hosted + 2) * size  # replicas, the merged tables, and rows on their way
+        workers = Counter(machine["node"] for machine in self.machines)
+        for machine in self.machines:
+            count, free = workers[machine["node"]], machine["free"]
+            if free is not None and count * needed > free:
+                raise ClusterError(
+                    f"{count} workers on {machine['machine']} need {count * needed / 1e9:,.1f} GB for tables of "
+                    f"{size / 1e9:,.1f} GB, but {free / 1e9:,.1f} GB are free there; use fewer workers on a machine, "
+                    "or fewer words, dimensions or buckets: tables are not divided among machines"
+                )
+
+    def start(self, tables: Arrays, frozen: np.ndarray | None) -> None:
+        """Let the workers start."""
+        data, encoded = self.data, self.data.encoded
+        assert data.run_options.replicas is not None
+        task = ClusterTask(
+            data.settings, data.vocabulary, data.seed, data.run_options.replicas, len(self.machines),
+            self.cluster.threads_per_worker, data.threads_per_replica, encoded.meta, encoded.fingerprint,
+            encoded.max_undercount, self.bounds, frozen,
+        )  # fmt: skip
+        self.pool.start(task, self.text_sender(task), tables)
+
+    def text_sender(self, task: ClusterTask) -> Callable[[int], SentText]:
+        """A function that sends a worker its text."""
+        ray, encoded = self.pool.ray, self.data.encoded
+        if not self.is_whole:
+            return lambda number: send_share(ray, encoded, *task.tokens_of(number))
+        here = ray.get_runtime_context().get_node_id()
+
+        def send(number: int) -> SentText:
+            if self.machines[number]["node"] == here:
+                return SentText([], 0, None, {}, {}, encoded.folder)
+            self.sent = self.sent or send_all(ray, encoded)
+            return self.sent
+
+        return send
+
+
+def no_items(dtype: type) -> np.ndarray:
+    """An empty array like those of a memory-mapped file."""
+    array: np.ndarray = np.zeros(0, dtype)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,105 @@
+"""Connecting to Ray, and what its errors mean."""
+
+import logging
+import os
+import socket
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from embeddings.cluster.cluster_options import AUTO, ClusterError, ClusterOptions
+from embeddings.errors import EmbeddingsError
+from embeddings.support.extras import import_extra
+
+CONNECT_SECONDS = 10.0
+CLIENT_PORT = 10001
+ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+
+@contextmanager
+def connected(cluster: ClusterOptions) -> Iterator[Any]:
+    """The module ray, connected to a cluster; a Ray that is started here is shut down at the end.
+
+    Raises:
+        EmbeddingsError: Ray is not installed.
+        ClusterError: the cluster cannot be reached.
+    """
+    ray = import_extra("ray", "cluster", "training on a cluster")
+    if ray.is_initialized():
+        if cluster.local_workers is not None:
+            raise ClusterError(f"this program is connected to Ray already; use cluster {AUTO!r}, not a local one")
+        yield ray
+        return
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            start(ray, cluster)
+    except ClusterError:
+        raise
+    except Exception as error:  # of many types
+        raise ClusterError(f"cannot reach the cluster {cluster.address}: {one_line(error)}") from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def start(ray: Any, cluster: ClusterOptions) -> None:
+    """Start Ray on this machine, or connect to another one."""
+    options = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "embeddings"}
+    if cluster.local_workers is not None:
+        workers = cluster.workers or cluster.local_workers
+        ray.init(num_cpus=max(workers, cluster.local_workers) * cluster.threads_per_worker, address="local",
+                 include_dashboard=False, **options)  # fmt: skip
+        return
+    if cluster.address != AUTO:
+        place = urlsplit(cluster.address)
+        try:
+            address = place.hostname or "", place.port or CLIENT_PORT
+            socket.create_connection(address, timeout=CONNECT_SECONDS).close()
+        except (OSError, ValueError) as error:
+            raise ClusterError(
+                f"cannot reach the cluster {cluster.address}: {getattr(error, 'strerror', None) or error}; "
+                "check that Ray runs there, and that its port is open"
+            ) from None
+    try:
+        ray.init(address=cluster.address, **options)
+    except ConnectionError:
+        hint = "start it with `ray start --head`, or give the address of its head" if cluster.address == AUTO else ""
+        raise ClusterError(f"no Ray cluster is running that this machine belongs to; {hint}") from None
+
+
+def one_line(error: BaseException) -> str:
+    """The last line of a message that says something."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines or [type(error).__name__])[-1]
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """What went wrong in a worker, without the wrapping of Ray."""
+    cause = getattr(error, "cause", None)
+    return cause if isinstance(cause, BaseException) else error
+
+
+def is_loss(ray: Any, error: BaseException) -> bool:
+    """Whether a worker, its machine, or an object was lost, rather than something else."""
+    exceptions = ray.exceptions
+    if isinstance(error, exceptions.RayTaskError):
+        return isinstance(cause_of(error), exceptions.RayError) and is_loss(ray, cause_of(error))
+    return isinstance(error, exceptions.RayError) and not isinstance(error, exceptions.OutOfDiskError)
+
+
+def explained(ray: Any, error: BaseException, who: str) -> EmbeddingsError:
+    """The error for what a worker raised."""
+    cause = cause_of(error)
+    if isinstance(cause, EmbeddingsError):
+        return cause
+    if isinstance(cause, ModuleNotFoundError):
+        return ClusterError(f"{cause.name} is not installed on {who}; install the same packages on all machines")
+    if isinstance(cause, ray.exceptions.OutOfDiskError) or (isinstance(cause, OSError) and cause.errno == 28):
+        return ClusterError(f"the disk of {who} is full: free some space for Ray's object store and the cache folder")
+    return ClusterError(f"{who} failed: {type(cause).__name__}: {one_line(cause)}")

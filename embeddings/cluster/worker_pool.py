@@ -1,0 +1,267 @@
+"""The workers of a run, seen from the process that started it: they learn, merge, and are replaced when they fail.
+
+Between two merges nothing depends on time. A worker that dies, or that others waited for too long, is replaced by one
+that starts from the merged tables of another worker and from the progress at the last merge, and repeats the interval:
+the result is the same bytes as without the failure.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from time import perf_counter
+from typing import Any
+
+from embeddings.cluster.cluster_options import ClusterError
+from embeddings.cluster.cluster_task import ClusterTask
+from embeddings.cluster.exchange_statistics import ExchangeStatistics
+from embeddings.cluster.ray_runtime import explained, is_loss, one_line
+from embeddings.cluster.replica_host import Report, ShareProgress
+from embeddings.cluster.shared_text import SentText
+from embeddings.models.parameters import Arrays
+from embeddings.support.logs import log, notice
+
+POLL_SECONDS = 0.1
+ADVICE = "if there are checkpoints, resume continues from the last one"
+MAX_FAILURES = 3  # of a worker in one interval
+
+Progress = dict[int, ShareProgress]  # by share
+
+
+class WorkerPool:
+    """The workers of a run.
+
+    Arguments:
+        ray: the module, connected.
+        actors: the workers by number.
+        new_actor: starts a worker.
+        timeout: as `Cluster.worker_timeout`.
+    """
+
+    def __init__(self, ray: Any, actors: list[Any], new_actor: Callable[[int], Any], timeout: float) -> None:
+        self.ray, self.actors, self.new_actor, self.timeout = ray, actors, new_actor, timeout
+        self.statistics = ExchangeStatistics(len(actors))
+        self.version = 0  # of the merged tables
+        self.here: Arrays = {}  # the merged tables of this process
+        self.here_version = 0
+        self.merged: list[Any] = []  # references to the merged rows of the last one
+        self.current: set[int] = set()  # workers whose tables have these rows
+        self.progress: Progress = {}  # at the last merge
+        self.learned: dict[int, list[Any]] = {}  # references to the changes since then, by worker
+        self.reports: dict[int, Report] = {}
+        self.interval: tuple[int, float | None, float] = (0, None, 1.0)  # arguments of `learn`
+        self.failures: dict[int, int] = {}  # since the last merge, by worker
+        self.poll: Callable[[], object] = lambda: None
+
+    def start(self, task: ClusterTask, text_of: Callable[[int], SentText], tables: Arrays) -> None:
+        """Send the text to all workers, and let them allocate their tables.
+
+        Arguments:
+            text_of: the text of a worker, sent again to its replacement.
+            tables: the merged tables of this process, which `load` sends and `gather` updates.
+        """
+        self.task, self.text_of, self.here = self.ray.put(task), text_of, tables
+        self.shares = [task.shares_of(number) for number in range(len(self.actors))]
+        refs = {number: self.send_start(number) for number in range(len(self.actors))}
+        results, failures = self.wait(refs)
+        for number, error in failures.items():
+            raise explained(self.ray, error, f"worker {number}")
+        self.progress = {share: one for result in results.values() for share, one in result.items()}
+
+    def send_start(self, number: int) -> Any:
+        """Let a worker receive its text and allocate its tables."""
+        return self.actors[number].start.remote(self.task, self.text_of(number))
+
+    def load(self, progress: Progress) -> None:
+        """Let all workers go on from the merged tables of this process, and from this progress."""
+        self.version, self.merged, self.learned, self.progress = self.version + 1, [], {}, progress
+        self.here_version = self.version
+        tables = self.ray.put(dict(self.here))
+        refs = {number: self.send_load(number, tables) for number in range(len(self.actors))}
+        _, failures = self.wait(refs)
+        for number, error in failures.items():
+            raise explained(self.ray, error, f"worker {number}")
+        self.current = set(refs)
+
+    def send_load(self, number: int, tables: Any) -> Any:
+        """Let a worker go on from tables and from the progress at the last merge."""
+        progress = {share: self.progress[share] for share in self.shares[number] if share in self.progress}
+        return self.actors[number].load.remote(self.version, tables, progress)
+
+    def wait(
+        self, refs: Mapping[int, Any], arrived: Callable[[int, Any], None] | None = None
+    ) -> tuple[dict[int, Any], dict[int, BaseException]]:
+        """Wait for a result of each worker; returns those, and the errors of workers that were lost.
+
+        Raises:
+            EmbeddingsError: a worker failed otherwise, or was lost too often.
+        """
+        pending = {ref: number for number, ref in refs.items()}
+        results: dict[int, Any] = {}
+        failures: dict[int, BaseException] = {}
+        half_done: float | None = None
+        while pending:
+            done, _ = self.ray.wait([*pending], num_returns=len(pending), timeout=POLL_SECONDS)
+            for ref in done:
+                number = pending.pop(ref)
+                try:
+                    results[number] = self.ray.get(ref)
+                    if arrived is not None:
+                        arrived(number, results[number])
+                except Exception as error:
+                    if not is_loss(self.ray, error):
+                        raise explained(self.ray, error, f"worker {number}") from None
+                    failures[number] = error
+            if half_done is None and 2 * len(results) >= len(refs):
+                half_done = perf_counter()
+            if pending and half_done is not None and perf_counter() - half_done > self.timeout:
+                for number in pending.values():
+                    self.ray.kill(self.actors[number])
+                    failures[number] = TimeoutError(f"others waited {self.timeout:g} s for it")
+                pending = {}
+            self.poll()
+        return results, failures
+
+    def learn(
+        self, epochs: int, share: float | None, learning_rate_factor: float, arrived: Callable[[int, Report], None]
+    ) -> None:
+        """Let all workers learn an interval; arguments as `ReplicaHost.learn`.
+
+        Arguments:
+            arrived: called with the number of a worker and its report.
+        """
+        self.interval = epochs, share, learning_rate_factor
+        self.failures, self.learned, self.reports = {}, {}, {}
+        started = perf_counter()
+        self.learn_on(range(len(self.actors)), arrived)
+        self.statistics.add_interval(self.reports, self.progress, perf_counter() - started)
+
+    def learn_on(self, numbers: Iterable[int], arrived: Callable[[int, Report], None] | None = None) -> None:
+        """Let some workers learn the interval; those that are lost are replaced."""
+        missing = [*numbers]
+        while missing:
+            refs = {number: self.send_learn(number) for number in missing}
+            results, failures = self.wait(refs, arrived)
+            self.current |= set(results)
+            self.reports |= results
+            self.replace(failures)
+            missing = [*failures]
+
+    def send_learn(self, number: int) -> Any:
+        """Let a worker learn the interval; returns a reference to its report."""
+        merged = self.merged if number not in self.current else []
+        method = self.actors[number].learn.options(num_returns=1 + len(self.actors))
+        report, *self.learned[number] = method.remote(self.version, *self.interval, *merged)
+        return report
+
+    def merge(self) -> None:
+        """Let each worker merge its part of the changed rows, and take the progress over."""
+        started, numbers = perf_counter(), range(len(self.actors))
+        while True:
+            refs = {}
+            merged = []
+            for number in numbers:
+                parts = [self.learned[other][number] for other in numbers]
+                received, rows = self.actors[number].merge.options(num_returns=2).remote(*parts)
+                refs[number] = received
+                merged.append(rows)
+            results, failures = self.wait(refs)
+            if not failures:
+                break
+            self.replace(failures)
+            self.learn_on(failures)
+            self.send_changes_again([number for number in numbers if number not in failures])
+        self.version, self.merged, self.current = self.version + 1, merged, set()
+        self.progress = {share: one for report in self.reports.values() for share, one in report.progress.items()}
+        self.learned = {}
+        self.statistics.add_merge(sum(results.values()), perf_counter() - started)
+
+    def send_changes_again(self, numbers: Iterable[int]) -> None:
+        """Let workers send their changes again, as an object may be lost with a machine."""
+        refs = {}
+        for number in numbers:
+            method = self.actors[number].changes.options(num_returns=1 + len(self.actors))
+            refs[number], *self.learned[number] = method.remote()
+        _, failures = self.wait(refs)
+        self.replace(failures)
+        self.learn_on(failures)
+
+    def gather(self) -> None:
+        """Copy the merged tables of the workers into those of this process, unless these are the same."""
+        workers = len(self.actors)
+        for number in range(workers if self.here_version < self.version else 0):
+            results: dict[int, Any] = {}
+            while not results:
+                merged = self.merged if number not in self.current else []
+                refs = {number: self.actors[number].part_of_tables.remote(self.version, *merged)}
+                results, failures = self.wait(refs)
+                self.replace(failures)
+            self.current.add(number)
+            for name, part in results[number].items():
+                self.here[name][number::workers] = part
+        self.here_version = self.version
+
+    def replace(self, failures: Mapping[int, BaseException]) -> None:
+        """Replace workers that were lost; their replacements have the tables and the progress of the last merge."""
+        self.current -= set(failures)
+        for number, error in failures.items():
+            while True:
+                self.count_failure(number, error)
+                try:
+                    self.restart(number)
+                    break
+                except Exception as next_error:
+                    if not is_loss(self.ray, next_error):
+                        raise explained(self.ray, next_error, f"worker {number}") from None
+                    error = next_error
+
+    def count_failure(self, number: int, error: BaseException) -> None:
+        """Report a failure; raises ClusterError if there were too many."""
+        self.failures[number] = self.failures.get(number, 0) + 1
+        reason = one_line(error)
+        if self.failures[number] > MAX_FAILURES:
+            raise ClusterError(
+                f"worker {number} was lost {self.failures[number]} times in one interval: {reason:.200}; {ADVICE}"
+            )
+        self.statistics.replaced.append(number)
+        notice(f"worker {number} was lost ({type(error).__name__}); a new one repeats its words since the last merge")
+        log.info("worker %s was lost: %s", number, reason)
+
+    def restart(self, number: int) -> None:
+        """Start a replacement from the last merge."""
+        self.ray.kill(self.actors[number])
+        self.actors[number] = self.new_actor(number)
+        started = self.send_start(number)
+        try:
+            self.ray.get(started, timeout=self.timeout)
+        except self.ray.exceptions.GetTimeoutError:
+            raise ClusterError(
+                f"no machine had room for a replacement of worker {number} within {self.timeout:g} s; {ADVICE}"
+            ) from None
+        self.ray.get(self.send_load(number, self.last_tables(number)))
+        self.current.add(number)
+
+    def last_tables(self, number: int) -> Any:
+        """A reference to the merged tables, from another worker or this process, for the replacement of a worker.
+
+        Raises:
+            ClusterError: no worker is left that has them.
+        """
+        if self.here_version == self.version:
+            return self.ray.put(dict(self.here))
+        for other in [*self.current, *set(range(len(self.actors))) - self.current]:
+            if other == number:
+                continue
+            merged = self.merged if other not in self.current else []
+            done, tables = self.actors[other].all_tables.options(num_returns=2).remote(self.version, *merged)
+            try:
+                self.ray.get(done)
+                self.current.add(other)
+                return tables
+            except self.ray.exceptions.RayError:
+                self.current.discard(other)
+        raise ClusterError(
+            "all workers were lost at once; if there are checkpoints, resume continues from the last one"
+        )
+
+    def close(self) -> None:
+        """End all workers."""
+        for actor in self.actors:
+            self.ray.kill(actor)

@@ -1,0 +1,87 @@
+"""The process of a worker, an actor of Ray: it receives its text, hosts its replicas, and exchanges rows."""
+
+import os
+import socket
+from importlib import import_module
+from typing import Any
+
+from embeddings import registry
+from embeddings.cluster.cluster_task import ClusterTask
+from embeddings.cluster.replica_host import ReplicaHost, ShareProgress
+from embeddings.cluster.row_exchange import MergedRows, size
+from embeddings.cluster.shared_text import SentText
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.models.package_versions import package_versions
+from embeddings.models.parameters import Arrays
+from embeddings.support.system import free_memory
+
+
+class WorkerProcess:
+    """A worker; all methods are called by the process that started the run."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.host: ReplicaHost | None = None
+
+    def describe(self, trainer: str, module: str) -> dict[str, Any]:
+        """What has to be equal on all machines, the plugin among it, and what is free on this one."""
+        import ray
+
+        try:
+            if module != "__main__":
+                import_module(module)
+            versions = package_versions() | registry.package_of("trainer", trainer)
+        except ImportError:
+            versions = package_versions()
+        node = ray.get_runtime_context().get_node_id()
+        return {"versions": versions, "node": node, "machine": socket.gethostname(), "free": free_memory()}
+
+    def process(self) -> int:
+        """The number of this process."""
+        return os.getpid()
+
+    def start(self, task: ClusterTask, text: SentText) -> dict[int, ShareProgress]:
+        """Receive the text and allocate tables; returns the progress of a run that has read nothing."""
+        self.host = ReplicaHost(task, self.number, text.receive())
+        return self.host.progress()
+
+    @property
+    def replicas(self) -> ReplicaHost:
+        """The replicas."""
+        assert self.host is not None
+        return self.host
+
+    def load(self, version: int, tables: Arrays, progress: dict[int, ShareProgress]) -> None:
+        """Go on from merged tables and from this progress."""
+        self.replicas.load(version, tables, progress)
+
+    def learn(
+        self, version: int, epochs: int, share: float | None, learning_rate_factor: float, *merged: MergedRows
+    ) -> tuple[Any, ...]:
+        """Take over merged rows, and learn an interval; returns a report, and the changed rows for each worker."""
+        self.replicas.advance(version, merged)
+        report = self.replicas.learn(epochs, share, learning_rate_factor)
+        return report, *self.replicas.changes()
+
+    def changes(self) -> tuple[Any, ...]:
+        """Send the changed rows for each worker again, after a None."""
+        return None, *self.replicas.changes()
+
+    def merge(self, *changes: Any) -> tuple[int, MergedRows]:
+        """Merge a part of the rows; returns the bytes received and the rows."""
+        return size(changes), self.replicas.merge(changes)
+
+    def part_of_tables(self, version: int, *merged: MergedRows) -> Arrays:
+        """Take over merged rows, and return a part of the merged tables."""
+        self.replicas.advance(version, merged)
+        return self.replicas.part_of_tables()
+
+    def all_tables(self, version: int, *merged: MergedRows) -> tuple[int, Arrays]:
+        """Take over merged rows, and return the version and the merged tables."""
+        self.replicas.advance(version, merged)
+        return version, dict(self.replicas.base)
+
+    def close(self) -> None:
+        """Remove temporary files."""
+        if self.host is not None and isinstance(self.host.data.encoded, EncodedCorpus):
+            self.host.data.encoded.close()

@@ -1,0 +1,113 @@
+"""Training on a cluster: the same bytes as on one machine, whatever the workers, nodes and threads."""
+
+import numpy as np
+import pytest
+from interrupted_runs import corpus, learn, table_bytes
+
+import embeddings as em
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns
+FOUR = em.Replicas(4, merge_every=4000)
+
+
+@pytest.fixture(scope="module")
+def one_machine():
+    return learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR)
+
+
+@pytest.mark.parametrize(("workers", "threads"), [(1, 1), (1, 2), (2, 1)])
+def test_workers_and_threads_do_not_change_the_result(ray, one_machine, workers, threads):
+    cluster = em.Cluster("auto", workers=workers, threads_per_worker=threads)
+    model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR, cluster=cluster)
+    assert table_bytes(model) == table_bytes(one_machine)
+    for name in ("loss_by_epoch", "words", "steps", "corpus", "replicas"):
+        assert model.record[name] == one_machine.record[name]
+    statistics = model.record["cluster"]
+    assert statistics["workers"] == workers
+    assert len(statistics["words_per_second_by_worker"]) == workers
+    assert statistics["merges"] > 3
+    assert statistics["replaced_workers"] == []
+
+
+@pytest.mark.parametrize(
+    ("trainer", "settings"),
+    [("cbow", {"shuffle": True, "average_last": 0.5}), ("fasttext", {"buckets": 500}), ("paragraph-dbow", {}),
+     ("sembei", {"max_n": 2, "per_length": "all"}), ("glove", {})],
+)  # fmt: skip
+def test_any_trainer_learns_the_same(ray, trainer, settings):
+    text, replicas = corpus(trainer), em.Replicas(2, merge_every=4000)
+    if trainer == "glove":
+        settings = {"subsample": 0} if "subsample" in em.GloVe.__dataclass_fields__ else {}
+        small = {"dim": 8, "min_count": 1, "epochs": 2}
+        one, other = (
+            em.train("glove", text, threads=1, seed=3, **small, replicas=replicas, cluster=cluster)
+            for cluster in (None, em.Cluster("auto", workers=2))
+        )
+    else:
+        one = learn(trainer, text, settings, replicas=replicas)
+        other = learn(trainer, text, settings, replicas=replicas, cluster=em.Cluster("auto", workers=2))
+    assert table_bytes(one) == table_bytes(other)
+
+
+def test_threads_of_a_worker_share_its_tables(ray):
+    cluster = em.Cluster("auto", workers=1, threads_per_worker=2, merge_every=3000)
+    model = learn("skipgram", corpus("skipgram"), {}, cluster=cluster)
+    assert model.record["words"] == model.record["total_words"]
+    assert model.record["replicas"]["count"] == 1
+    assert np.isfinite(model.vectors.matrix).all()
+
+
+def test_callbacks_and_frozen_vectors(ray):
+    text, ends = corpus("skipgram"), []
+
+    class Stop(em.Callback):
+        def on_epoch_end(self, end):
+            ends.append(end.model.vectors.matrix.copy())
+            if end.epoch == 2:
+                end.stop()
+
+    cluster = em.Cluster("auto", workers=2, merge_every=4000)
+    model = learn("skipgram", text, {"epochs": 4}, callbacks=[Stop()], cluster=cluster)
+    assert len(ends) == 2
+    assert (ends[1] == model.vectors.matrix).all()
+    init = em.InitFrom(model.vectors, freeze=True)
+    frozen = learn("skipgram", text, {}, init=init, cluster=cluster)
+    assert frozen.vectors.matrix.tobytes() == init.vectors.matrix.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("cluster", "options", "message"),
+    [(em.Cluster("auto", workers=3), {}, "need 3 CPUs"), (em.Cluster("local:2"), {}, "connected to Ray already"),
+     (em.Cluster("auto", workers=2), {"replicas": em.Replicas(1)}, "use fewer workers")],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(ray, cluster, options, message):
+    with pytest.raises(em.EmbeddingsError, match=message):
+        learn("skipgram", corpus("skipgram"), {}, cluster=cluster, **options)
+
+
+def test_a_text_with_too_few_shares_is_refused(ray):
+    with pytest.raises(em.EmbeddingsError, match="shares for 1 of 2"):
+        learn("skipgram", em.Corpus([["a", "b", "c"]] * 20), {}, cluster=em.Cluster("auto", workers=2))
+
+
+def test_tables_larger_than_memory_are_refused(ray):
+    with pytest.raises(em.EmbeddingsError, match="not divided among machines"):
+        learn("fasttext", corpus("skipgram"), {"buckets": 2_000_000_000, "dim": 300},
+              cluster=em.Cluster("auto", workers=2))  # fmt: skip
+
+
+def test_nodes_do_not_change_the_result(one_machine, ray):
+    from ray.cluster_utils import Cluster
+
+    ray.shutdown()
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        for _ in range(2):
+            nodes.add_node(num_cpus=1)
+        ray.init(address=nodes.address, log_to_driver=False)
+        model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR, cluster=em.Cluster("auto"))
+        assert model.record["cluster"]["workers"] == 3
+        assert table_bytes(model) == table_bytes(one_machine)
+    finally:
+        ray.shutdown()
+        nodes.shutdown()
