@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from embeddings.models.parameters import VECTORS, Arrays
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective, infer_input, predict
 from embeddings.plugins import skipgram
+from embeddings.plugins.sampled_words import fill_sampled_block
 from embeddings.settings import option
 from embeddings.training.document_trainer import DocumentTrainer
 from embeddings.training.plan import Plan
+from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import WindowTrainer
 from embeddings.training.training_data import TrainingData
 
@@ -51,7 +53,9 @@ def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 def learn_both(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """The same, followed by skip-gram on the same words."""
     learn_groups(block, operands, buffers, rate, False)
-    skipgram.learn_block(block, skipgram.Operands(operands.words, operands.objective), buffers, rate)
+    skipgram.learn_block(
+        with_targets(block, block.words), skipgram.Operands(operands.words, operands.objective), buffers, rate
+    )
 
 
 @inline
@@ -82,18 +86,27 @@ def learn_words(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 def learn_words_and_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """`learn_both` word by word, for any objective."""
     learn_each_word(block, operands, buffers, rate, False)
-    skipgram.learn_block(block, skipgram.Operands(operands.words, operands.objective), buffers, rate)
+    skipgram.learn_block(
+        with_targets(block, block.words), skipgram.Operands(operands.words, operands.objective), buffers, rate
+    )
 
 
 @inline
 def learn_each_word(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
     """One step for each word; if `frozen`, only document vectors are updated."""
+    targets = with_targets(block, block.inputs)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         buffers.inputs[0] = buffers.input_gradient_rows[0] = address(operands.documents, block.documents[i])
         if frozen:
-            infer_input(operands.objective, block, buffers, i, rate)
+            infer_input(operands.objective, targets, buffers, i, rate)
         else:
-            predict(operands.objective, block, buffers, i, 1, rate)
+            predict(operands.objective, targets, buffers, i, 1, rate)
+
+
+@inline
+def with_targets(block: Block, words: np.ndarray) -> Block:
+    """The block with these words to predict, which are also its inputs."""
+    return Block(words, words, block.start, block.stop, block.noise, block.cursor, block.documents)
 
 
 @inline
@@ -115,12 +128,12 @@ def gather_group_targets(block: Block, operands: Operands, buffers: StepBuffers,
     output, noise = operands.objective.output, operands.noise
     n, weight = p, buffers.weights.dtype.type(operands.negatives / (p * noise))
     for j in range(p):
-        buffers.targets[j] = cached_row(output, buffers.output_cache, block.words[i + j])
+        buffers.targets[j] = cached_row(output, buffers.output_cache, block.inputs[i + j])
         buffers.weights[j] = 1
         for q in range(noise):
             word, others = block.noise[i + j, q], 0
             for r in range(p):
-                others += block.words[i + r] != word
+                others += block.inputs[i + r] != word
             buffers.targets[n] = cached_row(output, buffers.output_cache, word)
             buffers.weights[n] = weight * others
             n += 1
@@ -132,7 +145,7 @@ def prefetch_group(block: Block, output: np.ndarray, noise: int, i: int, p: int)
     """Prefetch the rows of p words from centre i on and of their negative samples."""
     size = output.shape[1] * output.itemsize
     for j in range(p):
-        prefetch(address(output, block.words[i + j]), size)
+        prefetch(address(output, block.inputs[i + j]), size)
         for q in range(noise):
             prefetch(address(output, block.noise[i + j, q]), size)
 
@@ -171,12 +184,23 @@ class ParagraphDBOW(DocumentTrainer):
         "them too; window: each word draws its own.",
     )
 
+    sampling: Literal["all", "window"] = option(
+        "all",
+        "Which words an epoch predicts. all: every word of a document once; window: one random word of the window "
+        "around each word, as published.",
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (self.shrink_window or self.train_words):
-            raise SettingError("shrink_window=False requires train_words: without it there are no windows")
-        if self.window != DEFAULT_WINDOW and not self.train_words and self.negative_sharing == "window":
-            raise SettingError("window requires train_words or negative_sharing=batch: otherwise there are no windows")
+        has_windows = self.train_words or self.sampling == "window"
+        if not (self.shrink_window or has_windows):
+            raise SettingError(
+                "shrink_window=False requires train_words or sampling=window: otherwise there are no windows"
+            )
+        if self.window != DEFAULT_WINDOW and not has_windows and self.negative_sharing == "window":
+            raise SettingError(
+                "window requires train_words, sampling=window or negative_sharing=batch: otherwise there are no windows"
+            )
         if not self.train_words:
             self.check_output_rows("without train_words this is its vector: set train_words or use another objective")
 
@@ -205,6 +229,17 @@ class ParagraphDBOW(DocumentTrainer):
             word_table=self.word_table,
             cached_outputs=objective.cached_table,
         )
+
+    def sample_stream(self, stream: TokenStream) -> TokenStream:
+        """The stream with a random word of each window, if the settings say so."""
+        if self.sampling == "all":
+            return stream
+
+        def new_sampled_block() -> Block:
+            block = stream.make_block()
+            return cast(Block, block._replace(inputs=np.zeros_like(block.words)))
+
+        return replace(stream, make_block=new_sampled_block, fill_from=fill_sampled_block)
 
     @property
     def infer_kernel(self) -> Callable[..., None]:

@@ -18,6 +18,7 @@ from embeddings.kernels.hidden_layer import (
 from embeddings.kernels.infer_documents import Inference, infer_documents
 from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts, gather_slots
@@ -46,6 +47,7 @@ class Operands(NamedTuple):
 
     nothing: (1, padded dim), with CONCAT the learned vector of empty positions.
     batch: concatenated windows that learn in one step.
+    past_only: whether the context is only the words before the centre.
     """
 
     documents: np.ndarray
@@ -54,6 +56,7 @@ class Operands(NamedTuple):
     objective: Any
     combine: int
     batch: int
+    past_only: bool = False
 
 
 @entry_point
@@ -72,6 +75,7 @@ def learn_concatenated(block: Block, operands: Operands, buffers: StepBuffers, r
 def learn_combined(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
     """CBOW with the document as one more context; if `frozen`, only document vectors are updated."""
     width = operands.words.shape[1]
+    cut_windows(block, operands)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = gather_contexts(block, operands.words, buffers, i)
         buffers.contexts[m] = address(operands.documents, block.documents[i])
@@ -90,8 +94,10 @@ def learn_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: 
     """Batches of concatenated windows; if `frozen`, only document vectors are updated."""
     output, width = operands.objective.output, operands.words.shape[1]
     slots = output.shape[1] // width
+    spacing = 2 * context_slots(operands, slots) + 1 if operands.past_only else slots
+    cut_windows(block, operands)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        m = select_batch(block, buffers, i, slots, operands.batch, True)
+        m = select_batch(block, buffers, i, spacing, operands.batch, True)
         for k in range(m):
             gather_window(block, operands, buffers, buffers.inputs, buffers.centres[k], k * slots, slots)
         if m > 0 and frozen:
@@ -111,6 +117,7 @@ def learn_slots(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 def learn_window(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
     """Concatenated windows one by one; if `frozen`, only document vectors are updated."""
     slots, width = buffers.contexts.shape[0], operands.words.shape[1]
+    cut_windows(block, operands)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         gather_window(block, operands, buffers, buffers.contexts, i, 0, slots)
         concatenate_contexts(buffers, slots, width)
@@ -126,8 +133,29 @@ def gather_window(
     block: Block, operands: Operands, buffers: StepBuffers, rows: np.ndarray, i: int, first: int, slots: int
 ) -> None:
     """Write the rows of centre i's document and contexts into `rows`, by position, from slot `first` on."""
+    window, empty = context_slots(operands, slots), address(operands.nothing, 0)
     rows[first] = address(operands.documents, block.documents[i])
-    gather_slots(block, operands.words, buffers, rows, i, slots // 2, first + 1, address(operands.nothing, 0))
+    if not operands.past_only:
+        gather_slots(block, operands.words, buffers, rows, i, window, first + 1, empty)
+        return
+    for slot in range(window):
+        c = i - window + slot
+        is_empty = c < block.start[i]
+        rows[first + 1 + slot] = empty if is_empty else cached_row(operands.words, buffers.input_cache, block.inputs[c])
+
+
+@inline
+def cut_windows(block: Block, operands: Operands) -> None:
+    """Remove the words after each centre from its window, if only those before it count."""
+    if operands.past_only:
+        for i in range(block.cursor[FIRST], block.cursor[LAST]):
+            block.stop[i] = i + 1
+
+
+@inline
+def context_slots(operands: Operands, slots: int) -> int:
+    """The window of concatenated rows: how many words there are on each side."""
+    return slots - 1 if operands.past_only else slots // 2
 
 
 @entry_point
@@ -166,6 +194,11 @@ class ParagraphDM(DocumentTrainer):
         "mean",
         "Combine the document and its contexts by their mean, their sum or concatenation. With concat, output vectors "
         "are 1 + 2 x window times as long, and a learned vector stands for empty positions.",
+    )
+    context: Literal["both", "past"] = option(
+        "both",
+        "Which words are the context of a word. both: those on both sides; past: only those before it, so that each "
+        "window predicts its last word, as published. With concat, output vectors are then 1 + window times as long.",
     )
     shrink_window: bool | None = option(  # type: ignore[assignment]  # wider, but frozen
         None,
@@ -214,13 +247,14 @@ class ParagraphDM(DocumentTrainer):
     @property
     def slots(self) -> int:
         """How many rows are concatenated."""
-        return 1 + 2 * self.window if self.is_concatenated else 1
+        sides = 1 if self.context == "past" else 2
+        return 1 + sides * self.window if self.is_concatenated else 1
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim), "documents" (documents, dim) and those of the objective.
 
-        Documents with tags have a row per tag. With concat rows of the objective's tables have (1 + 2 x window) x dim
-        numbers, and there is "nothing" (1, dim), the vector of empty positions.
+        Documents with tags have a row per tag. With concat, rows of the objective's tables have `slots` x dim numbers,
+        and there is "nothing" (1, dim), the vector of empty positions.
         """
         objective = self.new_objective(data.vocabulary)
         return self.document_plan(
@@ -249,7 +283,8 @@ class ParagraphDM(DocumentTrainer):
     def new_operands(self, tables: Arrays, objective: Any) -> Operands:
         """What the kernels work on."""
         documents, words, combine = tables["documents"], tables["words"], COMBINATIONS.index(self.combine)
-        return Operands(documents, words, tables.get("nothing", words[:0]), objective, combine, self.batch)
+        nothing, past_only = tables.get("nothing", words[:0]), self.context == "past"
+        return Operands(documents, words, nothing, objective, combine, self.batch, past_only)
 
     def new_buffers(self, targets: int, width: int) -> StepBuffers:
         """Step buffers for one window, or a batch of concatenated ones."""

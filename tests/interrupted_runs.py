@@ -25,6 +25,8 @@ CONFIGURATIONS = [
     ("paragraph-dbow", {"train_words": True, "shuffle": True}),
     ("paragraph-dm", {}),
     ("paragraph-dm", {"combine": "concat"}),
+    ("paragraph-dm", {"combine": "concat", "context": "past"}),
+    ("paragraph-dbow", {"sampling": "window"}),
     ("sembei", {"max_n": 3, "per_length": "all"}),
     ("sembei", {"max_n": 2, "per_length": "all", "compositional": True, "shuffle": True}),
     ("tensor-indexing", {"min_phrases": 0}),

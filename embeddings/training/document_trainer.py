@@ -17,6 +17,7 @@ from embeddings.training.document_stream import document_table
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.saved_tables import padded_tables, recorded_settings
+from embeddings.training.stream import TokenStream
 from embeddings.training.training_data import TrainingData
 
 
@@ -45,6 +46,10 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
         """The step buffers of one thread, given the objective's number of targets and the padded dim."""
         raise NotImplementedError
 
+    def sample_stream(self, stream: TokenStream) -> TokenStream:
+        """The stream that is read, made from that of all words of documents."""
+        return stream
+
     def document_noise(self, objective: Objective) -> int:
         """Random words drawn for each word while only documents and output vectors learn."""
         return objective.noise
@@ -70,7 +75,7 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
             data,
             objective,
             tables={"documents": vectors, **self.word_tables(objective)},
-            stream=stream,
+            stream=self.sample_stream(stream),
             kernel=kernel,
             operands=self.new_operands,
             buffers=self.new_buffers,

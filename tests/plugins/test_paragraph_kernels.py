@@ -24,6 +24,7 @@ from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
+from embeddings.plugins.sampled_words import fill_sampled_block
 
 WORDS, DOCUMENTS = 20, 4
 LENGTHS = (40, 1, 0, 2, 100, 157)
@@ -160,6 +161,78 @@ def test_dm_block_of_concatenated_windows_equals_the_twins(dtype, negatives, win
         table.check(5 * BLOCK_TOLERANCE[dtype])  # one float32 step for eight windows
     assert buffers.tally[EXAMPLES] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=5 * BLOCK_TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("combine", [MEAN, SUM], ids=["mean", "sum"])
+def test_dm_with_past_contexts_equals_the_twins(combine):
+    documents, words, output = random_tables(np.float64, DOCUMENTS, WORDS, WORDS)
+    block = filled_block(5)
+    buffers = tallying_buffers(1, 6, output.width, np.float64, contexts=11, rows=2)
+    positions = [
+        (d, (i, line, start, i + 1, noise)) for d, (i, line, start, _, noise) in positions_with_documents(block)
+    ]
+    dm.learn_block(
+        block,
+        dm.Operands(documents.table, words.table, words.table[:0], NegativeSamples(output.table, 5), combine, 1, True),
+        buffers,
+        0.05,
+    )
+    naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, mean=combine == MEAN, tile=UPDATE_TILE)
+    for table in (documents, words, output):
+        table.check(1e-11)
+
+
+@pytest.mark.parametrize("windows_per_draw", [1, 4])
+def test_dm_of_concatenated_past_contexts_equals_the_twins(windows_per_draw):
+    documents, words, output = random_tables(np.float64, DOCUMENTS, WORDS + 1, WORDS * 6)
+    table, twin = output.table.reshape(WORDS, -1), output.twin.reshape(WORDS, -1)
+    block = filled_block(3, windows_per_draw=windows_per_draw)
+    buffers = new_window_buffers(windows_per_draw, 3, words.width, slots=6, dtype=np.float64)
+    positions = positions_with_documents(block)
+    operands = dm.Operands(
+        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3), CONCAT, windows_per_draw, True
+    )
+    dm.learn_concatenated(block, operands, buffers, 0.01)
+    for batch in naive.batches(positions, 5, windows_per_draw):
+        windows = [
+            [documents.twin[d], *(words.twin[line[c] if c >= start else -1] for c in range(i - 5, i))]
+            for d, (i, line, start, *_) in batch
+        ]
+        centres = [line[i] for _, (i, line, *_) in batch]
+        naive.learn_batch(twin, windows, centres, batch[0][1][4], 0.01, tile=UPDATE_TILE)
+    for one in (documents, words, output):
+        one.check(1e-10)
+
+
+def test_sampled_words_are_drawn_from_windows():
+    ids = np.arange(60)
+    source = block_source(ids, line_bounds(30, 30), 60, weights=np.ones(60), window=4)
+    source = source._replace(document_rows=np.array([0, 1]))
+    block, rng = new_block(4, 1, 400, documents=True), np.array([7, 0], np.uint64)
+    block = block._replace(inputs=np.zeros_like(block.words))
+    distances = []
+    for _ in range(300):
+        rewind(block, source, 0, 60)
+        assert fill_sampled_block(block, source, rng) == 60
+        drawn = block.inputs[:60]
+        starts, stops = block.start[:60], block.stop[:60]
+        assert ((drawn >= starts) & (drawn < stops) & (drawn // 30 == ids // 30)).all()
+        distances += [drawn[15] - 15]
+    counts = np.bincount(np.array(distances) + 4, minlength=9)
+    expected = [sum((abs(d) <= reach) / (2 * reach + 1) for reach in range(1, 5)) / 4 for d in range(-4, 5)]
+    np.testing.assert_allclose(counts / 300, expected, atol=0.09)
+
+
+def test_dbow_predicts_sampled_words():
+    documents, output = random_tables(np.float64, DOCUMENTS, WORDS)
+    noise = shared_noise_count(5)
+    block, buffers = filled_block(noise), tallying_buffers(1, 4 * (1 + noise), documents.width, np.float64)
+    sampled = np.random.default_rng(1).integers(0, WORDS, len(block.words)).astype(np.int32)
+    dbow.learn_block(block._replace(inputs=sampled), dbow_tables(documents, output, output, 5), buffers, 0.05)
+    groups = groups_of(block._replace(words=sampled), noise)
+    naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=5, tile=UPDATE_TILE)
+    documents.check(1e-11)
+    output.check(1e-11)
 
 
 @pytest.mark.parametrize("negatives", [1, 5, 12])
