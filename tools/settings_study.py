@@ -1,8 +1,8 @@
 """Trains one model for each choice of settings, corpus and seed, scores them, and summarises the scores as a table.
 
 python tools/settings_study.py run RESULTS.tsv --corpus NAME=FILE... --similarity NAME|FILE... --analogy NAME|FILE
-    [--documents TRAIN.csv,TEST.csv...] [--seed N...] [--common KEY=VALUE,...] TRAINER[:KEY=VALUE,...]...
-    (runs that the file holds are skipped)
+    [--documents TRAIN.csv,TEST.csv...] [--seed N...] [--halves] [--common KEY=VALUE,...] TRAINER[:KEY=VALUE,...]...
+    (runs that the file holds are skipped; with --halves each half of a set is scored, as NAME-dev and NAME-test)
 python tools/settings_study.py table RESULTS.tsv
 python tools/settings_study.py halves RESULTS.tsv    (of sets whose names end with -dev and -test)
 """
@@ -12,6 +12,7 @@ import csv
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -46,6 +47,11 @@ def scores(model: str, file: str, seed: int, arguments: argparse.Namespace) -> l
     sets = {"similarity": arguments.similarity, "analogy": arguments.analogy}
     if arguments.documents:
         results = em.evaluate(trained, name=model, documents=arguments.documents, name_column="id")
+    elif arguments.halves:
+        results = []
+        for half in ("dev", "test"):
+            scored = em.evaluate(trained.vectors, name=model, restrict=None, half=half, **sets)
+            results += [replace(one, set=f"{one.set.partition(' (')[0]}-{half}") for one in scored]
     else:
         results = em.evaluate(trained.vectors, name=model, restrict=None, **sets)
     totals = [result for result in results if result.section is None and result.measure in ("spearman", "accuracy")]
@@ -138,6 +144,7 @@ def main(arguments: Sequence[str]) -> None:
         parser.add_argument(f"--{name}", action="append", default=[])
     parser.add_argument("--seed", action="append", type=int, default=[])
     parser.add_argument("--common", default="epochs=3", help="settings of all models")
+    parser.add_argument("--halves", action="store_true", help="score the halves of each set")
     parser.add_argument("models", nargs="*", metavar="TRAINER[:KEY=VALUE,...]")
     options = parser.parse_intermixed_args(arguments)
     if options.command != "run":

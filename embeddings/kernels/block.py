@@ -161,13 +161,11 @@ def subsample_words(
     key, counter = rng[0], rng[1]
     begin, vocabulary, size = position, source.keep_thresholds.shape[0], words.shape[0]
     while position < border and n < size:
-        word = source.ids[position]
-        if (
-            np.uint32(word) < vocabulary
-            and uniform_uint32(random_bits(key, counter + np.uint64(position - begin))) <= source.keep_thresholds[word]
-        ):
-            words[n] = word
-            n += 1
+        word = np.int64(np.uint32(source.ids[position]))
+        row = smaller(word, vocabulary - 1)  # without a branch, which would often be mispredicted
+        uniform = uniform_uint32(random_bits(key, counter + np.uint64(position - begin)))
+        words[n] = word
+        n += (word < vocabulary) & (uniform <= source.keep_thresholds[row])
         position += 1
     rng[1] = counter + np.uint64(position - begin)
     return position, n

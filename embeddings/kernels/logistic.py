@@ -3,6 +3,7 @@
 import numpy as np
 
 from embeddings.kernels.jit import inline, noinline
+from embeddings.kernels.logistic_step import scores_to_tile_steps
 from embeddings.kernels.row_operations import row_stride
 
 
@@ -31,16 +32,7 @@ def rational_sigmoid(x: np.float32) -> np.float32:
 def scores_to_steps(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndarray, rate: float) -> None:
     """Replace S by G = rate W (Y - sigmoid(S)), where the first p of n targets are positive."""
     stride = row_stride(n)
-    rate = scores.dtype.type(rate)  # a float64 would widen the whole expression
-    if scores.itemsize == 4:
-        for q in range(m * stride):
-            scores[q] = -rate * rational_sigmoid(scores[q])
-    else:
-        for q in range(m * stride):
-            scores[q] = -rate * sigmoid(scores[q])
-    for i in range(m):
-        for j in range(p):
-            scores[i * stride + j] += rate
+    scores_to_tile_steps(scores, rate, m, p, stride)
     for j in range(n):
         if weights[j] != 1:
             for i in range(m):

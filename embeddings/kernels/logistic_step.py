@@ -12,7 +12,14 @@ from numba import types
 from numba.core import cgutils
 
 from embeddings.kernels.jit import intrinsic
-from embeddings.kernels.matrix_products import PARTIAL_SUMS, codegen_of, load_int64, switch_on_count
+from embeddings.kernels.matrix_products import (
+    PARTIAL_SUMS,
+    SCORE_TILE,
+    codegen_of,
+    load_int64,
+    score_offset,
+    switch_on_count,
+)
 from embeddings.kernels.vector_emitter import HAS_AVX512, INT64, Emitter, int64
 
 STEP_TILE = 16 if HAS_AVX512 else 8  # targets whose scores stay in registers
@@ -21,6 +28,35 @@ LARGEST_SCORE = 8.0  # larger scores of float32 are clipped, as in `logistic.rat
 # sigmoid(x) = 1/2 + x TOP(x^2) / BOTTOM(x^2): the same function, from the constant coefficient on
 TOP = (8648640.0, 277200.0, 1512.0, 1.0)
 BOTTOM = (34594560.0, 3991680.0, 50400.0, 112.0)
+
+
+@intrinsic
+def scores_to_tile_steps(typingctx: Any, scores: Any, rate: Any, m: Any, p: Any, stride: Any) -> Any:
+    """Replace m rows of S by rate (Y - sigmoid(S)), where the first p of `stride` targets are positive."""
+    return types.void(scores, types.float64, *[types.int64] * 3), codegen_of(write_tile_steps)
+
+
+def write_tile_steps(emit: Emitter, scores: Any, rate: Any, m: Any, p: Any, stride: Any) -> None:
+    """The steps of each row: by whole vectors if these do not cross rows, otherwise `SCORE_TILE` at a time."""
+    builder = emit.builder
+    remainder = builder.srem(stride, int64(emit.lanes))
+    with builder.if_else(builder.icmp_signed("==", remainder, int64(0))) as (then, otherwise):
+        for block, lanes in ((then, emit.lanes), (otherwise, SCORE_TILE)):
+            with block:
+                emit.set_lanes(lanes)
+                write_row_steps(emit, scores, rate, m, p, stride)
+
+
+def write_row_steps(emit: Emitter, scores: Any, rate: Any, m: Any, p: Any, stride: Any) -> None:
+    """The steps of each row, a vector at a time."""
+    builder = emit.builder
+    scalar = rate if emit.size == 8 else builder.fptrunc(rate, emit.scalar)
+    first = builder.insert_element(emit.zero, scalar, ir.Constant(ir.IntType(32), 0))
+    factor = emit.shuffle(first, first, [0] * emit.lanes)
+    with emit.for_range(m) as i, emit.for_range(stride, emit.lanes) as column:
+        offset = score_offset(emit, i, stride, column)
+        step = write_logistic_step(emit, emit.load(scores, offset), builder.sub(p, column), factor)
+        emit.store(step, scores, offset)
 
 
 @intrinsic

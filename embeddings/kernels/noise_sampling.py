@@ -45,9 +45,10 @@ def fill_alias_table(heights: np.ndarray, table: np.ndarray, small: np.ndarray, 
 
 @inline
 def draw_word(table: np.ndarray, bits: np.uint64) -> Any:
-    """A word from 64 random bits."""
+    """A word from 64 random bits, chosen without a branch, which would wait for the table and often be mispredicted."""
     i = uniform_below(bits, table.shape[0])
-    return i if uniform_uint32(bits) <= table[i, 0] else np.int64(table[i, 1])
+    threshold, alias = np.int64(table[i, 0]), np.int64(table[i, 1])
+    return i ^ ((i ^ alias) & -np.int64(uniform_uint32(bits) > threshold))
 
 
 @allocating_entry_point

@@ -33,8 +33,12 @@ class Emitter:
         self.builder = builder
         self.scalar = ir.FloatType() if dtype == types.float32 else ir.DoubleType()
         self.size = 4 if dtype == types.float32 else 8
-        self.lanes = VECTOR_BYTES // self.size
-        self.vector = ir.VectorType(self.scalar, self.lanes)
+        self.set_lanes(VECTOR_BYTES // self.size)
+
+    def set_lanes(self, lanes: int) -> None:
+        """Set how many numbers vectors have."""
+        self.lanes = lanes
+        self.vector = ir.VectorType(self.scalar, lanes)
         self.zero = self.constant(0.0)
 
     def constant(self, number: float) -> Any:

@@ -8,7 +8,8 @@ import numpy as np
 from embeddings.kernels.block import Block
 from embeddings.kernels.jit import implements, inline
 from embeddings.kernels.row_cache import cached_row
-from embeddings.kernels.step_buffers import StepBuffers, learn, learn_input
+from embeddings.kernels.row_operations import score
+from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, compute_logistic_steps
 from embeddings.kernels.window import prefetch_targets
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
@@ -34,12 +35,11 @@ def learn_samples(
     """G = W (Y - sigmoid(S)): the word is positive, the negative samples have label 0."""
     width = operand.output.shape[1]
     n = gather_targets(operand, block, buffers, i, slots, slot, first)
-    if first == 0:
+    score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
+    if first == 0:  # while the scores are added up
         prefetch_targets(block, operand.output, operand.negatives, i, slots, slot)
-    if frozen:
-        learn_input(buffers, 1, n, width, rate)
-    else:
-        learn(buffers, m, 1, n, width, rate)
+    compute_logistic_steps(buffers, m, 1, n, rate, m)
+    apply_objective_steps(buffers, m, n, width, frozen)
 
 
 @inline
