@@ -90,7 +90,7 @@ def logistic_loss(scores, positives, weights):
 
 
 def learn(inputs, gradient_rows, targets, positives, weights, rate, *, tile):
-    """One step, `tile` targets at a time, fewer for a single input; returns the loss before it.
+    """One step, at most `tile` targets at a time, fewer for a single input; returns the loss before it.
 
     With more than one tile, inputs are read as they were before the first.
     """
@@ -100,8 +100,9 @@ def learn(inputs, gradient_rows, targets, positives, weights, rate, *, tile):
     steps = rate * np.asarray(weights) * (labels - sigmoid(scores))
     if n > tile:
         inputs = [x.copy() for x in inputs]
-    for first in range(0, n, tile):
-        part = slice(first, first + tile)
+    size = tile if len(inputs) == 1 else -(-n // -(-n // tile))
+    for first in range(0, n, size):
+        part = slice(first, first + size)
         update(steps[:, part], inputs, gradient_rows, targets[part])
     return logistic_loss(scores, positives, weights)
 

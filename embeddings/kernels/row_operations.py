@@ -11,7 +11,7 @@ address is an int64 from `address`; the caller keeps the array alive. Score matr
 `row_stride(targets)` numbers from row to row.
 
 Rows may repeat: a row is read again just before it is written, so each of its steps counts. Targets are updated
-`UPDATE_TILE` at a time; if a target is in two tiles, the second tile sees the update of the first.
+at most `UPDATE_TILE` at a time; if a target is in two tiles, the second tile sees the update of the first.
 """
 
 from functools import partial
@@ -187,6 +187,7 @@ def update(
         for j in range(0, n, SINGLE_TILE):
             _update_single(steps, inputs, gradients, targets, smaller(SINGLE_TILE, n - j), j, width)
         return
-    stride = row_stride(n)
-    for j in range(0, n, UPDATE_TILE):
-        _update(steps, inputs, gradients, targets, smaller(UPDATE_TILE, n - j), m, j, stride, width)
+    stride, passes = row_stride(n), (n + UPDATE_TILE - 1) // UPDATE_TILE
+    tile = (n + passes - 1) // passes
+    for j in range(0, n, tile):
+        _update(steps, inputs, gradients, targets, smaller(tile, n - j), m, j, stride, width)
