@@ -17,7 +17,7 @@ from embeddings.kernels.separate_arrays import separate_zeros
 
 BLOCK_SIZE = 8192  # words
 MAX_BLOCK_NOISE = 2**17  # negative samples
-POSITION, END, LINE, HISTORY_START, FILLED, FIRST, LAST = range(7)  # of `Block.cursor`
+POSITION, END, LINE, HISTORY_START, FILLED, FIRST, LAST, SPACING = range(8)  # of `Block.cursor`
 NO_ROWS, NO_DOCUMENTS = np.zeros(0, np.int64), np.zeros(0, np.int32)  # where lines are not documents
 
 
@@ -50,7 +50,8 @@ class Block(NamedTuple):
     itself, unless a model composes rows. `documents[i]` is the row of centre i's document, where lines are documents.
 
     `cursor` also holds the position in `ids`, the end of the thread's share of them, the current line, the number of
-    words filled in, and where the left context of the next block starts.
+    words filled in, where the left context of the next block starts, and how many centres apart windows may share
+    negative samples.
     """
 
     words: np.ndarray
@@ -73,19 +74,19 @@ def new_block(window: int, noise: int, size: int = BLOCK_SIZE, *, documents: boo
     samples = np.zeros((size, noise), np.int32)
     words = np.zeros(size, np.int32)
     rows = np.zeros(size, np.int32) if documents else NO_DOCUMENTS
-    return Block(words, words, bounds, bounds.copy(), samples, separate_zeros(7, np.int64), rows)
+    return Block(words, words, bounds, bounds.copy(), samples, separate_zeros(SPACING + 1, np.int64), rows)
 
 
 def rewind(block: Block, source: BlockSource, begin: int, end: int) -> None:
     """Move an emptied block to the start of the share `ids[begin:end]`."""
     line = int(np.searchsorted(source.lines, begin, side="right"))
-    block.cursor[:] = begin, end, line, 0, 0, 0, 0
+    block.cursor[:] = begin, end, line, 0, 0, 0, 0, 0
 
 
 def is_valid_block(block: Block, source: BlockSource, begin: int, end: int) -> bool:
     """Whether training can continue from a restored block of `ids[begin:end]`; kernels do not check bounds."""
     size, words = len(block.words), len(source.keep_thresholds)
-    start, filled, first, last = block.cursor[HISTORY_START:].tolist()
+    start, filled, first, last = block.cursor[HISTORY_START : LAST + 1].tolist()
     is_ordered = 0 <= first <= last <= filled <= size and 0 <= start <= last
     limits = [(block.words, words), (block.inputs, words), (block.start, size), (block.stop, size + 1)]
     limits += [(block.noise, len(source.noise)), (block.documents, 1 + int(source.document_rows.max(initial=0)))]
@@ -138,7 +139,7 @@ def fill_block(block: Block, source: BlockSource, rng: np.ndarray) -> int:
     spacing = 2 * source.window + 1
     draw_noise(block.noise, source.noise, spacing, source.windows_per_draw, cursor[FIRST], first, rng)
     cursor[POSITION], cursor[LINE], cursor[FILLED], cursor[LAST] = position, line, n, first
-    cursor[HISTORY_START] = larger(begin, first - source.window)
+    cursor[HISTORY_START], cursor[SPACING] = larger(begin, first - source.window), spacing
     read: int = position - before
     return read
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embeddings.kernels.block import LAST, Block
+from embeddings.kernels.block import FIRST, LAST, SPACING, Block
 from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.jit import inline
 from embeddings.kernels.row_cache import RowCache, cached_row
@@ -98,9 +98,10 @@ def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int) -
 
 @inline
 def prefetch_targets(block: Block, table: np.ndarray, negatives: int, i: int, slots: int = 1, slot: int = 0) -> None:
-    """Prefetch the rows of the centre after i and of its first negative samples."""
+    """Prefetch the rows of the centre after i and of its first negative samples, if these are not in use already."""
     if i + 1 < block.cursor[LAST]:
-        size = table.shape[1] * table.itemsize
+        size, earlier = table.shape[1] * table.itemsize, i + 1 - block.cursor[SPACING]
         prefetch(address(table, block.words[i + 1] * slots + slot), size)
-        for j in range(negatives):
-            prefetch(address(table, block.noise[i + 1, j] * slots + slot), size)
+        if earlier > i or earlier < block.cursor[FIRST] or block.noise[earlier, 0] != block.noise[i + 1, 0]:
+            for j in range(negatives):
+                prefetch(address(table, block.noise[i + 1, j] * slots + slot), size)
