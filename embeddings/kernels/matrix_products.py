@@ -11,7 +11,9 @@ from embeddings.kernels.checked_emitter import CheckedEmitter
 from embeddings.kernels.vector_emitter import HAS_AVX512, INT64, Emitter, int64
 
 SCORE_TILE = 8 if HAS_AVX512 else 4  # targets scored in one pass over two inputs
-UPDATE_TILE = 14 if HAS_AVX512 else 6  # targets updated in one pass over the inputs: registers hold them and their steps
+UPDATE_TILE = (
+    14 if HAS_AVX512 else 6
+)  # targets updated in one pass over the inputs: they and their sums fit in registers
 SINGLE_TILE = 8 if HAS_AVX512 else 4  # targets updated in one pass over a single input
 PARTIAL_SUMS = 4  # of a sum whose terms would otherwise wait for each other
 
