@@ -104,4 +104,5 @@ class ClusterTask:
         if not isinstance(data.encoded, CorpusShare):
             return plan
         stream: Any = plan.stream
-        return replace(plan, stream=ShareOfStream(stream, self.bounds, self.tokens_of(worker)[0]))
+        place = self.tokens_of(worker)[0], data.encoded.first_line
+        return replace(plan, stream=ShareOfStream(stream, self.bounds, *place))

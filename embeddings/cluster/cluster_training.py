@@ -120,13 +120,13 @@ class ClusterSession:
     def plan(self) -> Plan:
         """The plan of the run; workers get shares of the text, unless the plan reads it as a whole."""
         data, encoded = self.data, self.data.encoded
-        no_tokens = CorpusShare(no_items(np.int32), np.zeros(1, np.int64), **description_of(encoded))
+        no_tokens = CorpusShare(no_items(np.int32), np.zeros(1, np.int64), 0, **description_of(encoded))
         try:
             plan = data.settings.plan(replace(data, encoded=cast(EncodedCorpus, no_tokens)))
             stream = plan.stream
             if type(stream) is TokenStream and plan.vocabulary is None:
                 self.bounds = share_bounds(len(encoded.ids), np.asarray(encoded.sentences), data.shares)
-                return replace(plan, stream=RemoteStream(stream, self.bounds, 0))
+                return replace(plan, stream=RemoteStream(stream, self.bounds, 0, 0))
         except WholeCorpusNeeded:
             pass
         self.is_whole, plan = True, data.settings.plan(data)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from embeddings.cluster.cluster_options import AUTO, ClusterError, ClusterOptions
@@ -43,7 +44,8 @@ def connected(cluster: ClusterOptions) -> Iterator[Any]:
     except Exception as error:  # of many types
         raise ClusterError(f"cannot reach the cluster {cluster.address}: {one_line(error)}") from None
     try:
-        yield ray
+        with patch("ray._private.worker.print_to_stdstream", create=True):  # standard output is for results
+            yield ray
     finally:
         ray.shutdown()
 

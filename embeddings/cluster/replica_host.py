@@ -12,7 +12,7 @@ from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.row_exchange import Changes, MergedRows, apply_merged, changed_rows, divide, merge_changes
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.models.parameters import Arrays, copy_into
-from embeddings.training.corpus_share import CorpusShare
+from embeddings.training.corpus_share import CorpusShare, ShareOfStream
 from embeddings.training.hogwild import run_threads
 from embeddings.training.progress import Tally
 from embeddings.training.replica_tables import ReplicaTables
@@ -111,8 +111,10 @@ class ReplicaHost:
         return {share: self.share_progress(share, worker) for share, worker in self.workers.items()}
 
     def share_progress(self, share: int, worker: Worker) -> ShareProgress:
-        """The progress of a share."""
+        """The progress of a share; places are those in the whole corpus."""
         arrays = {name: array.copy() for name, array in worker.arrays().items()}
+        if isinstance(worker.stream, ShareOfStream):
+            worker.stream.move(arrays["block.cursor"], worker.chunk, 1)
         sums = [one.tolist() for one in self.tally.epoch_sums[share]]
         words, steps = int(self.tally.words[share]), float(self.tally.steps[share])
         return ShareProgress(worker.state(), arrays, words, steps, self.tally.sums[share].tolist(), sums)

@@ -75,8 +75,8 @@ def send_share(ray: Any, encoded: EncodedCorpus, begin: int, end: int) -> SentTe
     """Put a share of the tokens into the object store."""
     step = PART_BYTES // 4
     tokens = [ray.put(np.array(encoded.ids[first : min(first + step, end)])) for first in range(begin, end, step)]
-    lines = ray.put(cut_lines(np.asarray(encoded.sentences), begin, end))
-    return SentText(tokens, end - begin, lines, description_of(encoded), {})
+    lines, first_line = cut_lines(np.asarray(encoded.sentences), begin, end)
+    return SentText(tokens, end - begin, ray.put(lines), {"first_line": first_line, **description_of(encoded)}, {})
 
 
 def send_all(ray: Any, encoded: EncodedCorpus) -> SentText:

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from embeddings.kernels.block import END, LINE, POSITION
 from embeddings.training.shuffle import Chunk
 from embeddings.training.stream import TokenStream
 
@@ -21,6 +22,7 @@ class CorpusShare:
     Arguments:
         tokens: their ids, int32 (tokens,).
         lines: where lines begin in them, int64 (lines + 1,); the first and the last line may be cut.
+        first_line: the number of the first line in the whole corpus.
         meta, fingerprint, max_undercount, phrases: as those of the `EncodedCorpus`, of all of it.
 
     Raises:
@@ -29,6 +31,7 @@ class CorpusShare:
 
     tokens: np.ndarray
     lines: np.ndarray
+    first_line: int
     meta: Mapping[str, Any]
     fingerprint: str
     max_undercount: int = 0
@@ -40,12 +43,15 @@ class CorpusShare:
         raise WholeCorpusNeeded(name)
 
 
-def cut_lines(lines: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """Where lines begin in tokens begin to end, counted from `begin`, (lines + 1,)."""
-    first, last = np.searchsorted(lines, [begin, end])
-    inner = np.asarray(lines[first:last])
-    starts = inner if len(inner) and inner[0] == begin else np.append(begin, inner)
-    return np.append(starts, end).astype(np.int64) - begin if end > begin else np.zeros(1, np.int64)
+def cut_lines(lines: np.ndarray, begin: int, end: int) -> tuple[np.ndarray, int]:
+    """Where lines begin in tokens begin to end, counted from `begin`, (lines + 1,), and the number of the first one."""
+    if begin == end:
+        return np.zeros(1, np.int64), 0
+    first, last = np.searchsorted(lines, [begin, end]).tolist()
+    starts = np.asarray(lines[first:last], np.int64)
+    if not len(starts) or starts[0] > begin:  # a line that began before
+        starts, first = np.append(begin, starts), first - 1
+    return np.append(starts, end) - begin, first
 
 
 def share_bounds(tokens: int, lines: np.ndarray, shares: int) -> list[int]:
@@ -71,16 +77,30 @@ class ShareOfStream(TokenStream):
     Arguments:
         stream: reads the tokens that are held.
         all_bounds: where the shares begin and end in the whole corpus, (shares + 1).
-        offset: where the held tokens begin in the whole corpus.
+        offset, first_line: where the held tokens begin in the whole corpus.
     """
-
-    def __init__(self, stream: TokenStream, all_bounds: list[int], offset: int) -> None:
-        super().__init__(stream.source, stream.make_block, stream.fill_from, stream.is_valid_block)
-        object.__setattr__(self, "all_bounds", all_bounds)
-        object.__setattr__(self, "offset", offset)
 
     all_bounds: list[int]
     offset: int
+    first_line: int
+
+    def __init__(self, stream: TokenStream, all_bounds: list[int], offset: int, first_line: int) -> None:
+        super().__init__(stream.source, stream.make_block, stream.fill_from, stream.is_valid_block)
+        for name, value in (("all_bounds", all_bounds), ("offset", offset), ("first_line", first_line)):
+            object.__setattr__(self, name, value)
+
+    def localize(self, block: Any, chunk: Chunk) -> None:
+        """Convert a place in the whole corpus to one in the held tokens."""
+        self.move(block.cursor, chunk, -1)
+
+    def move(self, cursor: np.ndarray, chunk: Chunk | None, sign: int) -> None:
+        """Convert the place in a cursor: to the whole corpus with the sign 1, to the held tokens with -1.
+
+        A chunk of sentences in a random order is a copy, with places of its own.
+        """
+        if chunk is not None and chunk.source is self.source:
+            cursor[[POSITION, END]] += sign * self.offset
+            cursor[LINE] += sign * self.first_line
 
     def bounds(self, shares: int) -> list[int]:
         """Where the shares begin and end in the held tokens; others are empty."""

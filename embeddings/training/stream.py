@@ -54,6 +54,9 @@ class Stream(ABC):
     def is_valid(self, block: Any, chunk: Chunk) -> bool:
         """Whether training can continue inside a chunk from a block that was read from a file."""
 
+    def localize(self, block: Any, chunk: Chunk) -> None:  # noqa: B027 (optional)
+        """Convert a block that was read from a file, if places in this stream are not those in the whole corpus."""
+
     @property
     @abstractmethod
     def empty_chunk(self) -> Chunk:

@@ -187,6 +187,8 @@ class Worker:
             self.enter_epoch(check_count(state["chunk"]))
         for name, array in self.arrays().items():
             copy_into(array, arrays[name])
+        if self.chunk is not None:
+            self.stream.localize(self.block, self.chunk)
         if self.chunk is not None and not self.stream.is_valid(self.block, self.chunk):
             raise ValueError("the position of a thread is outside its share")
 

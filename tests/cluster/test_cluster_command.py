@@ -1,0 +1,85 @@
+"""The command with --cluster, through real processes."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from commands import process, refused
+
+import embeddings as em
+
+SMALL = ["--dim", "8", "--window", "3", "--min-count", "1", "--seed", "3", "--merge-every", "2000", "--quiet"]
+
+
+@pytest.fixture
+def text(tmp_path) -> Path:
+    import numpy as np
+
+    rng, path = np.random.default_rng(1), tmp_path / "text.txt"
+    path.write_text("".join(" ".join(f"w{i}" for i in rng.integers(0, 60, 25)) + "\n" for _ in range(800)))
+    return path
+
+
+def matrix(folder) -> bytes:
+    return em.load_model(folder).vectors.matrix.tobytes()
+
+
+def has_ray() -> None:
+    pytest.importorskip("ray", reason="requires ray: pip install 'embeddings-toolkit[cluster]'")
+
+
+@pytest.mark.slow
+def test_a_run_whose_first_process_is_killed_is_resumed(text, tmp_path):
+    has_ray()
+    options = [text, *SMALL, "--epochs", 60, "--replicas", 2]
+    process("train", "skipgram", *options, "--threads", 1, "-o", tmp_path / "whole", check=True)
+    command = ["train", "skipgram", *options, "--cluster", "local:2", "--checkpoint-every", "20kw", "--resume"]
+    command += ["-o", tmp_path / "v"]
+    arguments = [sys.executable, "-m", "embeddings", *map(str, command)]
+    for kills in (1, 2):
+        with subprocess.Popen(arguments) as running:
+            deadline = time.monotonic() + 200
+            while len(list((tmp_path / "v.checkpoints").glob("words-*"))) < kills and time.monotonic() < deadline:
+                time.sleep(0.05)
+                assert running.poll() is None, "the run ended before it was killed"
+            running.send_signal(signal.SIGKILL)
+    result = process(*command, "--json")
+    assert result.returncode == 0, result.stderr
+    assert matrix(tmp_path / "v") == matrix(tmp_path / "whole")
+    assert not (tmp_path / "v.checkpoints").exists()
+
+
+@pytest.mark.slow
+def test_progress_tells_of_the_workers(text, tmp_path):
+    has_ray()
+    result = process("train", "cbow", text, *SMALL[:-1], "--cluster", "local:1", "--log", tmp_path / "log",
+                     "--json", "-o", tmp_path / "v")  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert re.search("trained in .* saved 60 vectors", result.stderr), result.stderr
+    assert em.load_model(tmp_path / "v").record["cluster"]["merges"] > 1
+
+
+def test_options_that_belong_together(text, tmp_path):
+    out = ["-o", tmp_path / "v"]
+    assert "--cluster" in refused("train", "skipgram", text, *out, "--workers", 2, code=2)
+    assert "local:N" in refused("train", "skipgram", text, *out, "--cluster", "nowhere", code=2)
+    assert "threads_per_worker" in refused(
+        "train", "skipgram", text, *out, "--cluster", "auto", "--threads-per-worker", 2000, code=2
+    )
+
+
+@pytest.mark.slow
+def test_a_cluster_that_cannot_be_reached_is_refused(text, tmp_path, monkeypatch):
+    has_ray()
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    out = ["-o", str(tmp_path / "v")]
+    for address in ("ray://127.0.0.1:1", "auto"):
+        result = process("train", "skipgram", text, *out, "--cluster", address)
+        assert result.returncode == 1
+        assert result.stderr.startswith("Error: "), result.stderr
+        assert len(result.stderr.splitlines()) == 1, result.stderr
+        assert re.search("cannot reach the cluster|no Ray cluster is running", result.stderr)
