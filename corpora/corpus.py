@@ -17,7 +17,7 @@ from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
-from embeddings.corpora.reading.sources import file_statuses, resolve_source
+from embeddings.corpora.reading.sources import resolve_source, total_size
 from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.segmenters import Segmenter
@@ -28,6 +28,7 @@ from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, SettingError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
+from embeddings.support.remote_address import display_name
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder
@@ -137,7 +138,7 @@ class Corpus:
         self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})
         self.max_types: int | None = check_value("max_types", max_types, int | None, {"ge": 1})
         self.sources = [item for source in sources for item in resolve_source(source)]
-        self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
+        self.paths = [Path(display_name(source)) for source in sources if isinstance(source, str | os.PathLike)]
         self.labels = check_labels(labels, self.text_column, self.tag_column)
         self.pairs = check_pairs(pairs, self)
         self.vocabulary = load_vocabulary(vocabulary)
@@ -248,10 +249,8 @@ class Corpus:
             has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
             return {**reader.description, PREFIXED: has_prefix}
         columns = ColumnSelection(self.text_column, self.tag_column)
-        statuses = file_statuses(self.sources)
-        size = None if statuses is None else sum(status.st_size for status in statuses)
         reader = SourceReader(
-            self.encoding_errors, report, block_size, size, columns, self.rows,
+            self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
             encoding=self.encoding, duplicate_filter=duplicate_filter, reads_ahead=encoder.threads > 1,
         )  # fmt: skip
         with self.new_pool() as pool:

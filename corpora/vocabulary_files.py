@@ -7,6 +7,7 @@ from pathlib import Path
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.support.files import atomic_write, check_file
+from embeddings.support.local_paths import local_path
 from embeddings.support.text_lines import read_text_lines
 
 LINE = re.compile(r"(.*[^ \t])[ \t]+([0-9]{1,18})")
@@ -20,7 +21,7 @@ def read_vocabulary_file(path: str | os.PathLike[str]) -> Vocabulary:
 
     Lines of a text file are `word count`, separated by spaces or a tab, in any order; blank lines are skipped.
     """
-    source = Path(path)
+    source = local_path(path)
     if source.is_dir():
         return Vocabulary.load(source / IN_MODEL)
     try:

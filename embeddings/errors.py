@@ -48,3 +48,14 @@ class DeclarationError(EmbeddingsError):
 
 class OutputError(EmbeddingsError):
     """An output exists already or cannot be written."""
+
+
+class RemoteError(EmbeddingsError, OSError):
+    """A file in an object store or on a web server cannot be read or written.
+
+    strerror: the reason alone, without the address.
+    """
+
+    def __init__(self, address: object, reason: str) -> None:
+        super().__init__(f"{address} {reason}")
+        self.strerror = reason

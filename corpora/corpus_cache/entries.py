@@ -14,7 +14,7 @@ from typing import Any
 from embeddings.corpora.corpus_cache.eviction import remove, shrink, size_limit
 from embeddings.corpora.corpus_cache.tempdir import PARTIAL, corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import FORMAT, META, EncodedCorpus, MissingCorpusError
-from embeddings.corpora.reading.sources import Source, file_statuses
+from embeddings.corpora.reading.sources import RemoteFile, Source, file_statuses
 from embeddings.errors import FormatError
 from embeddings.support.files import fsync
 from embeddings.support.logs import log
@@ -25,14 +25,14 @@ ABANDONED_AFTER = 24 * 3600  # seconds without a write after which a partial fol
 def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | None:
     """Return the name of an entry, IDENTITY-STATE; None unless all sources are regular files.
 
-    IDENTITY is a digest of paths and settings, STATE of sizes and modification times.
+    IDENTITY is a digest of paths and settings, STATE of sizes and modification times, and the ETags of remote files.
     """
     statuses = file_statuses(sources)
     if statuses is None:
         return None
-    paths = [str(Path(source.name).absolute()) for source in sources]
+    paths = [source.name if isinstance(source, RemoteFile) else str(Path(source.name).absolute()) for source in sources]
     identity = [FORMAT, unicodedata.unidata_version, dict(settings), paths]
-    state = [[status.st_size, status.st_mtime_ns, status.st_ctime_ns] for status in statuses]
+    state = [status.identity for status in statuses]
     digests = (sha256(json.dumps(part, sort_keys=True).encode("utf-8", "surrogatepass")) for part in (identity, state))
     return "-".join(digest.hexdigest()[:24] for digest in digests)
 

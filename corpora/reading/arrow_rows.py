@@ -20,18 +20,21 @@ from embeddings.corpora.reading.arrow_columns import (
 from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.file_types import FileType
 from embeddings.corpora.reading.peekable_stream import PeekableStream
+from embeddings.corpora.reading.sources import read_error
 from embeddings.corpora.reading.text_rows import AnyRows, ColumnSelection, Rows, TokenRows, rows_from_cells
 from embeddings.corpora.reading.utf8 import Utf8Decoder
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, RemoteError
 
 BATCH_SIZE = 1 << 21  # approximate bytes of rows at a time
 MAX_ROWS = 4096  # rows at a time
 FEW_ROWS = 128  # rows at a time where it is not known how long values are
 MAX_DECODED = 1 << 26  # approximate bytes of rows at a time if all were the longest value of a dictionary
 BUFFER_SIZE = 1 << 20  # bytes of a column that are read at a time
+REMOTE_BUFFER_SIZE = 1 << 22  # of a remote file
 
 Progress = Callable[[float], None]  # called with the fraction of the file read so far
 Selection = tuple[str, str | None]  # names of the text and the tag column
+TableSource = Path | PeekableStream | Callable[[], Any]  # a function opens a remote file at its start
 
 
 @contextmanager
@@ -41,20 +44,22 @@ def arrow_errors(name: str, file_type: FileType) -> Iterator[None]:
 
     try:
         yield
+    except RemoteError as error:
+        raise read_error(name, error) from None
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: of a column name
         reason = " ".join(str(error).split())
         raise CorpusError(f"{name} is truncated or corrupt {file_type.value}: {reason}") from error
 
 
 def table_rows(
-    source: Path | PeekableStream,
+    source: TableSource,
     name: str,
     file_type: FileType,
     columns: ColumnSelection,
     decoder: Utf8Decoder,
     progress: Progress = lambda fraction: None,
 ) -> Iterator[AnyRows]:
-    """Yield the rows of a Parquet or Arrow file, given its path, or of an Arrow stream."""
+    """Yield the rows of a Parquet or Arrow file, given its path or what opens it, or of an Arrow stream."""
     import pyarrow
 
     with arrow_errors(name, file_type), open_table(source, file_type) as table:
@@ -71,20 +76,29 @@ def table_rows(
                 progress((done if file_type is FileType.PARQUET else number) / total)
 
 
-def open_table(source: Path | PeekableStream, file_type: FileType) -> Any:
-    """Open a Parquet file for reading, map an Arrow file into memory, or open an Arrow stream.
+def open_table(source: TableSource, file_type: FileType) -> Any:
+    """Open a Parquet file for reading, map an Arrow file into memory or read a remote one, or open an Arrow stream.
 
     A stream is read without Arrow's threads, which would need the interpreter's lock to release the stream's bytes:
     that aborts a program that is about to end (Arrow's issue GH-34314).
     """
-    import pyarrow.parquet
+    import pyarrow
 
     if file_type is FileType.PARQUET:
-        return pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER_SIZE)
-    if file_type is FileType.ARROW_FILE:
-        return pyarrow.memory_map(str(source))
-    options = pyarrow.ipc.IpcReadOptions(use_threads=False)
-    return pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r"), options=options)
+        return open_parquet(source)
+    if file_type is FileType.ARROW_STREAM:
+        options = pyarrow.ipc.IpcReadOptions(use_threads=False)
+        return pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r"), options=options)
+    return pyarrow.PythonFile(source(), mode="r") if callable(source) else pyarrow.memory_map(str(source))
+
+
+def open_parquet(source: TableSource, **options: Any) -> Any:
+    """Open a Parquet file; a remote one is read in few large ranges, by the calling thread."""
+    import pyarrow.parquet
+
+    if callable(source):
+        return pyarrow.parquet.ParquetFile(source(), buffer_size=REMOTE_BUFFER_SIZE, pre_buffer=False, **options)
+    return pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER_SIZE, **options)
 
 
 def data_table_rows(source: DataTable, columns: ColumnSelection, decoder: Utf8Decoder) -> Iterator[AnyRows]:
@@ -114,7 +128,7 @@ def rows_of_batch(
 
 
 def open_batches(
-    table: Any, source: Path | PeekableStream, file_type: FileType, schema: Any, column_names: Sequence[str | None]
+    table: Any, source: TableSource, file_type: FileType, schema: Any, column_names: Sequence[str | None]
 ) -> tuple[Iterable[Any], int]:
     """Return the batches of the selected columns and, for progress, the number of Parquet rows or Arrow batches."""
     import pyarrow
@@ -130,19 +144,15 @@ def open_batches(
     return map(file.get_batch, range(file.num_record_batches)), file.num_record_batches
 
 
-def parquet_batches(table: Any, source: Path | PeekableStream, names: list[str]) -> Iterator[Any]:
+def parquet_batches(table: Any, source: TableSource, names: list[str]) -> Iterator[Any]:
     """Yield the batches of a Parquet file.
 
     A page of a few bytes can refer many times to a long value of a dictionary, so the longest value of each dictionary
     limits the rows of a batch.
     """
-    import pyarrow.parquet
-
     metadata = table.metadata
     plain = [name for name in names if not is_list_type(table.schema_arrow.field(name).type)]
-    with pyarrow.parquet.ParquetFile(
-        source, metadata=metadata, read_dictionary=plain, buffer_size=BUFFER_SIZE
-    ) as dictionaries:
+    with open_parquet(source, metadata=metadata, read_dictionary=plain) as dictionaries:
 
         def rows_at_a_time(number: int) -> int:
             # by the size of all columns: asking an encrypted column chunk for its own size crashes the process

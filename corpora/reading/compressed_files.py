@@ -7,19 +7,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from embeddings.errors import CorpusError, FormatError
+from embeddings.errors import CorpusError, FormatError, RemoteError
+from embeddings.support.local_paths import local_path
 
 HEAD_SIZE = 1 << 16
 BUFFER_SIZE = 1 << 20
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open a file for reading bytes, without decompression."""
+    """Open a file for reading bytes, without decompression; of a remote file, its local copy."""
     try:
+        path = local_path(path)
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise FormatError(f"{path} is a pipe or device, but vectors are read from files; save it to a file first")
         return path.open("rb")
+    except RemoteError as error:
+        raise FormatError(str(error)) from None
     except FileNotFoundError:
         raise FormatError(f"{path} does not exist") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.reader import Block, Report, SourceReader, TagBlock
-from embeddings.corpora.reading.sources import Source, file_statuses
+from embeddings.corpora.reading.sources import Source, total_size
 from embeddings.corpora.reading.text_batches import text_batches
 from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, check_column_exists
 from embeddings.errors import CorpusError, SettingError
@@ -127,8 +127,7 @@ class LabelFormat:
         encoding: str = UTF8,
     ) -> SourceReader:  # fmt: skip
         """A reader of the columns of these sources."""
-        statuses = file_statuses(sources)
-        total = None if statuses is None else sum(status.st_size for status in statuses)
+        total = total_size(sources)
         columns = LabelColumns(self.text_column, self.label_column)
         return SourceReader(encoding_errors, report, size, total, columns, rows, encoding=encoding)
 

@@ -169,14 +169,14 @@ class SourceReader:
         parts: Iterator[AnyRows]
 
         def report_fraction(fraction: float) -> None:  # for a file that is not read through its stream
-            raw.bytes_read = round(fraction * path.stat().st_size)
+            raw.bytes_read = round(fraction * size)
             self.progress(self.done + raw.bytes_read)
 
         if file_type in (FileType.PARQUET, FileType.ARROW_FILE):
             if file.path is None or not file.is_regular or detect_compression(raw.head):
                 raise CorpusError(f"{name} is {file_type.value}, which must be a regular file without compression")
-            path = file.path
-            parts = arrow_rows.table_rows(path, name, file_type, columns, decoder, report_fraction)
+            size = file.status().size or 0
+            parts = arrow_rows.table_rows(file.table_source, name, file_type, columns, decoder, report_fraction)
             yield from merge_parts(parts, self.size)
             return
         text = utf8_blocks(data.read_some, self.size, decoder)

@@ -1,19 +1,22 @@
-"""The sources of a corpus: files, folders, standard input, Python iterables, and the built-in sample."""
+"""The sources of a corpus: local and remote files and folders, standard input, iterables, the built-in sample."""
 
 import inspect
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from glob import glob, has_magic
 from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Any
 
 from embeddings.corpora.reading.data_tables import DataTable, as_table
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, RemoteError
+from embeddings.support.remote_address import Address, is_remote, parse_address
 
+N_STATUSES = 16  # remote files whose status is requested at a time
 BUILT_IN = {"sample": Path(__file__).parents[1] / "sample" / "wikipedia-sample.txt.zst"}
 STANDARD_INPUT = "-"
 
@@ -34,6 +37,17 @@ class File:
         """Whether it has a size and modification time, and can be read again."""
         return self.path is not None and self.path.is_file()
 
+    @property
+    def table_source(self) -> Any:
+        """What pyarrow reads a table from: the path, or a function that opens a remote file at any position."""
+        return self.path
+
+    def status(self) -> "FileStatus":
+        """Return the size and what identifies the content; raises OSError."""
+        status = os.stat(self.name)
+        identity = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+        return FileStatus(status.st_size if S_ISREG(status.st_mode) else None, identity)
+
     @contextmanager
     def open_stream(self) -> Iterator[IO[bytes]]:
         """Open the file for reading bytes; raises CorpusError if that fails."""
@@ -48,6 +62,62 @@ class File:
             raise read_error(self.name, error) from error
         with stream:
             yield stream
+
+
+@dataclass(frozen=True)
+class RemoteFile(File):
+    """A file of an object store or web server; `path` is its address as a path, whose ending tells its type."""
+
+    address: Address = field(kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """Its address without credentials."""
+        return str(self.address)
+
+    @property
+    def is_regular(self) -> bool:
+        """True: it can be read again."""
+        return True
+
+    @property
+    def table_source(self) -> Any:
+        """A function that opens the file for reading at any position; of a server without ranges, a local copy."""
+        from embeddings.support.local_paths import local_path
+        from embeddings.support.remote_reader import RandomReader
+        from embeddings.support.remote_store import file_status
+
+        status = file_status(self.address)
+        if status.has_ranges and status.size is not None:
+            return lambda: RandomReader(self.address, status)
+        return local_path(self.name)
+
+    def status(self) -> "FileStatus":
+        """Return the size and what identifies the content; raises RemoteError, an OSError."""
+        from embeddings.support.remote_store import file_status
+
+        status = file_status(self.address)
+        return FileStatus(status.size, status.identity)
+
+    @contextmanager
+    def open_stream(self) -> Iterator[IO[bytes]]:
+        """Open the file for reading bytes in order; raises CorpusError if that fails."""
+        from embeddings.support.remote_reader import RemoteReader
+
+        try:
+            stream = RemoteReader(self.address)
+        except RemoteError as error:
+            raise CorpusError(str(error)) from None
+        with stream:
+            yield stream  # type: ignore[misc]  # it reads bytes as an open file does
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """The size of a file, None if unknown or if it is not a regular file, and what changes with its content."""
+
+    size: int | None
+    identity: list[Any]
 
 
 @dataclass(frozen=True)
@@ -69,17 +139,32 @@ class Texts(list[Any]):
 Source = File | Items | DataTable
 
 
-def file_statuses(sources: Sequence[Source]) -> list[os.stat_result] | None:
-    """Return the status of each file on disk; None if a source is not a regular file."""
+def file_statuses(sources: Sequence[Source]) -> list[FileStatus] | None:
+    """Return the status of each file; None if a source is not a file that can be read again."""
+    files = [source for source in sources if isinstance(source, File) and source.path]
+    if len(files) < len(sources):
+        return None
     try:
-        statuses = [source.path.stat() for source in sources if isinstance(source, File) and source.path]
+        with ThreadPoolExecutor(N_STATUSES, "file status") as pool:
+            read = pool.map if any(isinstance(file, RemoteFile) for file in files) else map
+            statuses = list(read(lambda file: file.status(), files))
+    except RemoteError as error:
+        raise CorpusError(str(error)) from None
     except OSError:
         return None
-    return statuses if len(statuses) == len(sources) and all(S_ISREG(it.st_mode) for it in statuses) else None
+    return None if any(status.size is None for status in statuses) else statuses
+
+
+def total_size(sources: Sequence[Source]) -> int | None:
+    """Return the bytes of all files as stored; None if unknown."""
+    statuses = file_statuses(sources)
+    return None if statuses is None else sum(status.size or 0 for status in statuses)
 
 
 def read_error(name: str, error: OSError) -> CorpusError:
     """Return the error for a file that cannot be read."""
+    if isinstance(error, RemoteError):
+        return CorpusError(str(error))
     return CorpusError(f"{name} cannot be read: {error.strerror or error}")
 
 
@@ -94,6 +179,8 @@ def resolve_source(source: Any) -> list[Source]:
         return [File(None)]
     if isinstance(source, str) and not source:
         raise CorpusError("a source must be a path, '-' or an iterable of strings or token lists, got ''")
+    if is_remote(source):
+        return list(remote_sources(parse_address(source)))
     if isinstance(source, str | os.PathLike):
         return [File(path) for path in find_files(Path(source))]
     if inspect.isgeneratorfunction(source):
@@ -137,6 +224,16 @@ def find_files(path: Path) -> list[Path]:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise CorpusError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return [path]
+
+
+def remote_sources(address: Address) -> list[RemoteFile]:
+    """Return the remote file, the files of the folder, or the matches of the pattern."""
+    from embeddings.support.remote_listing import find_remote
+
+    try:
+        return [RemoteFile(Path(str(one)), address=one) for one in find_remote(address)]
+    except RemoteError as error:
+        raise CorpusError(str(error)) from None
 
 
 def match_pattern(pattern: str) -> list[Path]:

@@ -132,7 +132,7 @@ def open_arrow(file: File, data: PeekableStream, file_type: FileType) -> Iterato
 
     from embeddings.corpora.reading.arrow_rows import open_batches, open_table
 
-    source: Any = data if file_type is FileType.ARROW_STREAM else file.path
+    source: Any = data if file_type is FileType.ARROW_STREAM else file.table_source
     with open_table(source, file_type) as table:
         opened = pyarrow.ipc.open_file(table) if file_type is FileType.ARROW_FILE else table
         schema = table.schema_arrow if file_type is FileType.PARQUET else opened.schema

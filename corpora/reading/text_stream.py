@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.reader import Block, ColumnBlock, Report, SourceReader, TokenLists
-from embeddings.corpora.reading.sources import Source, file_statuses
+from embeddings.corpora.reading.sources import Source, total_size
 from embeddings.corpora.reading.text_batches import text_batches
 from embeddings.corpora.reading.text_rows import ColumnSelection, TextBlock
 
@@ -63,10 +63,8 @@ def read_texts(
         CorpusError: a source cannot be read, or has no such column.
     """
     sources = list(sources)
-    statuses = file_statuses(sources)
-    total = None if statuses is None else sum(status.st_size for status in statuses)
     columns = ColumnSelection(text=text_column, kept=kept)
-    reader = SourceReader(encoding_errors, report, BATCH_BYTES, total, columns, rows, encoding=encoding)
+    reader = SourceReader(encoding_errors, report, BATCH_BYTES, total_size(sources), columns, rows, encoding=encoding)
     for source in sources:
         yield from batches_of_blocks(reader.read(source))
 

@@ -15,6 +15,7 @@ from embeddings.cli.progress_bar import Bar
 from embeddings.cli.signals import EXIT_INTERRUPT, TerminationSignals
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 from embeddings.setting_names import THEIR_COMMANDS
+from embeddings.support.remote_address import without_credentials
 
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # which takes 5 % of the time of a compilation
 EXIT_FAILURE, EXIT_MISUSE = 1, 2  # exit codes
@@ -69,6 +70,11 @@ class CommandLine(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and exit."""
         arguments = list(args[0] if args else kwargs.pop("args", None) or sys.argv[1:])
+        try:
+            arguments = list(map(without_credentials, arguments))
+        except SettingError as error:
+            print_error(error, arguments, None)
+            sys.exit(EXIT_MISUSE)
         kwargs |= {"standalone_mode": False, "color": False if os.environ.get("NO_COLOR") else None}
         with TerminationSignals() as signals:
             try:

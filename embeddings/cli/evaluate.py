@@ -20,6 +20,7 @@ from embeddings.eval.statistics.item_scores import ItemScores
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
+from embeddings.support.remote_address import without_credentials
 from embeddings.vectors.as_vectors import as_vectors
 from embeddings.vectors.vectors import Vectors
 
@@ -84,7 +85,7 @@ def command(
     if report is not None:
         from embeddings.eval.report import EvaluatedVectors, write_report
 
-        line = shlex.join(["embeddings", *sys.argv[1:]])
+        line = shlex.join(["embeddings", *map(without_credentials, sys.argv[1:])])
         sources = cast(list[Model | Vectors], evaluation.vectors)
         evaluations = [EvaluatedVectors.of(*one) for one in zip(vectors, sources, evaluation.by_vectors, strict=True)]
         write_report(report, suite, evaluations, words=show_neighbours_of, command=line, force=force)

@@ -16,7 +16,8 @@ from embeddings.indexes.index_files import RECORD as INDEX
 from embeddings.indexes.index_files import read_record
 from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
 from embeddings.support import tensors
-from embeddings.training.checkpoints import find_checkpoints, summarize_checkpoints
+from embeddings.support.local_paths import local_path
+from embeddings.training.checkpoint_summary import find_checkpoints, summarize_checkpoints
 from embeddings.training.run_log_reader import is_log, summarize_log
 from embeddings.vectors import format_dispatch
 
@@ -29,7 +30,7 @@ CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
 
 def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
     """Describe a file or folder: "what" it is, and its properties by name, as values that JSON can hold."""
-    place = Path(path)
+    place = local_path(path)
     if os.path.isdir(place):
         format_dispatch.sniff(place)  # reports a folder without read permission
         return describe_folder(place, full=full, allow_pickle=allow_pickle)

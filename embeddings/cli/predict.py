@@ -15,13 +15,14 @@ from embeddings.cli.prediction_output import Write, check_prediction_file, print
 from embeddings.cli.progress_bar import Bar
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.reader import SourceReader
-from embeddings.corpora.reading.sources import STANDARD_INPUT, File
+from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source, total_size
 from embeddings.corpora.reading.text_batches import Batch, text_batches
 from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.models.classifier import Classifier, encode_texts
 from embeddings.models.loading import load_classifier
 from embeddings.models.text_means import TextMeans
 from embeddings.support.ordered_map import map_in_order
+from embeddings.support.remote_address import is_remote
 
 BATCH_BYTES = 1 << 22
 BATCH_RESULTS = 1 << 20  # labels of a batch
@@ -102,21 +103,26 @@ def split_batches(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
 def read_batches(text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar) -> Iterator[Batch]:
     """The texts of a file or of standard input, or the argument itself."""
     path = None if text == STANDARD_INPUT else Path(text)
-    if path is not None and not is_file(path):
+    if is_remote(text):
+        sources = resolve_source(text)
+    elif path is not None and not is_file(path):
         if text_column is not None:
             raise click.UsageError(f"--text-column requires a file, but no file is called {text!r}")
         if not any(map(str.isspace, text)):
             note(f"no file is called {text!r}, so the labels are those of this text")
         yield encode_texts([text])
         return
+    else:
+        sources = [File(path)]
 
     def report(done: int, total: int | None) -> None:
         bar.update(done, total, f"{done / 1e6:,.0f} MB")
 
-    total = path.stat().st_size if path is not None else None
     columns = ColumnSelection(text=text_column)
-    reader = SourceReader(encoding_errors, report, BATCH_BYTES, total, columns, encoding=check_encoding(encoding))
-    yield from text_batches(reader.read(File(path)))
+    size, encoding = total_size(sources), check_encoding(encoding)
+    reader = SourceReader(encoding_errors, report, BATCH_BYTES, size, columns, encoding=encoding)
+    for source in sources:
+        yield from text_batches(reader.read(source))
 
 
 def is_file(path: Path) -> bool:

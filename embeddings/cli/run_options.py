@@ -10,10 +10,12 @@ import click
 from embeddings.cli.options import option
 from embeddings.cli.output_paths import checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
+from embeddings.corpora.reading.sources import File, resolve_source
 from embeddings.eval.early_stopping import EarlyStopping
 from embeddings.kernels.merge_rows import RULES
 from embeddings.settings import flag
 from embeddings.support.files import atomic_write
+from embeddings.support.remote_address import is_remote
 from embeddings.training.callbacks import Callback, RunStart
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.remote_training import RemoteTraining
@@ -232,7 +234,7 @@ def callbacks_for(
 
 def text_or_share(value: str) -> str | float:
     """The path of an existing text, or a share."""
-    if not Path(value).exists():
+    if not (is_remote(value) or Path(value).exists()):
         try:
             return float(value)
         except ValueError:
@@ -260,14 +262,16 @@ def record_saved_output(checkpoints: Checkpoints, out: str) -> None:
 def is_saved_by_interrupted_run(out: str) -> bool:
     """Whether `out` was saved by the interrupted run that left the checkpoints next to it."""
     try:
-        recorded = json.loads((checkpoint_folder(out) / OUTPUT_RECORD).read_text(encoding="utf-8"))
+        recorded = json.loads((Checkpoints(checkpoint_folder(out)).folder / OUTPUT_RECORD).read_text(encoding="utf-8"))
         return bool(recorded == file_identity(out))
     except (OSError, ValueError):
         return False
 
 
-def file_identity(path: str) -> list[int]:
+def file_identity(path: str) -> list[Any]:
     """Distinguishes a file or folder from another one of the same name."""
+    if is_remote(path):
+        return [source.status().identity for source in resolve_source(path) if isinstance(source, File)]
     status = Path(path).stat()
     return [status.st_ino, status.st_mtime_ns, status.st_size]
 
@@ -275,5 +279,5 @@ def file_identity(path: str) -> list[int]:
 def remove_checkpoints(checkpoints: Checkpoints | None, out: str) -> None:
     """Remove the checkpoints of a run whose model is saved."""
     if checkpoints is not None:
-        (checkpoint_folder(out) / OUTPUT_RECORD).unlink(missing_ok=True)
+        (checkpoints.folder / OUTPUT_RECORD).unlink(missing_ok=True)
         checkpoints.remove_all()

@@ -10,6 +10,7 @@ from embeddings.cli.signals import ignored_signals
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.models.model_files import check_target
 from embeddings.support.files import check_file
+from embeddings.support.remote_address import is_remote
 from embeddings.vectors import format_dispatch
 
 Save = Callable[[str, Any, bool], Any]  # takes a path, the result, and whether to replace existing output
@@ -70,11 +71,13 @@ def save_elsewhere(write: Save, result: Any, out: str) -> str:
     target = Path(out)
     for number in range(1, 11):
         path = target.with_name(f"{target.stem}.{number}{target.suffix}")
-        if number == 10:
+        if number == 10 or is_remote(out):
             path = Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / target.name[-100:]
         try:
             write(str(path), result, False)
         except Exception:
+            if is_remote(out):
+                break
             continue
         return f"the result is saved in {path}"
     return "saving it elsewhere failed too"

@@ -22,6 +22,7 @@ from embeddings.indexes.protocol import (
     as_indexed_vectors,
 )
 from embeddings.support.cosine import check_search, normalize
+from embeddings.support.local_paths import local_path
 
 
 class Index:
@@ -176,7 +177,7 @@ def load_index(
         FormatError: a file is missing, truncated, changed, of an unknown version, or inconsistent; or it holds an index
             of FAISS, and `allow_faiss` is not set.
     """
-    rows, folder = as_indexed_vectors(vectors), Path(path)
+    rows, folder = as_indexed_vectors(vectors), local_path(path)
     record = index_files.read_record(folder)
     check_consent(folder, record, allow_faiss)
     shape = (record["rows"], record["dim"])

@@ -1,4 +1,4 @@
-"""Loading vectors or whole models from a path; the content decides the format."""
+"""Loading vectors or whole models from a path or address; the content decides the format."""
 
 import os
 from collections.abc import Iterable
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from embeddings import registry
 from embeddings.corpora.reading.compressed_files import read_head
-from embeddings.errors import FormatError, RegistryError, SettingError
+from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError
 from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
 from embeddings.models.model import Model
 from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
+from embeddings.support.local_paths import local_path
+from embeddings.support.remote_address import is_remote
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
@@ -41,6 +43,7 @@ def load(
         FormatError: the path is missing, broken or in an unknown format.
         SettingError: the model has no such table.
     """
+    path = local_copy(path)
     if table != VECTORS:
         if not has_model(path):
             raise SettingError(f"{path} has no table {table!r}: only saved models have tables")
@@ -59,6 +62,7 @@ def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, erro
         FormatError: the path is missing, broken or in an unknown format.
         SettingError: the file holds vectors only.
     """
+    path = local_copy(path)
     if is_model_folder(path):
         return Model.load(path)
     if not has_model(path):
@@ -72,6 +76,7 @@ def load_model_or_vectors(
     path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict"
 ) -> Model | Vectors:
     """Load a whole model if the path holds one, otherwise vectors; arguments and errors as `load`."""
+    path = local_copy(path)
     read = load_model if has_model(path) else load
     return read(path, allow_pickle=allow_pickle, errors=errors)
 
@@ -89,6 +94,7 @@ def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> 
         FormatError: the path is missing, broken, in an unknown format, or its model is unsupervised.
         SettingError: files of this format contain no classifiers.
     """
+    path = local_copy(path)
     if is_model_folder(path):
         return Model.load(path).classifier
     read_classifier = detect_format(path).read_classifier
@@ -104,11 +110,13 @@ def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> ConcatenatedMo
 
 def has_model(path: str | os.PathLike[str]) -> bool:
     """Whether a path holds a whole model."""
+    path = local_copy(path)
     return is_model_folder(path) or detect_format(path).has_model(Path(path))
 
 
 def has_classifier(path: str | os.PathLike[str]) -> bool:
     """Whether a path holds a text classifier: a file, or a saved model of a trainer whose models predict labels."""
+    path = local_copy(path)
     if is_model_folder(path):
         name = read_model_json(Path(path))["model"]
         with suppress(RegistryError):  # the trainer is not installed
@@ -116,6 +124,22 @@ def has_classifier(path: str | os.PathLike[str]) -> bool:
         return False
     format = detect_format(path)
     return format.read_classifier is not None and not format.has_model(Path(path))
+
+
+def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """The path; of a remote file or folder that of a local copy, which is cached.
+
+    Raises:
+        FormatError: the remote file does not exist or cannot be read.
+    """
+    if not is_remote(path):
+        return path
+    extension = Path(path).suffix.lower()
+    formats = [format for format in format_dispatch.installed_formats().values() if extension in format.extensions]
+    try:
+        return local_path(path, [ending for format in formats for ending in format.companions])
+    except RemoteError as error:
+        raise FormatError(str(error)) from None
 
 
 def is_model_folder(path: str | os.PathLike[str]) -> bool:

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +38,7 @@ from embeddings.support import tensors
 from embeddings.support.files import atomic_write
 from embeddings.support.interop import InteropMixin
 from embeddings.support.jsonable import to_jsonable
+from embeddings.support.local_paths import local_path
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.base_vectors import Compose
 from embeddings.vectors.gensim_names import hint_gensim_names
@@ -287,7 +287,7 @@ class Model(InteropMixin):
         Raises:
             FormatError: a file is missing, broken or of an unknown version, or the files do not fit together.
         """
-        folder = Path(path)
+        folder = local_path(path)
         fields = read_model_json(folder)
         vocabulary = read_vocabulary(folder / VOCABULARY)
         vectors, tables = read_tensors(folder, vocabulary)

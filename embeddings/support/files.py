@@ -1,5 +1,7 @@
 """Atomic writes: to a temporary name, flushed to disk, then renamed into place.
 
+An address such as s3://bucket/file is written by `embeddings.support.remote_writing`, in the same functions.
+
 Without `force`, the rename refuses to replace, so that of several processes that write the same output exactly one
 succeeds. The permissions of what is written follow the umask.
 """
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from embeddings.errors import OutputError
 from embeddings.support.logs import log
+from embeddings.support.remote_address import is_remote
 from embeddings.support.shared_lock import exclusive_lock
 
 if TYPE_CHECKING:
@@ -26,6 +29,11 @@ AT_FDCWD = -100
 def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Return the path if it can be written; nothing is changed."""
     target = Path(path)
+    if is_remote(path):
+        from embeddings.support.remote_writing import check_remote_output
+
+        check_remote_output(path, force=force)
+        return target
     folder = target.absolute().parent
     try:
         if is_stream(target):  # a rename would replace even /dev/null
@@ -54,6 +62,11 @@ def check_own_folder(
         main_file: the file without which a folder is not of this kind.
         contents: what the folder holds, such as "model", for messages.
     """
+    if is_remote(path):
+        from embeddings.support.remote_writing import check_remote_folder
+
+        check_remote_folder(path, main_file, files, contents, force=force)
+        return Path(path)
     target = check_output(path, force=force)
     if target.exists() and not target.is_dir():
         raise OutputError(f"{target} is a file, but a {contents} is saved as a folder; choose another name")
@@ -88,6 +101,12 @@ def atomic_write(path: str | os.PathLike[str], *, force: bool = False, folder: b
         OutputError: as `check_output` or `check_file`; writing fails (disk full, permission); or without `force`,
             another process has written `path` in the meantime.
     """
+    if is_remote(path):
+        from embeddings.support.remote_writing import remote_write
+
+        with remote_write([path], force=force, folder=folder) as temporaries:
+            yield temporaries[0]
+        return
     target = check_output(path, force=force) if folder else check_file(path, force=force)
     with scratch_folder(target) as scratch:
         temporary = scratch / target.name
@@ -115,6 +134,12 @@ def atomic_write_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[
         OutputError: as `check_file` for each path; writing fails; or another process has written one of the files in
             the meantime.
     """
+    if is_remote(paths[0]):
+        from embeddings.support.remote_writing import remote_write
+
+        with remote_write(paths, force=force, folder=False) as remote:
+            yield remote
+        return
     targets = [check_file(path, force=force) for path in paths]
     if len({target.name for target in targets}) < len(targets):
         raise OutputError(f"{targets[0]} and a file written with it would have the same name; choose another name")

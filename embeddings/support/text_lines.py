@@ -4,12 +4,13 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from embeddings.errors import FormatError
+from embeddings.support.local_paths import local_path
 
 
 def read_text_lines(path: Path, kind: str) -> list[str]:
     """Return the lines of a file without line ends or a byte order mark; `kind` names the file in messages."""
     try:
-        data = path.read_bytes()
+        data = local_path(path).read_bytes()
         if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # also the first bytes of UTF-32
             raise FormatError(f"{path} is not a {kind}: it is in UTF-16 or UTF-32; convert it to UTF-8")
         text = data.decode("utf-8-sig")

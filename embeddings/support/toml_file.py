@@ -5,6 +5,7 @@ import tomllib
 from typing import Any
 
 from embeddings.errors import FormatError
+from embeddings.support.local_paths import local_path
 
 MAX_LENGTH, MAX_LINE_LENGTH = 1 << 16, 1 << 12  # characters
 
@@ -32,6 +33,6 @@ def read_toml(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
 
 def read_start(path: str | os.PathLike[str]) -> str:
     """The text of a file, or so much of a longer one, which may be a device, that its length can be refused."""
-    with open(path, "rb") as stream:
+    with open(local_path(path), "rb") as stream:
         data = stream.read(4 * MAX_LENGTH + 1)  # bytes
     return data.decode("utf-8", "strict" if len(data) <= 4 * MAX_LENGTH else "replace")

@@ -28,9 +28,10 @@ from embeddings.support import tensors
 from embeddings.support.files import atomic_write, check_output
 from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
+from embeddings.support.remote_address import display_name, is_remote
 from embeddings.training.checkpoint_interval import AUTO, Interval
 from embeddings.training.progress import Progress
-from embeddings.training.run_log_reader import is_number
+from embeddings.training.remote_checkpoints import RemoteCheckpoints
 
 FORMAT_VERSION = 3
 RECORD, TENSORS = "checkpoint.json", "tensors.safetensors"
@@ -62,7 +63,7 @@ class Checkpoints:
     They remain after the run; delete them with `remove_all` once its model is saved.
 
     Arguments:
-        path: a folder for checkpoints only; created when the first one is written.
+        path: a folder for checkpoints only, local or remote (s3://...); created when the first one is written.
         every: "auto", a time ("30s", "10m", "1h") or words of the corpus ("500kw", "5Mw"). "auto" writes one every
             minute, but spends at most 1 % of the time on it.
         keep: retain this many of the last checkpoints.
@@ -85,16 +86,25 @@ class Checkpoints:
 
     @property
     def folder(self) -> Path:
-        """The folder that holds them."""
-        return Path(self.path)
+        """The folder that holds them; of remote ones the local folder."""
+        return Path(self.path) if self.remote is None else self.remote.folder
+
+    @property
+    def remote(self) -> RemoteCheckpoints | None:
+        """The checkpoints of an object store; None for a local folder."""
+        return RemoteCheckpoints(self.path, RECORD) if is_remote(self.path) else None
 
     def paths(self) -> list[Path]:
-        """The folders of complete checkpoints, oldest first."""
+        """The folders of complete checkpoints, oldest first; of remote ones those that local copies have."""
+        if self.remote is not None:
+            return [self.folder / name for name in self.remote.names()]
         return sorted(path.parent for path in self.folder.glob(f"{NAME_PATTERN}/{RECORD}"))
 
     def check(self, *, resume: bool) -> None:
         """Refuse a folder that is not writable or, without `resume` or `force`, already holds checkpoints."""
-        if self.folder.is_dir():
+        if self.remote is not None:
+            self.remote.check()
+        elif self.folder.is_dir():
             check_output(self.folder / RECORD)
         elif self.folder.exists() or self.folder.is_symlink():
             raise OutputError(f"{self.folder} is not a folder, so no checkpoints can be written into it; move it away")
@@ -102,7 +112,7 @@ class Checkpoints:
             check_output(self.folder)
         if self.paths() and not resume and not self.force:
             raise OutputError(
-                f"{self.folder} holds checkpoints of an unfinished run: set resume=True to continue it, "
+                f"{display_name(self.path)} holds checkpoints of an unfinished run: set resume=True to continue it, "
                 "or force=True to start over"
             )
 
@@ -110,6 +120,8 @@ class Checkpoints:
         """The last checkpoint, with read-only memory-mapped arrays; None if there is none."""
         paths = self.paths()
         try:
+            if paths and self.remote is not None:
+                self.remote.fetch(paths[-1].name)
             return read_state(paths[-1]) if paths else None
         except FormatError as error:
             raise unusable(self, str(error)) from None
@@ -124,7 +136,7 @@ class Checkpoints:
     def write(self, state: RunState, words: int) -> Path:
         """Write a checkpoint and remove old ones beyond `keep`; returns its folder."""
         try:
-            self.folder.mkdir(exist_ok=True)
+            self.folder.mkdir(exist_ok=True, parents=self.remote is not None)
         except OSError as error:
             raise OutputError(f"cannot create {self.folder}: {error.strerror or error}") from error
         target = self.folder / NAME.format(words)
@@ -134,12 +146,22 @@ class Checkpoints:
             tensors.save(state.arrays, folder / TENSORS)
             content = {"format_version": FORMAT_VERSION, "fingerprint": state.fingerprint, "values": state.values}
             (folder / RECORD).write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+        if self.remote is not None:
+            self.remote.upload(target)
         for path in self.paths()[: -self.keep]:
-            remove(path)
+            self.remove(path)
         return target
+
+    def remove(self, path: Path) -> None:
+        """Remove a checkpoint."""
+        if self.remote is not None:
+            self.remote.remove(path.name)
+        remove(path)
 
     def remove_partial(self) -> None:
         """Remove incomplete checkpoints that killed processes left, and the folder if it is empty."""
+        if self.remote is not None:
+            self.remote.remove_partial()
         folders = [path for path in self.folder.glob(NAME_PATTERN) if path.is_dir() and not (path / RECORD).exists()]
         for path in [*self.folder.glob(f".{NAME_PATTERN}.*{PARTIAL_SUFFIX}"), *folders]:
             shutil.rmtree(path, ignore_errors=True)
@@ -149,7 +171,7 @@ class Checkpoints:
     def remove_all(self) -> None:
         """Remove all checkpoints, and the folder if it is empty then."""
         for path in self.paths():
-            remove(path)
+            self.remove(path)
         self.remove_partial()
 
 
@@ -262,25 +284,3 @@ def shorten(value: Any) -> str:
     """A value as text; only the end of a long one, where paths differ."""
     text = str(value)
     return text if len(text) <= MAX_VALUE_LENGTH else f"…{text[1 - MAX_VALUE_LENGTH :]}"
-
-
-def find_checkpoints(path: Path) -> list[Path]:
-    """The complete checkpoints in a folder, oldest first, or the folder itself if it is one."""
-    return [path] if (path / RECORD).is_file() else Checkpoints(path).paths()
-
-
-def summarize_checkpoints(paths: list[Path]) -> dict[str, Any]:
-    """A summary: the run they belong to, and the progress of the last one."""
-    fingerprint, values = read_record(paths[-1])
-    tally = values.get("tally")
-    words, seconds = (tally.get("words"), tally.get("seconds")) if isinstance(tally, dict) else (None, None)
-    summary: dict[str, Any] = to_jsonable(
-        {
-            "trainer": fingerprint.get("trainer"),
-            "checkpoints": [path.name for path in paths],
-            "words": sum(number for number in words if is_number(number)) if isinstance(words, list) else 0,
-            "seconds": seconds if is_number(seconds) else None,
-            **{name: fingerprint.get(name) for name in ("seed", "threads", "replicas", "settings", "packages")},
-        }
-    )
-    return summary

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from embeddings.corpora.reading.compressed_files import open_decompressed
 from embeddings.errors import FormatError
+from embeddings.support.local_paths import local_path
 
 GOOGLE_ANALOGIES = "google-analogies"
 GOOGLE_CATEGORIES = "google-categories"  # made from the analogies
@@ -31,7 +32,7 @@ MAX_BYTES = 1 << 28  # of a test set, decompressed
 
 def locate(name: str | os.PathLike[str]) -> Path:
     """The file of a test set by path or name; a file takes precedence over a set of the same name."""
-    path = Path(name)
+    path = local_path(name)
     if path.is_file():
         return path
     if str(name) in SHIPPED:

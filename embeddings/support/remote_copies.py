@@ -1,0 +1,125 @@
+"""Local copies of remote files and folders, for what needs a local path, such as memory-mapped vectors.
+
+A copy stays in the cache folder, and is used again while the size, time of modification and ETag of each file are the
+same. Copies of the least recently used addresses are removed when they take more than `MAX_COPIES` bytes together.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from embeddings.errors import RemoteError
+from embeddings.support.cache_folder import cache_folder, foreign_access
+from embeddings.support.logs import log
+from embeddings.support.remote_address import WEB, Address, StrPath, parse_address
+from embeddings.support.remote_reader import RemoteReader
+from embeddings.support.remote_retry import attempt
+from embeddings.support.remote_status import RemoteStatus
+from embeddings.support.remote_store import absence, arrow_store, find_status, statuses
+
+MAX_COPIES = 20 * 10**9  # bytes, or a tenth of the disk if that is less
+BLOCK = 1 << 20
+PARTIAL = ".partial"
+N_FILES = 4  # of a folder, at a time
+
+
+def local_copy(path: StrPath, companions: Sequence[str] = ()) -> Path:
+    """Return the path of a local copy of a remote file or folder; arguments and errors as `local_paths.local_path`."""
+    address = parse_address(path)
+    status = find_status(address)
+    if status is not None:
+        addresses = [address, *companion_addresses(address, companions)]
+        known = [status, *statuses(addresses[1:])]
+        return copy_all(address, addresses, [one.name for one in addresses], known) / address.name
+    addresses = [] if address.scheme in WEB else files_below(address)
+    if not addresses:
+        raise RemoteError(address, absence(address))
+    names = [one.path[len(address.path) :].lstrip("/") for one in addresses]
+    return copy_all(address, addresses, names, statuses(addresses))
+
+
+def files_below(folder: Address) -> list[Address]:
+    """Return the files below a remote folder; none if there is no such folder."""
+    store = arrow_store(folder)
+    return attempt(folder, lambda: store.files(folder))
+
+
+def companion_addresses(address: Address, companions: Sequence[str]) -> list[Address]:
+    """Return the files that belong to a file and exist."""
+    stem = address.name.rpartition(".")[0] or address.name
+    names = dict.fromkeys(name for end in companions for name in (stem + end, address.name + end))
+    candidates = [address.sibling(name) for name in names if name != address.name]
+    return [one for one in candidates if find_status(one) is not None]
+
+
+def copy_all(address: Address, addresses: list[Address], names: list[str], known: list[RemoteStatus]) -> Path:
+    """Return the folder with copies of files under these names; those of the cache if they are current."""
+    cache_root = copies_folder()
+    parts = [str(address)], [[name, *status.identity] for name, status in zip(names, known, strict=True)]
+    digests = [hashlib.sha256(json.dumps(part).encode()).hexdigest()[:24] for part in parts]
+    target = cache_root / "-".join(digests)
+    if target.is_dir():
+        with suppress(OSError):
+            os.utime(target)
+        return target
+    scratch = Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=cache_root))
+    try:
+        with ThreadPoolExecutor(N_FILES, "remote copies") as pool:
+            list(pool.map(download, addresses, [scratch / name for name in names]))
+        remove_copies(cache_root, digests[0])
+        scratch.rename(target)
+    except OSError as error:
+        if isinstance(error, RemoteError):
+            raise
+        if not target.is_dir():  # another process may have been faster
+            raise RemoteError(address, f"cannot be copied to {cache_root}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    log.debug("copied %s", address)
+    return target
+
+
+def download(address: Address, target: Path) -> None:
+    """Copy a remote file to a local path."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with RemoteReader(address) as reader, target.open("wb") as stream:
+        while block := reader.read(BLOCK):
+            stream.write(block)
+
+
+@cache
+def temporary_copies() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder that is removed at the end of the process, for where there is no cache."""
+    return tempfile.TemporaryDirectory(prefix="embeddings-remote-")
+
+
+def copies_folder() -> Path:
+    """Return the folder of all copies."""
+    folder = cache_folder("remote")
+    if folder is None or foreign_access(folder):
+        return Path(temporary_copies().name)
+    return folder
+
+
+def remove_copies(folder: Path, name: str) -> None:
+    """Remove outdated copies of an address, and those that were not used for longest if all take too much room."""
+    limit = min(MAX_COPIES, shutil.disk_usage(folder).total // 10)
+    copies = []
+    for path in folder.iterdir():
+        with suppress(OSError):
+            if path.name.startswith("."):
+                continue
+            size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+            copies.append((path.stat().st_mtime, size, path))
+    total = sum(size for _, size, _ in copies)
+    for _, size, path in sorted(copies):
+        if path.name.startswith(f"{name}-") or total > limit:
+            shutil.rmtree(path, ignore_errors=True)  # memory-mapped files stay readable until they are closed
+            total -= size

@@ -1,0 +1,57 @@
+"""The files of remote folders and patterns."""
+
+from fnmatch import fnmatchcase
+
+from embeddings.errors import RemoteError
+from embeddings.support.remote_address import MAGIC, WEB, Address
+from embeddings.support.remote_copies import files_below
+from embeddings.support.remote_retry import attempt
+from embeddings.support.remote_store import absence, arrow_store
+
+SPARK_FILES = ("_SUCCESS", "_metadata", "_common_metadata", "_started_", "_committed_")
+SPARK_FOLDERS = ("_temporary",)
+
+
+def find_remote(address: Address) -> list[Address]:
+    """Return the file, the files of the folder, or the files that match the pattern (*, ?, [...], and ** for folders).
+
+    Raises:
+        RemoteError: there is none, or the store cannot be read.
+    """
+    if address.scheme in WEB:
+        return [address]
+    store = arrow_store(address)
+    if attempt(address, lambda: store.status(address)) is not None:
+        return [address]
+    if files := shown_files(files_below(address), address.path):
+        return files
+    if not address.is_pattern:
+        raise RemoteError(address, absence(address))
+    steps = address.path.split("/")
+    first = next(number for number, step in enumerate(steps) if MAGIC.search(step))
+    folder = Address(address.scheme, address.host, "/".join(steps[:first]))
+    below = files_below(folder)
+    files = [one for one in shown_files(below, folder.path) if matches(one.path.split("/"), steps)]
+    if not files:
+        is_folder = bool(below) or attempt(folder, lambda: store.is_folder(folder))
+        raise RemoteError(address, "matches no file" if is_folder else absence(folder))
+    return files
+
+
+def shown_files(files: list[Address], folder: str) -> list[Address]:
+    """The files that are neither hidden nor records of Spark's own."""
+    return [one for one in files if not any(is_hidden(part) for part in one.path[len(folder) :].split("/"))]
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder of a corpus folder is not a part of the corpus."""
+    return name.startswith((".", *SPARK_FILES)) or name in SPARK_FOLDERS
+
+
+def matches(parts: list[str], steps: list[str]) -> bool:
+    """Whether the parts of a path match those of a pattern, or are below a folder that does."""
+    if not steps:
+        return True
+    if steps[0] == "**":
+        return any(matches(parts[start:], steps[1:]) for start in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], steps[0]) and matches(parts[1:], steps[1:])

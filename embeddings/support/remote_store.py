@@ -1,0 +1,213 @@
+"""The file systems of object stores, and which one holds an address.
+
+S3, Google Cloud Storage and HDFS are read by the file systems of pyarrow, which need no other package; the Hugging Face
+Hub through fsspec and huggingface_hub; web addresses by the standard library.
+"""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from embeddings.errors import RemoteError
+from embeddings.support.remote_address import WEB, Address, credentials
+from embeddings.support.remote_retry import PermanentError, attempt, timeout
+from embeddings.support.remote_status import RemoteStatus
+from embeddings.support.remote_web import WebStore
+
+ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+WRITE_ATTEMPTS = 4  # of each request of an upload
+N_REQUESTS = 16  # at a time
+TAG_FIELDS = ("ETag", "etag", "blob_id", "oid")  # of fsspec
+
+
+class Store(Protocol):
+    """Reads the files of addresses; errors are those of its library, see `remote_retry.attempt`."""
+
+    def status(self, address: Address) -> RemoteStatus | None:
+        """Return the status of a file; None if it does not exist or is a folder."""
+
+    def read_range(self, address: Address, start: int, stop: int, status: RemoteStatus) -> bytes:
+        """Return bytes from `start` up to `stop`."""
+
+    def stream(self, address: Address, status: RemoteStatus) -> Iterator[bytes]:
+        """Yield the parts of a file from its start to its end."""
+
+
+class ArrowStore:
+    """Reads and writes by a file system of pyarrow.
+
+    fsspec: the file system of fsspec behind it, which knows the ETags of files.
+    """
+
+    def __init__(self, file_system: Any, writer: Any, fsspec: Any = None) -> None:
+        self.file_system, self.writer, self.fsspec = file_system, writer, fsspec
+
+    def info(self, address: Address) -> Any:
+        """Return what pyarrow knows of a file or folder."""
+        return self.file_system.get_file_info(address.store_path)
+
+    def status(self, address: Address) -> RemoteStatus | None:
+        """Return the status of a file; None if it does not exist or is a folder."""
+        if address.scheme == "s3" and address.path:
+            return self.object_status(address)
+        info, tag = self.info(address), ""
+        if info.is_file and self.fsspec is not None:
+            known = self.fsspec.info(address.store_path)
+            tag = next((str(known[name]) for name in TAG_FIELDS if known.get(name)), "")
+        return RemoteStatus(info.size, str(info.mtime_ns), tag) if info.is_file else None
+
+    def object_status(self, address: Address) -> RemoteStatus | None:
+        """Return the status of an object of S3, with its ETag, by one request."""
+        try:
+            with self.file_system.open_input_file(address.store_path) as file:
+                known = {name: value.decode("latin-1") for name, value in (file.metadata() or {}).items()}
+                return RemoteStatus(file.size(), known.get("Last-Modified", ""), known.get("ETag", ""))
+        except FileNotFoundError:
+            return None
+
+    def is_folder(self, address: Address) -> bool:
+        """Whether files are below this address."""
+        from pyarrow.fs import FileType
+
+        return self.info(address).type is FileType.Directory
+
+    def files(self, folder: Address) -> list[Address]:
+        """Return all files below a folder, by name; none if there is no such folder."""
+        from pyarrow.fs import FileSelector
+
+        selector = FileSelector(folder.store_path, recursive=True, allow_not_found=True)
+        infos = [info for info in self.file_system.get_file_info(selector) if info.is_file]
+        start = len(folder.store_path) - len(folder.path)
+        names = (info.path[start:].lstrip("/") for info in infos if not (info.size == 0 and info.path.endswith("/")))
+        return [Address(folder.scheme, folder.host, name) for name in sorted(names)]
+
+    def read_range(self, address: Address, start: int, stop: int, status: RemoteStatus) -> bytes:
+        """Return bytes from `start` up to `stop`."""
+        with self.file_system.open_input_file(address.store_path) as file:
+            if file.size() != status.size:
+                raise PermanentError("changed while it was read")
+            data: bytes = file.read_at(stop - start, start)
+        if len(data) < stop - start:
+            raise OSError(f"the transfer was truncated after {len(data)} of {stop - start} bytes")
+        return data
+
+    def stream(self, address: Address, status: RemoteStatus) -> Iterator[bytes]:
+        """Yield the parts of a file from its start to its end."""
+        raise NotImplementedError("object stores are read by ranges")
+
+
+def open_store(address: Address) -> Store:
+    """Return what reads an address."""
+    return WebStore() if address.scheme in WEB else arrow_store(address)
+
+
+def arrow_store(address: Address) -> ArrowStore:
+    """Return the file system of an address.
+
+    Raises:
+        RemoteError: it cannot be made, as a package or credentials are missing, or it is a web address.
+    """
+    if address.scheme in WEB:
+        raise RemoteError(address, "cannot be written or listed: web addresses are read one file at a time")
+    bucket = address.host if (address.scheme, address.host) in credentials or address.scheme == "hdfs" else ""
+    login = credentials.get((address.scheme, bucket))
+    endpoint = next(filter(None, map(os.environ.get, ENDPOINT_VARIABLES)), None)
+
+    def make() -> ArrowStore:
+        return make_store(address.scheme, bucket, login, endpoint, timeout())
+
+    return attempt(address, make, attempts=1)
+
+
+@cache
+def make_store(
+    scheme: str, host: str, login: tuple[str, str] | None, endpoint: str | None, seconds: float
+) -> ArrowStore:
+    """Return a file system; the same one for the same arguments."""
+    from pyarrow import fs
+
+    if scheme == "s3":
+        return ArrowStore(*(s3_file_system(login, endpoint, seconds, attempts) for attempts in (1, WRITE_ATTEMPTS)))
+    if scheme == "gs":
+        from datetime import timedelta
+
+        store = fs.GcsFileSystem(retry_time_limit=timedelta(seconds=seconds))
+        return ArrowStore(store, store)
+    if scheme == "hdfs":
+        name, _, port = host.partition(":")
+        store = fs.HadoopFileSystem(name, int(port or 0), user=login[0] if login else None)
+        return ArrowStore(store, store)
+    try:
+        import fsspec
+
+        inner = fsspec.filesystem(scheme)
+    except ImportError:
+        raise PermanentError(
+            f"requires fsspec and huggingface_hub: pip install 'embeddings-toolkit[remote]' to use {scheme}://"
+        ) from None
+    store = fs.PyFileSystem(fs.FSSpecHandler(inner))
+    return ArrowStore(store, store, inner)
+
+
+def s3_file_system(login: tuple[str, str] | None, endpoint: str | None, seconds: float, attempts: int) -> Any:
+    """Return the file system of S3, or of another server that speaks its protocol."""
+    from pyarrow import fs
+
+    options: dict[str, Any] = {}
+    if endpoint is not None:
+        parts = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
+        options = {"endpoint_override": parts.netloc, "scheme": parts.scheme}
+    if login is not None:
+        options |= {"access_key": login[0], "secret_key": login[1]}
+    elif os.environ.get("AWS_NO_SIGN_REQUEST", "").lower() in ("1", "true", "yes"):
+        options["anonymous"] = True
+    return fs.S3FileSystem(
+        connect_timeout=min(seconds, 10),
+        request_timeout=seconds,
+        region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=attempts),
+        **options,
+    )
+
+
+def file_status(address: Address) -> RemoteStatus:
+    """Return the status of a remote file.
+
+    Raises:
+        RemoteError: there is no such file, it is a folder, or it cannot be accessed.
+    """
+    status = find_status(address)
+    if status is None:
+        raise RemoteError(address, absence(address))
+    return status
+
+
+def find_status(address: Address) -> RemoteStatus | None:
+    """Return the status of a remote file; None if there is none.
+
+    Raises:
+        RemoteError: it cannot be accessed.
+    """
+    return attempt(address, lambda: open_store(address).status(address))
+
+
+def statuses(addresses: list[Address]) -> list[RemoteStatus]:
+    """Return the status of each remote file; errors as `file_status`."""
+    with ThreadPoolExecutor(N_REQUESTS, "remote status") as pool:
+        return list(pool.map(file_status, addresses))
+
+
+def absence(address: Address) -> str:
+    """Why there is no file at an address."""
+    if address.scheme in WEB:
+        return "does not exist"
+    store = arrow_store(address)
+    if attempt(address, lambda: store.is_folder(address)):
+        return "is a folder, not a file"
+    bucket = Address(address.scheme, address.host, "")
+    if address.scheme in ("s3", "gs") and not attempt(bucket, lambda: store.is_folder(bucket)):
+        return f"does not exist: there is no bucket {address.host!r}"
+    return "does not exist"

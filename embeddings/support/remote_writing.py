@@ -1,0 +1,155 @@
+"""Writing remote files: local files, complete and closed, are uploaded under temporary names and then renamed.
+
+An object store makes an object visible only when its upload is complete. A file therefore appears as a whole or not at
+all; of several files, the main one appears last. Nothing is replaced unless asked for.
+"""
+
+import secrets
+from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from embeddings.errors import OutputError, RemoteError
+from embeddings.support.logs import log
+from embeddings.support.remote_address import Address, StrPath, parse_address
+from embeddings.support.remote_copies import files_below
+from embeddings.support.remote_retry import attempt
+from embeddings.support.remote_store import ArrowStore, arrow_store
+
+BLOCK = 1 << 23
+MAX_COPY = 5 * 10**9  # bytes that S3 copies; a larger object is uploaded under its own name
+PARTIAL = ".partial"
+
+
+def check_remote_output(path: StrPath, *, force: bool) -> Address:
+    """Return the address, if a file or folder can be written there.
+
+    Raises:
+        OutputError: it exists, and `force` is not set; it is a web address; or the store cannot be written.
+    """
+    address = parse_address(path)
+    try:
+        if not address.path:
+            raise OutputError(f"{address} is a bucket; add the name of a file or folder")
+        if has_files(address) and not force:
+            raise exists_error(address)
+        check_writable(address)
+    except RemoteError as error:
+        raise OutputError(f"{address} cannot be written: it {error.strerror}") from None
+    return address
+
+
+def exists_error(address: Address) -> OutputError:
+    """The error for an output that exists."""
+    return OutputError(f"{address} exists; choose another path, or set force=True to replace it")
+
+
+def has_files(address: Address) -> bool:
+    """Whether a file, or a folder with files, has this address."""
+    store = arrow_store(address)
+    return attempt(address, lambda: store.status(address)) is not None or bool(files_below(address))
+
+
+def check_writable(address: Address) -> None:
+    """Write and remove an empty file: nothing else tells whether writing is allowed."""
+    store, probe = arrow_store(address), temporary_name(address)
+    attempt(probe, lambda: store.writer.open_output_stream(probe.store_path).close(), attempts=1)
+    attempt(probe, lambda: store.writer.delete_file(probe.store_path), attempts=1)
+
+
+def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents: str, *, force: bool) -> Address:
+    """As `files.check_own_folder` for a remote folder."""
+    address = check_remote_output(path, force=force)
+    names = {one.path[len(address.path) :].lstrip("/") for one in files_below(address)}
+    if names and main_file not in names:
+        raise OutputError(f"{address} is not a saved {contents}, so it is not replaced")
+    if others := sorted(name for name in names - files if not name.startswith(".")):
+        raise OutputError(
+            f"{address} is not replaced: it contains {others[0]!r:.80}, which is not part of the {contents}"
+        )
+    return address
+
+
+@contextmanager
+def remote_write(paths: Sequence[StrPath], *, force: bool, folder: bool) -> Iterator[list[Path]]:
+    """Yield local temporary paths for files of one remote folder, or for one folder, uploaded if the block succeeds.
+
+    Raises:
+        OutputError: as `check_remote_output`; or the upload fails.
+    """
+    addresses = [check_remote_output(path, force=force) for path in paths]
+    with TemporaryDirectory(prefix="embeddings-upload-") as scratch:
+        local = [Path(scratch) / address.name for address in addresses]
+        if folder:
+            local[0].mkdir()
+        try:
+            yield local
+        except OSError as error:
+            if isinstance(error, RemoteError):
+                raise
+            raise OutputError(f"{addresses[0]} cannot be written: {error.strerror or error}") from error
+        try:
+            if folder:
+                upload_folder(local[0], addresses[0], force=force)
+            else:
+                upload_files(list(zip(local, addresses, strict=True)), force=force)
+        except RemoteError as error:
+            raise OutputError(f"{error.args[0]}; nothing of {addresses[0]} was replaced after that") from None
+    log.debug("wrote %s", ", ".join(map(str, addresses)))
+
+
+def upload_folder(local: Path, address: Address, *, force: bool) -> None:
+    """Upload a folder; the file whose name ends with .json, or else the first one, is the last to appear."""
+    files = sorted(path for path in local.rglob("*") if path.is_file())
+    files.sort(key=lambda path: (path.suffix != ".json", path.name))
+    pairs = [(path, address.child(path.relative_to(local).as_posix())) for path in files]
+    upload_files(pairs, force=force)
+    store, new = arrow_store(address), {target for _, target in pairs}
+    for old in files_below(address) if force else []:
+        if old not in new:
+            attempt(old, partial(store.writer.delete_file, old.store_path))
+
+
+def upload_files(pairs: Sequence[tuple[Path, Address]], *, force: bool) -> None:
+    """Upload files, the first of which is the main one: all under temporary names, then renamed, the main one last."""
+    placed = []
+    try:
+        for path, address in pairs:
+            size = path.stat().st_size
+            target = temporary_name(address) if size <= MAX_COPY else address
+            placed.append((target, address))
+            upload(path, target)
+        for target, address in reversed(placed):
+            if not force and has_files(address):
+                raise exists_error(address)
+            if target != address:
+                move = arrow_store(address).writer.move
+                attempt(address, partial(move, target.store_path, address.store_path))
+    except BaseException:  # KeyboardInterrupt too
+        for target, address in placed:
+            if target != address:
+                with suppress(Exception):
+                    arrow_store(target).writer.delete_file(target.store_path)
+        raise
+
+
+def upload(path: Path, address: Address) -> None:
+    """Upload one file, and check its size."""
+    store = arrow_store(address)
+    attempt(address, lambda: write_stream(store, path, address), attempts=2)
+
+
+def write_stream(store: ArrowStore, path: Path, address: Address) -> None:
+    """Write a file in blocks."""
+    with path.open("rb") as source, store.writer.open_output_stream(address.store_path) as sink:
+        while block := source.read(BLOCK):
+            sink.write(block)
+    if store.info(address).size != path.stat().st_size:
+        raise OSError("the upload is incomplete")
+
+
+def temporary_name(address: Address) -> Address:
+    """A name next to a file."""
+    return address.sibling(f".{address.name}.{secrets.token_hex(4)}{PARTIAL}")

@@ -1,0 +1,258 @@
+"""Corpora read from, and results written to, a server of the protocol of S3 on the loopback address."""
+
+import gzip
+import socket
+from contextlib import suppress
+
+import pytest
+from interrupted_runs import interrupted_checkpoints, learn, table_bytes
+from remote_servers import SECRET, s3_environment, s3_server, web_server
+
+import embeddings as em
+from embeddings.errors import CorpusError, FormatError, OutputError
+from embeddings.support import remote_reader, remote_retry, remote_writing
+from embeddings.support.files import atomic_write, atomic_write_all
+from embeddings.support.remote_address import parse_address
+from embeddings.testing.trainer_contract import synonym_corpus
+from embeddings.training import remote_checkpoints
+from embeddings.training.run_log import RunLog
+from embeddings.vectors import format_dispatch
+
+TEXT = b"".join(b"the cat number %d sat on the mat\n" % number for number in range(20_000))
+
+
+@pytest.fixture(scope="module")
+def server():
+    with s3_server() as endpoint_and_client:
+        yield endpoint_and_client
+
+
+@pytest.fixture
+def s3(server, monkeypatch, tmp_path, request):
+    """A client of a server with an empty bucket of the name `bucket`."""
+    endpoint, client = server
+    for name, value in s3_environment(endpoint).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(remote_retry, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(remote_reader, "PART_SIZE", 1 << 17)
+    client.create_bucket(Bucket="bucket")
+    for name in names(client):
+        client.delete_object(Bucket="bucket", Key=name)
+    return client
+
+
+def names(client, prefix=""):
+    """The objects of the bucket; those that stand for folders are left out."""
+    found = client.list_objects_v2(Bucket="bucket", Prefix=prefix).get("Contents", [])
+    return [one["Key"] for one in found if not one["Key"].endswith("/")]
+
+
+@pytest.fixture
+def vectors():
+    words = ["the", "cat", "käse", "a_b"]
+    return em.Vectors(words, [[1.0, 0.5, 0.25, k] for k in range(4)], counts=[9, 5, 3, 1])
+
+
+def test_files_folders_and_patterns_are_corpora(s3, tmp_path):
+    (tmp_path / "a.txt").write_bytes(TEXT)
+    local = em.Corpus(tmp_path / "a.txt").encode()
+    for name in ("t/a.txt", "t/sub/b.txt", "t/.hidden", "t/_SUCCESS", "other/c.txt"):
+        s3.put_object(Bucket="bucket", Key=name, Body=TEXT)
+    s3.put_object(Bucket="bucket", Key="t/d.txt.gz", Body=gzip.compress(TEXT))
+    assert em.Corpus("s3://bucket/t/a.txt").encode().ids.tobytes() == local.ids.tobytes()
+    assert em.Corpus("s3://bucket/t/d.txt.gz").encode().ids.tobytes() == local.ids.tobytes()
+
+    def found(address):
+        return [source.name.removeprefix("s3://bucket/") for source in em.Corpus(address).sources]
+
+    assert found("s3://bucket/t") == ["t/a.txt", "t/d.txt.gz", "t/sub/b.txt"]
+    assert found("s3://bucket/t/") == ["t/a.txt", "t/d.txt.gz", "t/sub/b.txt"]
+    assert found("s3://bucket/*/*.txt") == ["other/c.txt", "t/a.txt"]
+    assert found("s3://bucket/**/*.txt") == ["other/c.txt", "t/a.txt", "t/sub/b.txt"]
+    assert found("s3://bucket") == ["other/c.txt", "t/a.txt", "t/d.txt.gz", "t/sub/b.txt"]
+
+
+def test_a_folder_that_spark_wrote_is_a_table(s3):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    for number in range(3):
+        sink = pa.BufferOutputStream()
+        parquet.write_table(pa.table({"text": ["the cat sat"] * 100, "n": [number] * 100}), sink, compression="snappy")
+        name = f"out/part-0000{number}-6f1c.c000.snappy.parquet"
+        s3.put_object(Bucket="bucket", Key=name, Body=sink.getvalue().to_pybytes())
+        s3.put_object(Bucket="bucket", Key=f"out/.part-0000{number}.crc", Body=b"crc")
+    s3.put_object(Bucket="bucket", Key="out/_SUCCESS", Body=b"")
+    assert em.Corpus("s3://bucket/out", text_column="text").encode().meta["tokens"] == 900
+
+
+def test_a_cached_corpus_follows_its_objects(s3):
+    s3.put_object(Bucket="bucket", Key="a.txt", Body=b"one two\n" * 50)
+    first = em.Corpus("s3://bucket/a.txt").encode()
+    assert em.Corpus("s3://bucket/a.txt").encode().folder == first.folder
+    s3.put_object(Bucket="bucket", Key="a.txt", Body=b"two one\n" * 50)  # of the same size, in the same second
+    second = em.Corpus("s3://bucket/a.txt").encode()
+    assert second.folder != first.folder
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("s3://bucket/none.txt", "does not exist"),
+        ("s3://nobucket/x", "no bucket 'nobucket'"),
+        ("s3://bucket/*.none", "matches no file"),
+    ],
+)
+def test_what_is_missing_is_said(s3, address, expected):
+    with pytest.raises(CorpusError, match=expected):
+        em.Corpus(address)
+    with pytest.raises(FormatError, match="does not exist"):
+        em.load(f"{address}.bin")
+
+
+def test_a_wrong_endpoint_is_one_clear_error(s3, monkeypatch):
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{closed.getsockname()[1]}")
+        with pytest.raises(CorpusError, match="refused") as error:
+            em.Corpus("s3://bucket/a.txt")
+    assert "\n" not in str(error.value)
+    with web_server(is_silent=True) as silent, monkeypatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", silent.url)
+        patch.setenv("EMBEDDINGS_REMOTE_TIMEOUT", "1")
+        patch.setattr(remote_retry, "ATTEMPTS", 2)
+        with pytest.raises(CorpusError, match="no answer in time"):
+            em.Corpus("s3://bucket/b.txt")
+
+
+@pytest.mark.parametrize("status", [403, 401])
+def test_a_refusal_is_about_credentials_and_has_none(s3, monkeypatch, status):
+    with web_server(status=status) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+        with pytest.raises(CorpusError, match=r"permission|credentials") as error:
+            em.Corpus("s3://OTHERKEY:0ther/secret@bucket/a.txt")
+    for text in ("OTHERKEY", "0ther", SECRET):
+        assert text not in str(error.value)
+
+
+def test_every_format_is_written_and_read(s3, vectors, tmp_path):
+    for format, plugin in format_dispatch.installed_formats().items():
+        ending = f"{format}{plugin.extensions[0] if plugin.extensions else ''}"
+        with suppress(em.EmbeddingsError, ModuleNotFoundError):  # a library is missing
+            vectors.save(tmp_path / ending, format=format)
+        if not (tmp_path / ending).exists():
+            continue
+        name = f"s3://bucket/out/{ending}"
+        vectors.save(name, format=format)
+        assert sorted(em.load(name, allow_pickle=True).words) == sorted(vectors.words)
+        with pytest.raises(OutputError, match="exists"):
+            vectors.save(name, format=format)
+    assert len(names(s3, "out/")) > 12
+    assert not [name for name in names(s3) if "partial" in name]
+
+
+def test_a_model_is_written_read_and_replaced_only_if_asked(s3):
+    s3.put_object(Bucket="bucket", Key="t.txt", Body=TEXT[:5000])
+    model = em.train("skipgram", "s3://bucket/t.txt", dim=8, epochs=1, min_count=1, threads=1)
+    model.save("s3://bucket/models/m")
+    assert names(s3, "models/") == [
+        f"models/m/{name}" for name in ("model.json", "tensors.safetensors", "vocabulary.arrow")
+    ]
+    again = em.load_model("s3://bucket/models/m")
+    assert again.vectors.matrix.tobytes() == model.vectors.matrix.tobytes()
+    assert em.Model.load("s3://bucket/models/m").vectors.words == model.vectors.words
+    with pytest.raises(OutputError, match="exists"):
+        model.save("s3://bucket/models/m")
+    s3.put_object(Bucket="bucket", Key="models/m/foreign.txt", Body=b"mine")
+    with pytest.raises(OutputError, match=r"foreign\.txt"):
+        model.save("s3://bucket/models/m", force=True)
+    s3.delete_object(Bucket="bucket", Key="models/m/foreign.txt")
+    model.save("s3://bucket/models/m", force=True)
+    with pytest.raises(OutputError, match="not a saved model"):
+        model.save("s3://bucket/models", force=True)
+
+
+def test_nothing_appears_when_writing_fails(s3, monkeypatch):
+    def write(*addresses):
+        with atomic_write_all([f"s3://bucket/{address}" for address in addresses]) as paths:
+            for path in paths:
+                path.write_bytes(b"x" * 100)
+            assert "fails" not in addresses
+
+    with pytest.raises(AssertionError):
+        write("fails")
+    assert names(s3) == []
+    real = remote_writing.write_stream
+
+    def interrupted(store, path, address):
+        if "second" in address.name:
+            raise KeyboardInterrupt
+        real(store, path, address)
+
+    monkeypatch.setattr(remote_writing, "write_stream", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write("first", "second")
+    assert names(s3) == []
+
+
+def test_an_object_that_appears_meanwhile_is_not_replaced(s3):
+    writing = atomic_write("s3://bucket/x.bin")
+    writing.__enter__().write_bytes(b"mine")
+    s3.put_object(Bucket="bucket", Key="x.bin", Body=b"theirs")
+    with pytest.raises(OutputError, match="exists"):
+        writing.__exit__(None, None, None)
+    assert s3.get_object(Bucket="bucket", Key="x.bin")["Body"].read() == b"theirs"
+    assert names(s3) == ["x.bin"]
+
+
+def test_a_bucket_that_is_missing_is_refused_before_the_work(s3):
+    with pytest.raises(OutputError, match="no such bucket"), atomic_write("s3://nobucket/x.bin"):
+        pytest.fail("the block must not run")
+    with pytest.raises(OutputError, match="is a bucket"), atomic_write("s3://bucket"):
+        pytest.fail("the block must not run")
+
+
+def test_large_files_are_uploaded_in_parts(s3):
+    data = bytes(range(256)) * 50_000  # 12.8 MB
+    with atomic_write("s3://bucket/large.bin") as path:
+        path.write_bytes(data)
+    answer = s3.get_object(Bucket="bucket", Key="large.bin")
+    assert answer["Body"].read() == data
+
+
+def test_credentials_in_an_address_are_used_and_in_no_file(s3, monkeypatch, tmp_path, vectors, caplog):
+    caplog.set_level("DEBUG", logger="embeddings")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    s3.put_object(Bucket="bucket", Key="t.txt", Body=TEXT[:5000])
+    address = "s3://MYKEYNAME:very/s3cret@bucket"
+    corpus = em.Corpus(f"{address}/t.txt")
+    log = tmp_path / "run.jsonl"
+    options = {"callbacks": [RunLog(log)], "checkpoints": em.Checkpoints(tmp_path / "c", every="1kw")}
+    model = em.train("skipgram", corpus, dim=8, epochs=2, min_count=1, threads=1, **options)
+    model.save(tmp_path / "model")
+    model.save(f"{address}/model")
+    vectors.save(f"{address}/v.txt")
+    assert em.load(f"{address}/v.txt").words == vectors.words
+    with pytest.raises(OutputError) as error:
+        vectors.save(f"{address}/v.txt")
+    places = [path for path in tmp_path.rglob("*") if path.is_file()]
+    content = b"".join(path.read_bytes() + str(path).encode() for path in places)
+    content += b"".join(s3.get_object(Bucket="bucket", Key=name)["Body"].read() for name in names(s3))
+    content += f"{corpus!r} {corpus.paths} {error.value} {caplog.text} {parse_address(address)!r}".encode()
+    assert len(content) > 10_000
+    assert not [text for text in (b"MYKEYNAME", b"s3cret", b"very/") if text in content]
+
+
+def test_an_interrupted_run_goes_on_from_checkpoints_in_the_store(s3, tmp_path, monkeypatch):
+    monkeypatch.setattr(remote_checkpoints, "local_folder", lambda address: tmp_path / "one-machine")
+    checkpoints = interrupted_checkpoints("s3://bucket/c", 20)
+    assert len(checkpoints.paths()) == 1
+    with pytest.raises(OutputError, match="s3://bucket/c holds checkpoints of an unfinished run"):
+        learn("skipgram", synonym_corpus(), {}, checkpoints=checkpoints)
+    monkeypatch.setattr(remote_checkpoints, "local_folder", lambda address: tmp_path / "another-machine")
+    resumed = learn("skipgram", synonym_corpus(), {}, checkpoints=checkpoints, resume=True)
+    assert table_bytes(resumed) == table_bytes(learn("skipgram", synonym_corpus(), {}))
+    checkpoints.remove_all()
+    assert names(s3) == []

@@ -1,0 +1,153 @@
+"""Files of web servers, which may have no ranges, drop connections, or say wrong sizes."""
+
+import gzip
+
+import pytest
+from remote_servers import web_server
+
+import embeddings as em
+from embeddings.errors import CorpusError, FormatError, OutputError
+from embeddings.support import remote_reader, remote_retry
+from embeddings.support.remote_address import parse_address
+from embeddings.support.remote_reader import RemoteReader
+
+TEXT = b"".join(b"line %d of the text is here\n" % number for number in range(20_000))  # several ranges
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(remote_retry, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(remote_reader, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(remote_reader, "PART_SIZE", 1 << 16)
+    monkeypatch.setenv("EMBEDDINGS_REMOTE_TIMEOUT", "1")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+def read(server, **options):
+    with RemoteReader(parse_address(f"{server.url}/text.txt"), **options) as reader:
+        return reader.read(10**9) if options else b"".join(iter(lambda: reader.read(50_000), b""))
+
+
+@pytest.mark.parametrize("attributes", [{}, {"has_ranges": False}, {"has_ranges": False, "is_chunked": True}])
+def test_a_file_is_read_whole_with_and_without_ranges(attributes):
+    with web_server(files={"/text.txt": TEXT}, **attributes) as server:
+        assert read(server) == TEXT
+        parts = [headers.get("Range") for _, headers in server.requests]
+    assert (len([part for part in parts if part and part != "bytes=0-0"]) > 5) == (not attributes)
+
+
+@pytest.mark.parametrize("has_ranges", [True, False])
+@pytest.mark.parametrize(("start", "stop"), [(0, 10), (100_000, 300_000), (len(TEXT) - 5, len(TEXT) + 99), (7, 7)])
+def test_a_part_of_a_file_is_read(has_ranges, start, stop):
+    with web_server(files={"/text.txt": TEXT}, has_ranges=has_ranges) as server:
+        address = parse_address(f"{server.url}/text.txt")
+        with RemoteReader(address, start, stop) as reader:
+            assert b"".join(iter(lambda: reader.read(50_000), b"")) == TEXT[start:stop]
+
+
+@pytest.mark.parametrize("has_ranges", [True, False])
+def test_dropped_connections_are_made_again(has_ranges):
+    with web_server(files={"/text.txt": TEXT}, has_ranges=has_ranges, drops=2) as server:
+        assert read(server) == TEXT
+        assert server.drops <= 0
+
+
+@pytest.mark.parametrize("attributes", [{"drops": 10**6}, {"drops": 10**6, "has_ranges": False}])
+def test_a_connection_that_always_drops_is_one_clear_error(attributes):
+    with web_server(files={"/text.txt": TEXT}, **attributes) as server, pytest.raises(CorpusError) as error:
+        em.Corpus(f"{server.url}/text.txt").encode()
+    assert "truncated" in str(error.value)
+    assert server.url in str(error.value)
+
+
+def test_a_content_length_that_is_too_large_is_a_truncated_transfer():
+    served = web_server(files={"/text.txt": TEXT}, excess=10, has_ranges=False)
+    with served as server, pytest.raises(CorpusError, match="truncated"):
+        em.Corpus(f"{server.url}/text.txt").encode()
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [(404, "does not exist"), (403, "permission"), (401, "permission"), (503, "503"), (418, "418")],
+)
+def test_refusals_are_clear(status, expected):
+    with web_server(files={"/text.txt": TEXT}, status=status) as server, pytest.raises(CorpusError, match=expected):
+        em.Corpus(f"{server.url}/text.txt").encode()
+
+
+def test_a_server_that_does_not_answer_is_given_up(monkeypatch):
+    monkeypatch.setenv("EMBEDDINGS_REMOTE_TIMEOUT", "0.2")
+    with web_server(is_silent=True) as server, pytest.raises(CorpusError, match="no answer"):
+        em.Corpus(f"{server.url}/text.txt").encode()
+
+
+def test_a_closed_port_is_one_clear_error():
+    with web_server() as server:
+        url = server.url
+    with pytest.raises(CorpusError, match="refused"):
+        em.Corpus(f"{url}/text.txt").encode()
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused():
+    with web_server(files={"/text.txt": TEXT}) as server:
+        reader = RemoteReader(parse_address(f"{server.url}/text.txt"))
+        reader.read(10)
+        server.files["/text.txt"] = TEXT[::-1]
+        with reader, pytest.raises(em.EmbeddingsError, match="changed"):
+            b"".join(iter(lambda: reader.read(50_000), b""))
+
+
+def test_a_compressed_corpus_is_the_one_of_the_local_file(tmp_path):
+    (tmp_path / "text.txt").write_bytes(TEXT)
+    local = em.Corpus(tmp_path / "text.txt").encode()
+    with web_server(files={"/text.txt.gz": gzip.compress(TEXT), "/empty.txt": b""}) as server:
+        remote = em.Corpus(f"{server.url}/text.txt.gz").encode()
+        assert remote.ids.tobytes() == local.ids.tobytes()
+        requests = len(server.requests)
+        em.Corpus(f"{server.url}/text.txt.gz").encode()  # of the cache
+        assert all(headers.get("Range") == "bytes=0-0" for _, headers in server.requests[requests:])
+        with pytest.raises(CorpusError, match=r"no words|empty"):
+            em.Corpus(f"{server.url}/empty.txt").encode()
+
+
+@pytest.mark.parametrize("has_ranges", [True, False])
+def test_tables_are_read(tmp_path, has_ranges):
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    table = pa.table({"text": ["the cat sat", "the dog"] * 500, "other": list(range(1000))})
+    parquet.write_table(table, tmp_path / "t.parquet", row_group_size=300)
+    feather.write_feather(table, tmp_path / "t.arrow", compression="uncompressed")
+    files = {f"/{name}": (tmp_path / name).read_bytes() for name in ("t.parquet", "t.arrow")}
+    with web_server(files=files, has_ranges=has_ranges) as server:
+        for name in files:
+            assert em.Corpus(server.url + name, text_column="text").encode().meta["tokens"] == 2500
+
+
+def test_credentials_go_to_their_host_only_and_into_no_message(tmp_path, caplog):
+    secret = "s3cr3tword"
+    with web_server(files={"/text.txt": TEXT}) as other, web_server(redirect=other.url) as server:
+        url = server.url.replace("//", f"//me:{secret}@")
+        corpus = em.Corpus(f"{url}/text.txt?token=signed")
+        encoded = corpus.encode()
+        assert all("Authorization" in headers for _, headers in server.requests)
+        assert all("token=signed" in path for path, _ in server.requests)
+        assert not any("Authorization" in headers for _, headers in other.requests)
+        server.status, server.redirect = 403, None
+        with pytest.raises(CorpusError) as error:
+            em.Corpus(f"{url}/text.txt?token=signed").encode()
+    shown = f"{error.value} {corpus!r} {encoded.meta} {corpus.paths} {caplog.text}"
+    assert secret not in shown
+    assert "signed" not in shown
+
+
+def test_web_addresses_are_only_read(tmp_path):
+    vectors = em.Vectors(["a"], [[1.0, 2.0]])
+    with web_server() as server:
+        with pytest.raises(OutputError, match="web addresses"):
+            vectors.save(f"{server.url}/v.bin")
+        with pytest.raises(FormatError, match="does not exist"):
+            em.load(f"{server.url}/v.bin")
+        vectors.save(tmp_path / "v.npy")
+        server.files = {f"/{name}": (tmp_path / name).read_bytes() for name in ("v.npy", "v.txt")}
+        assert em.load(f"{server.url}/v.npy").words == ["a"]
