@@ -22,6 +22,8 @@ FUNCTIONS = (
     "weighted-additive",
     "multiplicative",
     "full-additive",
+    "pair-features",
+    "neural-tensor",
     "full-tensor",
     "tensor-indexing",
     MIXTURE,

@@ -19,6 +19,7 @@ from statistics import fmean
 
 import embeddings as em
 from embeddings import registry
+from embeddings.eval.measures.majority_scores import MAJORITY
 from embeddings.indexes.index_spec import parse_spec
 
 COLUMNS = ("corpus", "model", "seed", "set", "value", "covered", "total")
@@ -54,7 +55,11 @@ def scores(model: str, file: str, seed: int, arguments: argparse.Namespace) -> l
             results += [replace(one, set=f"{one.set.partition(' (')[0]}-{half}") for one in scored]
     else:
         results = em.evaluate(trained.vectors, name=model, restrict=None, **sets)
-    totals = [result for result in results if result.section is None and result.measure in ("spearman", "accuracy")]
+    totals = [
+        result
+        for result in results
+        if result.section is None and result.measure in ("spearman", "accuracy") and result.method != MAJORITY
+    ]
     return [[one.set, f"{one.value or 0:.4f}", str(one.covered), str(one.total)] for one in totals]
 
 

@@ -64,7 +64,29 @@ def test_tagging_table_is_that_of_the_evaluation():
 def test_composition_table_is_that_of_the_evaluation():
     """`python tools/composition_summary.py` writes it."""
     summary = runpy.run_path(str(ROOT / "tools" / "composition_summary.py"))
-    assert (RESULTS / "composition.md").read_text(encoding="utf-8") == summary["results"](RESULTS / "composition.tsv")
+    for name in ("composition", "composition-larger"):
+        assert (RESULTS / f"{name}.md").read_text(encoding="utf-8") == summary["results"](RESULTS / f"{name}.tsv")
+
+
+def test_table_of_reproduced_figures_is_that_of_the_declared_ones():
+    """`python tools/reproduction.py` writes it."""
+    tool = runpy.run_path(str(ROOT / "tools" / "reproduction.py"))
+    figures, rows = tool["read_figures"](), tool["read_rows"](RESULTS / "reproduction" / "results.tsv")
+    assert (RESULTS / "reproduction" / "results.md").read_text(encoding="utf-8") == tool["markdown"](figures, rows)
+    for figure in figures:
+        if "file" in figure:
+            assert tool["measure"](figure) == rows[figure["name"]], figure["name"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["fasttext-hashes", "fasttext-file", "lsh-1024-bits", "lsh-256-bits", "lee-corpus"])
+def test_short_runs_give_the_reproduced_figures(name):
+    if name in ("fasttext-file", "lee-corpus"):
+        pytest.importorskip("gensim")
+    tool = runpy.run_path(str(ROOT / "tools" / "reproduction.py"))
+    (figure,) = [figure for figure in tool["read_figures"]() if figure["name"] == name]
+    row = tool["measure"](figure)
+    assert tool["verdict"](figure, row) in ("met", "better")
 
 
 READERS = re.compile(
