@@ -10,7 +10,17 @@ from itertools import chain, product
 import numpy as np
 
 from embeddings.eval.datasets.analogy_questions import METHODS
-from embeddings.eval.measures.topk import CHUNK, MARGIN, Block, Candidates, Queries, new_candidates, score_rows, update
+from embeddings.eval.measures.topk import (
+    CHUNK,
+    MARGIN,
+    Block,
+    Candidates,
+    Queries,
+    new_block,
+    new_candidates,
+    score_rows,
+    update,
+)
 from embeddings.eval.measures.word_matching import CaseFolding
 from embeddings.indexes.parallel import run_slices
 from embeddings.support.cosine import MULTIPLICATIVE_EPSILON, exact_cosines, normalize
@@ -49,7 +59,7 @@ def score_questions(
 
 def vocabulary_blocks(words: int, limits: Sequence[int]) -> Iterator[slice]:
     """Blocks of the vocabulary that end at each of the limits and whose cosines with `words` words fit the cache."""
-    start, step = 0, max(256, CACHE_BYTES // (8 * max(1, words)))
+    start, step = 0, max(1, CACHE_BYTES // (8 * max(1, words) * CHUNK)) * CHUNK
     for limit in sorted(set(limits)):
         while start < limit:
             stop = min(start + step, limit)
@@ -88,12 +98,13 @@ class Cosines:
 
     def block(self, method: str) -> Block:
         """The tables that a method scores the current block by."""
+        first = second = third = self.cosines  # in the order of the cosine with b - a + c
         if method == "3cosmul":  # twice equation 4, which keeps the order
             inverse = self.shifted_cosines + 2 * MULTIPLICATIVE_EPSILON
-            return Block(np.reciprocal(inverse, out=inverse), self.shifted_cosines, self.shifted_cosines, self.start)
-        if method == "3cosadd":  # in the order of the cosine with b - a + c
-            return Block(self.cosines, self.cosines, self.cosines, self.start)
-        return Block(self.cosines, self.cosines, self.inverse, self.start)  # |b - a| times the cosine
+            first, second, third = np.reciprocal(inverse, out=inverse), self.shifted_cosines, self.shifted_cosines
+        elif method == "pairdirection":  # |b - a| times the cosine
+            third = self.inverse
+        return new_block(METHODS.index(method), first, second, third, self.start)
 
 
 def update_all(method: str, block: Block, queries: Queries, units: np.ndarray, candidates: Candidates) -> None:

@@ -1,8 +1,9 @@
 """Kernels that find the best words for many analogy questions, one block of the vocabulary after another.
 
-A chunk of words is scored and compared with the best score so far in vectorised code; only a chunk that reaches it is
-examined word by word. Rounding can swap scores that differ by less than `MARGIN`, so all such words are kept
-as candidates and resolved exactly later; of equal rows only the first is kept, since it wins the tie.
+Groups of words have upper bounds of their scores, made from the largest and smallest numbers of each table. A chunk is
+scored only if one of its bounds reaches the best score so far, and examined word by word only if one of its scores
+does. Rounding can swap scores that differ by less than `MARGIN`, so all such words are kept as candidates and resolved
+exactly later; of equal rows only the first is kept, since it wins the tie.
 """
 
 from typing import NamedTuple
@@ -16,6 +17,7 @@ ADD, MULTIPLY = METHODS.index("3cosadd"), METHODS.index("3cosmul")
 MARGIN = 1e-7  # relative to the best score
 CAPACITY = 8  # candidates per question
 CHUNK = 512
+GROUPS = 32  # of a chunk: every 32nd word, so that the numbers of groups are next to each other
 
 
 class Block(NamedTuple):
@@ -23,12 +25,31 @@ class Block(NamedTuple):
 
     With cosines x: `first` and `second` are x for 3CosAdd and PairDirection; `third` is x, or one over the distance.
     For 3CosMul `second` and `third` are 1 + x, and `first` is one over that. `start` is the row of the first word.
+    `first_bounds`, `second_bounds` and `third_bounds` (words, groups) give upper bounds of the scores of each group of
+    each whole chunk.
     """
 
     first: np.ndarray
     second: np.ndarray
     third: np.ndarray
     start: int
+    first_bounds: np.ndarray
+    second_bounds: np.ndarray
+    third_bounds: np.ndarray
+
+
+def new_block(method: int, first: np.ndarray, second: np.ndarray, third: np.ndarray, start: int) -> Block:
+    """A block with its bounds; for methods that subtract the first table, that is bounded from below."""
+    largest = {id(table): group_bounds(table, 1) for table in (second, third)}
+    first_bounds = group_bounds(first, 1 if method == MULTIPLY else -1)
+    return Block(first, second, third, start, first_bounds, largest[id(second)], largest[id(third)])
+
+
+def group_bounds(table: np.ndarray, sign: int) -> np.ndarray:
+    """The largest number of each group of each row, or with sign -1 the smallest, (rows, groups)."""
+    bounds = np.empty((len(table), table.shape[1] // CHUNK * GROUPS))
+    fill_bounds(table, sign, bounds)
+    return bounds
 
 
 class Queries(NamedTuple):
@@ -72,6 +93,21 @@ def new_candidates(questions: int) -> Candidates:
 
 
 @entry_point
+def fill_bounds(table: np.ndarray, sign: int, bounds: np.ndarray) -> None:
+    """Fill `bounds` for the whole chunks of each row."""
+    for row in range(bounds.shape[0]):
+        for first in range(0, bounds.shape[1], GROUPS):
+            begin = first // GROUPS * CHUNK
+            own = bounds[row, first : first + GROUPS]
+            for i in range(GROUPS):
+                own[i] = table[row, begin + i]
+            for offset in range(begin + GROUPS, begin + CHUNK, GROUPS):
+                part = table[row, offset : offset + GROUPS]
+                for i in range(GROUPS):
+                    own[i] = part[i] if sign * part[i] > sign * own[i] else own[i]
+
+
+@entry_point
 def update(
     method: int, block: Block, queries: Queries, units: np.ndarray, candidates: Candidates, scores: np.ndarray
 ) -> None:
@@ -79,12 +115,30 @@ def update(
     for q in range(queries.positions.shape[0]):
         a, b, c = queries.positions[q, 0], queries.positions[q, 1], queries.positions[q, 2]
         for begin in range(0, block.first.shape[1], CHUNK):
+            if is_below(method, block, begin, (a, b, c), queries.shifts[q], threshold(candidates.best[q]), scores):
+                continue
             own = scores[: min(CHUNK, block.first.shape[1] - begin)]
             end = begin + own.shape[0]
             first, second, third = block.first[a, begin:end], block.second[b, begin:end], block.third[c, begin:end]
             score(method, first, second, third, queries.shifts[q], own)
             if any_reach(own, threshold(candidates.best[q])):
                 update_from_chunk(own, block.start + begin, q, queries, units, candidates)
+
+
+@inline
+def is_below(
+    method: int, block: Block, begin: int, rows: tuple[int, int, int], shift: float, least: float, scores: np.ndarray
+) -> bool:
+    """Whether no score of the chunk that begins at a word reaches `least`, by its bounds; False if it has none.
+
+    For PairDirection these bounds hold only above 0, as a negative difference is the smaller the larger its factor is.
+    """
+    groups = slice(begin // CHUNK * GROUPS, begin // CHUNK * GROUPS + GROUPS)
+    if groups.stop > block.first_bounds.shape[1] or (method not in (ADD, MULTIPLY) and least <= 0):
+        return False
+    first, second = block.first_bounds[rows[0], groups], block.second_bounds[rows[1], groups]
+    score(method, first, second, block.third_bounds[rows[2], groups], shift, scores[:GROUPS])
+    return not any_reach(scores[:GROUPS], least)
 
 
 @entry_point

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
 from embeddings.eval.measures.analogy_scores import exact_scores, resolve_ties
-from embeddings.eval.measures.topk import CHUNK, Block, Queries, new_candidates, update
+from embeddings.eval.measures.topk import CHUNK, GROUPS, Queries, new_block, new_candidates, update
 from embeddings.eval.measures.word_matching import CaseFolding
 from embeddings.support.cosine import normalize
 from embeddings.vectors.vectors import Vectors
@@ -108,7 +108,7 @@ def distinct_limits(limits, size):
 
 def single_block(scores):
     """A block in which one question has these scores, by 3CosAdd."""
-    return Block(np.zeros((1, len(scores))), np.zeros((1, len(scores))), np.array([scores], np.float64), 0)
+    return new_block(0, np.zeros((1, len(scores))), np.zeros((1, len(scores))), np.array([scores], np.float64), 0)
 
 
 def test_near_ties_are_resolved_in_float64():
@@ -130,6 +130,28 @@ def test_near_ties_are_resolved_in_float64():
     assert update_with([0.6 + 1e-7 - 1e-9], 3) == [4, 5, 3]
     assert not candidates.overflowed.any()
     assert exact_scores(units, question, np.array([3, 2]), "3cosadd").argmax() == 1
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.4])
+@pytest.mark.parametrize("method", range(3))
+def test_bounds_drop_no_candidate(method, shift):
+    """The best of many chunks, of which some have no bounds, is the best of all scores."""
+    rng = np.random.default_rng(5)
+    for size in (GROUPS, CHUNK, 3 * CHUNK + 7):
+        first, second, third = rng.uniform(0, 1, (3, 9, size)) ** rng.choice([1, 4])
+        signed = second - (1 if shift else 0)  # with a shift all differences of PairDirection are negative
+        rows = rng.integers(0, 9, (40, 3))
+        asked = Queries(rows, np.full(40, shift), np.zeros(41, np.int64), np.zeros(0, np.int64))
+        candidates, scores = new_candidates(40), np.empty(CHUNK)
+        units = rng.normal(size=(size, 2)).astype(np.float32)
+        update(method, new_block(method, first, signed, third, 0), asked, units, candidates, scores)
+        for q, (a, b, c) in enumerate(rows):
+            x, y, z = first[a], signed[b], third[c]
+            expected = (y - x + z, y * z * x, (y - x - shift) * z)[method]
+            if method != 1 or not shift:  # tables of 3CosMul are positive
+                assert candidates.best[q] == pytest.approx(expected.max(), abs=1e-12)
+                near = np.flatnonzero(expected >= expected.max() - 9e-8)
+                assert candidates.overflowed[q] or set(near) <= set(candidates.rows[q, : candidates.counts[q]])
 
 
 @pytest.mark.parametrize("method", ["3cosadd", "3cosmul", "pairdirection"])
