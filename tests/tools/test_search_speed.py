@@ -1,0 +1,42 @@
+"""The measurement of search on small vectors, and its choice of indexes by hand."""
+
+import json
+
+import numpy as np
+import pytest
+import search_speed
+from click.testing import CliRunner
+
+import embeddings as em
+
+INDEXES = [
+    {"index": "slow", "recall": 0.96, "bytes": 1000, "rows": 100, "dim": 2, "per_second": 10.0},
+    {"index": "fast", "recall": 0.92, "bytes": 1000, "rows": 100, "dim": 2, "per_second": 20.0},
+    {"index": "large", "recall": 1.0, "bytes": 60_000, "rows": 100, "dim": 2, "per_second": 12345.0},
+]
+
+
+def test_the_fastest_index_that_fits_is_chosen():
+    assert search_speed.LIMITS == (20, 40, 80, 500, 1000)
+    assert search_speed.choice_rows(INDEXES) == [
+        ["0.9", *["`fast` 20"] * 4, "`large` 12,300"],
+        ["0.95", *["`slow` 10"] * 4, "`large` 12,300"],
+        ["0.99", *["-"] * 4, "`large` 12,300"],
+    ]
+
+
+def test_the_tables(tmp_path):
+    pytest.importorskip("faiss")
+    words = ["athens", "greece", "paris", "france", *(f"w{number}" for number in range(40))]
+    em.Vectors(words, np.random.default_rng(1).normal(size=(44, 8)).astype(np.float32)).save(tmp_path / "v.bin")
+    neighbours, out = tmp_path / "n.json", tmp_path / "out"
+    content = {"machine": {"date": "today"}, "grids": [{"grid": "speed", "results": INDEXES}]}
+    neighbours.write_text(json.dumps(content))
+    arguments = [str(tmp_path / "v.bin"), "--rounds", "1", "--calls", "2", "--words", "60", "-o", str(out)]
+    done = CliRunner().invoke(search_speed.main, [*arguments, "--neighbours", str(neighbours)])
+    assert done.exit_code == 0, done.output
+    record, text = json.loads((out / "search.json").read_text()), (out / "search.md").read_text()
+    assert list(record["exact"]) == ["1", "64", "1000"]
+    assert (record["analogies"]["words"], record["analogies"]["covered"]) == (60, 2)
+    assert all(seconds >= 0 for kinds in record["exact"].values() for times in kinds.values() for seconds in times)
+    assert text.count("\n| ") == 2 + 3 + 2 + 3
