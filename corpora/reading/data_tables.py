@@ -1,4 +1,4 @@
-"""Tables of other libraries as sources: pandas, polars, Arrow, Dask and Hugging Face data sets.
+"""Data of other libraries as sources: pandas, polars, Arrow, Dask, Ray and Hugging Face data sets.
 
 They are recognised by their attributes, so that none of these libraries is imported. Rows are read in batches; columns
 in Arrow's memory layout are not copied.
@@ -94,6 +94,41 @@ def open_hugging_face(data: Any) -> OpenTable:
 def open_dask(data: Any) -> OpenTable:
     """Open a Dask DataFrame or Series, a partition at a time."""
     return open_frames(data.partitions[number].compute() for number in range(data.npartitions))
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The items of a Dask Bag, a partition at a time."""
+
+    bag: Any
+
+    def __iter__(self) -> Iterator[Any]:
+        for partition in self.bag.to_delayed():
+            with conversion_errors("a Dask Bag"):
+                items = iter(partition.compute())
+            yield from items
+
+
+def is_bag(data: Any) -> bool:
+    """Whether data are a Dask Bag."""
+    return not isinstance(data, type) and all(hasattr(data, name) for name in ("npartitions", "to_delayed", "topk"))
+
+
+def open_ray(data: Any) -> OpenTable:
+    """Open a Ray Dataset, of which only the selected columns are computed, a batch at a time."""
+    import pyarrow as pa
+
+    def batches(names: Sequence[str]) -> Iterator[Any]:
+        rows = data.select_columns(list(dict.fromkeys(names)))
+        return batches_of(rows.iter_batches(batch_size=BATCH_ROWS, batch_format="pyarrow"))
+
+    known = data.schema()
+    if known is None:
+        return OpenTable(empty_schema(), lambda names: [])
+    schema = known.base_schema
+    if not isinstance(schema, pa.Schema):  # of pandas
+        schema = next(iter(data.iter_batches(batch_size=N_SAMPLED, batch_format="pyarrow"))).schema
+    return OpenTable(schema, batches)
 
 
 def open_pandas(data: Any) -> OpenTable:
@@ -200,6 +235,7 @@ def empty_schema() -> Any:
 OPENERS: tuple[tuple[tuple[str, ...], Callable[[Any], OpenTable]], ...] = (  # attributes that all must be there
     (("with_format", "select_columns", "features"), open_hugging_face),
     (("npartitions", "partitions", "compute"), open_dask),
+    (("iter_batches", "select_columns", "schema"), open_ray),
     (("iloc", "to_numpy"), open_pandas),
     (("scanner", "to_batches", "schema"), open_dataset),
     (("collect_schema", "collect"), open_lazy_frame),

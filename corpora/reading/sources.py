@@ -12,8 +12,9 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Any
 
-from embeddings.corpora.reading.data_tables import DataTable, as_table
+from embeddings.corpora.reading.data_tables import DataTable, Partitions, as_table, is_bag
 from embeddings.errors import CorpusError, RemoteError
+from embeddings.support.local_paths import is_hidden
 from embeddings.support.remote_address import Address, is_remote, parse_address
 
 N_STATUSES = 16  # remote files whose status is requested at a time
@@ -179,14 +180,14 @@ def resolve_source(source: Any) -> list[Source]:
         return [File(None)]
     if isinstance(source, str) and not source:
         raise CorpusError("a source must be a path, '-' or an iterable of strings or token lists, got ''")
-    if is_remote(source):
-        return list(remote_sources(parse_address(source)))
     if isinstance(source, str | os.PathLike):
-        return [File(path) for path in find_files(Path(source))]
+        return list(path_sources(source))
     if inspect.isgeneratorfunction(source):
         return [Items(source())]
     if table := as_table(source):
         return [table]
+    if is_bag(source):
+        return [Items(Partitions(source))]
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         if reason := unusable_reason(source):
             raise CorpusError(f"{type(source).__name__} is not a list of texts: {reason}")
@@ -226,6 +227,11 @@ def find_files(path: Path) -> list[Path]:
     return [path]
 
 
+def path_sources(path: str | os.PathLike[str]) -> Sequence[File]:
+    """Return the files of a path or address."""
+    return remote_sources(parse_address(path)) if is_remote(path) else [File(one) for one in find_files(Path(path))]
+
+
 def remote_sources(address: Address) -> list[RemoteFile]:
     """Return the remote file, the files of the folder, or the matches of the pattern."""
     from embeddings.support.remote_listing import find_remote
@@ -245,13 +251,13 @@ def match_pattern(pattern: str) -> list[Path]:
 
 
 def walk(folder: Path, ancestors: tuple[tuple[int, int], ...]) -> Iterator[Path]:
-    """Yield the files below a folder by name; links are followed, hidden names skipped, and loops refused."""
+    """Yield the files below a folder by name; links are followed, hidden ones skipped, and loops refused."""
     status = folder.stat()
     identity = (status.st_dev, status.st_ino)
     if identity in ancestors:
         raise CorpusError(f"the folder {folder} contains itself through a link")
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        if path.name.startswith("."):
+        if is_hidden(path.name):
             continue
         if path.is_dir():
             yield from walk(path, (*ancestors, identity))

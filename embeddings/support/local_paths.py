@@ -1,9 +1,17 @@
-"""Where files are opened: local paths stay as they are, remote files and folders are copied."""
+"""Which files of a folder belong to a corpus, and local copies of remote files."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from embeddings.support.remote_address import StrPath, is_remote
+
+SPARK_FILES = {"_SUCCESS", "_metadata", "_common_metadata", "_temporary"}  # records of Spark and of other writers
+SPARK_PREFIXES = ("_started_", "_committed_")
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder in the folder of a corpus is not a part of it: hidden, or a record of Spark's own."""
+    return name.startswith((".", *SPARK_PREFIXES)) or name in SPARK_FILES
 
 
 def local_path(path: StrPath, companions: Sequence[str] = ()) -> Path:

@@ -3,13 +3,11 @@
 from fnmatch import fnmatchcase
 
 from embeddings.errors import RemoteError
+from embeddings.support.local_paths import is_hidden
 from embeddings.support.remote_address import MAGIC, WEB, Address
 from embeddings.support.remote_copies import files_below
 from embeddings.support.remote_retry import attempt
 from embeddings.support.remote_store import absence, arrow_store
-
-SPARK_FILES = ("_SUCCESS", "_metadata", "_common_metadata", "_started_", "_committed_")
-SPARK_FOLDERS = ("_temporary",)
 
 
 def find_remote(address: Address) -> list[Address]:
@@ -41,11 +39,6 @@ def find_remote(address: Address) -> list[Address]:
 def shown_files(files: list[Address], folder: str) -> list[Address]:
     """The files that are neither hidden nor records of Spark's own."""
     return [one for one in files if not any(is_hidden(part) for part in one.path[len(folder) :].split("/"))]
-
-
-def is_hidden(name: str) -> bool:
-    """Whether a file or folder of a corpus folder is not a part of the corpus."""
-    return name.startswith((".", *SPARK_FILES)) or name in SPARK_FOLDERS
 
 
 def matches(parts: list[str], steps: list[str]) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from embeddings.errors import SettingError
 from embeddings.support import remote_address
+from embeddings.support.local_paths import is_hidden
 from embeddings.support.remote_address import (
     Address,
     display_name,
@@ -14,7 +15,7 @@ from embeddings.support.remote_address import (
     parse_address,
     without_credentials,
 )
-from embeddings.support.remote_listing import is_hidden, matches
+from embeddings.support.remote_listing import matches
 
 
 @pytest.mark.parametrize(
