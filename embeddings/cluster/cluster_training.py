@@ -10,12 +10,15 @@ import numpy as np
 from embeddings.cluster.cluster_options import ClusterError, ClusterOptions
 from embeddings.cluster.cluster_run import ClusterRun
 from embeddings.cluster.cluster_task import ClusterData, ClusterTask
+from embeddings.cluster.divided_text import DividedText, can_divide, reads_shares
 from embeddings.cluster.ray_runtime import connected, explained
 from embeddings.cluster.shared_text import SentText, description_of, send_all, send_share
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.cluster.worker_process import WorkerProcess
+from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import SettingError
+from embeddings.kernels.compile_time import compile_time
 from embeddings.kernels.row_operations import padded
 from embeddings.models.model import Model
 from embeddings.models.package_versions import package_versions
@@ -26,7 +29,7 @@ from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import TokenStream
-from embeddings.training.training_data import TrainingData, prepare
+from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, prepare
 
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
@@ -45,12 +48,35 @@ def train_on_cluster(
         pool = new_pool(ray, cluster, workers)
         try:
             machines = describe_workers(pool, trainer)
-            data = prepare(trainer, corpus, threads=threads, seed=seed, report=report, run_options=run_options)
+            options: dict[str, Any] = {"threads": threads, "seed": seed, "report": report, "run_options": run_options}
+            text = as_corpus(corpus, trainer) if not isinstance(corpus, EncodedCorpus) else None
+            if text is not None and workers > 1 and can_divide(text, trainer, run_options) and reads_shares(trainer):
+                return train_divided(cluster, pool, machines, trainer, text, threads_per_replica, **options)
+            data = prepare(trainer, corpus if text is None else text, **options)
             values = {name: getattr(data, name) for name in TrainingData.__dataclass_fields__}
             cluster_data = ClusterData(**values, threads_per_replica=threads_per_replica)
             return ClusterSession(cluster, pool, cluster_data, machines).train()
         finally:
             pool.close()
+
+
+def train_divided(
+    cluster: ClusterOptions, pool: WorkerPool, machines: list[dict[str, Any]], trainer: "Trainer", corpus: Corpus,
+    threads_per_replica: int, *, threads: int | None, seed: int, report: Report | None, run_options: RunOptions,
+) -> Model:  # fmt: skip
+    """Train a model on text that the workers read."""
+    compiled_before = compile_time.seconds
+    threads, seed = check_threads_and_seed(threads, seed, trainer)
+    run_options.check(trainer)
+    run_options.check_fingerprint(trainer, threads, seed)
+    text = DividedText(pool, corpus, cluster.threads_per_worker)
+    vocabulary = text.select(getattr(trainer, "min_count", 1), getattr(trainer, "max_vocab", None))
+    assert run_options.replicas is not None
+    share: Any = text.share_out(vocabulary, run_options.replicas.count * threads_per_replica)
+    data = ClusterData(
+        trainer, share, vocabulary, threads, seed, report, run_options, compiled_before, threads_per_replica
+    )
+    return ClusterSession(cluster, pool, data, machines, text).train()
 
 
 def check_options(trainer: "Trainer", run_options: RunOptions) -> None:
@@ -101,11 +127,14 @@ class ClusterSession:
     Arguments:
         data: of the whole corpus.
         machines: what each worker says of its machine.
+        text: the text, if the workers have read it.
     """
 
     def __init__(
-        self, cluster: ClusterOptions, pool: WorkerPool, data: ClusterData, machines: list[dict[str, Any]]
-    ) -> None:
+        self, cluster: ClusterOptions, pool: WorkerPool, data: ClusterData, machines: list[dict[str, Any]],
+        text: DividedText | None = None,
+    ) -> None:  # fmt: skip
+        self.text = text
         self.cluster, self.pool, self.data, self.machines = cluster, pool, data, machines
         self.is_whole = False  # each worker needs all of the text
         self.sent: SentText | None = None
@@ -125,10 +154,16 @@ class ClusterSession:
             plan = data.settings.plan(replace(data, encoded=cast(EncodedCorpus, no_tokens)))
             stream = plan.stream
             if type(stream) is TokenStream and plan.vocabulary is None:
-                self.bounds = share_bounds(len(encoded.ids), np.asarray(encoded.sentences), data.shares)
+                if self.text is not None:
+                    self.bounds = self.text.bounds
+                else:
+                    self.bounds = share_bounds(len(encoded.ids), np.asarray(encoded.sentences), data.shares)
                 return replace(plan, stream=RemoteStream(stream, self.bounds, 0, 0))
         except WholeCorpusNeeded:
-            pass
+            if self.text is not None:
+                raise ClusterError(
+                    f"the plan of {data.trainer} depends on settings or words in what it reads"
+                ) from None
         self.is_whole, plan = True, data.settings.plan(data)
         self.bounds = list(plan.stream.bounds(data.shares))
         return plan
@@ -173,6 +208,8 @@ class ClusterSession:
     def text_sender(self, task: ClusterTask) -> Callable[[int], SentText]:
         """A function that sends a worker its text."""
         ray, encoded = self.pool.ray, self.data.encoded
+        if self.text is not None:
+            return self.text.sender(task, cast(CorpusShare, encoded))
         if not self.is_whole:
             return lambda number: send_share(ray, encoded, *task.tokens_of(number))
         here = ray.get_runtime_context().get_node_id()

@@ -14,7 +14,7 @@ class ExchangeStatistics:
     def __init__(self, workers: int) -> None:
         self.words, self.seconds = np.zeros(workers), np.zeros(workers)  # of learning, by worker
         self.learning = self.merging = 0.0  # seconds of the run
-        self.received_bytes = self.merges = 0
+        self.received_bytes = self.merges = self.peak_memory = 0
         self.replaced: list[int] = []  # workers, in order
 
     def add_interval(self, reports: Mapping[int, Report], before: Mapping[int, ShareProgress], seconds: float) -> None:
@@ -22,6 +22,7 @@ class ExchangeStatistics:
         self.learning += seconds
         for number, report in reports.items():
             self.seconds[number] += report.seconds
+            self.peak_memory = max(self.peak_memory, report.memory)
             self.words[number] += sum(one.words - before[share].words for share, one in report.progress.items())
 
     def add_merge(self, received: int, seconds: float) -> None:
@@ -66,5 +67,6 @@ class ExchangeStatistics:
             "waiting_share": round(self.waiting_share, 4),
             "merges": self.merges,
             "exchanged_bytes": self.received_bytes,
+            "peak_memory_bytes": self.peak_memory,
             "replaced_workers": self.replaced,
         }

@@ -1,5 +1,6 @@
 """The replicas of one worker: their tables, and the threads that learn them. Knows nothing of Ray."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
@@ -33,10 +34,11 @@ class ShareProgress:
 
 @dataclass(frozen=True)
 class Report:
-    """What a worker reports after an interval: the progress of its shares by number, and seconds that it took."""
+    """What a worker reports after an interval: the progress of its shares by number, seconds, and peak memory."""
 
     progress: dict[int, ShareProgress]
     seconds: float
+    memory: int  # bytes
 
 
 class ReplicaHost:
@@ -104,7 +106,7 @@ class ReplicaHost:
                 worker.run_until(epochs, halt, share)
 
         run_threads(work, threads, lambda: False)
-        return Report(self.progress(), perf_counter() - started)
+        return Report(self.progress(), perf_counter() - started, peak_memory())
 
     def progress(self) -> dict[int, ShareProgress]:
         """The progress of all shares; the arrays are copies."""
@@ -138,3 +140,13 @@ class ReplicaHost:
     def part_of_tables(self) -> Arrays:
         """The merged rows of this worker's part of all tables."""
         return {name: table[self.number :: self.task.workers] for name, table in self.base.items()}
+
+
+def peak_memory() -> int:
+    """The most memory that this process had, in bytes; 0 if unknown."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -1,12 +1,13 @@
 """How the text of a corpus comes to the workers: as a share of its tokens, or as a whole."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from embeddings.cluster.text_piece import Fragment, join_fragments
 from embeddings.corpora.corpus_cache.tempdir import new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.training.corpus_share import CorpusShare, cut_lines
@@ -26,6 +27,8 @@ class SentText:
         description: fields of a `CorpusShare` but for tokens and lines.
         files: references to parts of each file of an encoded corpus, by name, if all of it is sent.
         folder: the folder of the encoded corpus, if the worker is on the same machine.
+        fragments: references to a `Fragment` of each piece of the text, for a share that the workers have encoded.
+        begin: where the share begins in the whole text, for `fragments`.
     """
 
     tokens: list[Any]
@@ -34,6 +37,8 @@ class SentText:
     description: Mapping[str, Any]
     files: Mapping[str, list[Any]]
     folder: Path | None = None
+    fragments: Sequence[Any] = ()
+    begin: int = 0
 
     def receive(self) -> EncodedCorpus | CorpusShare:
         """The text, in a temporary file; OutputError if the disk is full."""
@@ -43,15 +48,22 @@ class SentText:
             return self.receive_files()
         import ray
 
+        if self.fragments:
+            return self.receive_fragments([ray.get(one) for one in self.fragments])
         tokens, filled = memory_mapped_zeros(self.count, 1, np.int32, "tokens").reshape(-1), 0
         for part in self.tokens:
             values = ray.get(part)
             tokens[filled : filled + len(values)] = values
             filled += len(values)
-        lines = np.array(ray.get(self.lines))
-        for array in (tokens, lines):
-            array.setflags(write=False)
-        return CorpusShare(tokens, lines, **self.description)
+        return CorpusShare(read_only(tokens), read_only(np.array(ray.get(self.lines))), **self.description)
+
+    def receive_fragments(self, fragments: Sequence[Fragment]) -> CorpusShare:
+        """The share in fragments of several pieces."""
+        end = self.begin + self.count
+        tokens = memory_mapped_zeros(self.count, 1, np.int32, "tokens").reshape(-1)
+        ids, lines, first_line = join_fragments(fragments, self.begin, end)
+        tokens[:] = ids
+        return CorpusShare(read_only(tokens), read_only(lines), first_line, **self.description)
 
     def receive_files(self) -> EncodedCorpus:
         """The encoded corpus, in a temporary folder."""
@@ -63,6 +75,12 @@ class SentText:
                     for part in parts:
                         file.write(ray.get(part).data)
         return EncodedCorpus(folder, temporary=True)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """An array like those of a memory-mapped file, for which kernels are compiled."""
+    array.setflags(write=False)
+    return array
 
 
 def description_of(encoded: EncodedCorpus) -> dict[str, Any]:

@@ -6,6 +6,7 @@ the result is the same bytes as without the failure.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -19,6 +20,7 @@ from embeddings.models.parameters import Arrays
 from embeddings.support.logs import log, notice
 
 POLL_SECONDS = 0.1
+CLOSE_SECONDS = 5.0
 ADVICE = "if there are checkpoints, resume continues from the last one"
 MAX_FAILURES = 3  # of a worker in one interval
 
@@ -202,15 +204,24 @@ class WorkerPool:
         """Replace workers that were lost; their replacements have the tables and the progress of the last merge."""
         self.current -= set(failures)
         for number, error in failures.items():
-            while True:
+            self.count_failure(number, error)
+            self.new_process(number)  # all of them first, as a new worker may need text from others
+        waiting = [*failures]
+        while waiting:
+            number = waiting.pop(0)
+            try:
+                self.restart(number)
+            except Exception as error:
+                if not is_loss(self.ray, error):
+                    raise explained(self.ray, error, f"worker {number}") from None
                 self.count_failure(number, error)
-                try:
-                    self.restart(number)
-                    break
-                except Exception as next_error:
-                    if not is_loss(self.ray, next_error):
-                        raise explained(self.ray, next_error, f"worker {number}") from None
-                    error = next_error
+                self.new_process(number)
+                waiting.append(number)
+
+    def new_process(self, number: int) -> None:
+        """Start a new process in place of a worker."""
+        self.ray.kill(self.actors[number])
+        self.actors[number] = self.new_actor(number)
 
     def count_failure(self, number: int, error: BaseException) -> None:
         """Report a failure; raises ClusterError if there were too many."""
@@ -226,8 +237,6 @@ class WorkerPool:
 
     def restart(self, number: int) -> None:
         """Start a replacement from the last merge."""
-        self.ray.kill(self.actors[number])
-        self.actors[number] = self.new_actor(number)
         started = self.send_start(number)
         try:
             self.ray.get(started, timeout=self.timeout)
@@ -262,6 +271,9 @@ class WorkerPool:
         )
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers, after they have removed their files."""
+        closing = [actor.close.remote() for actor in self.actors]
+        with suppress(Exception):
+            self.ray.wait(closing, num_returns=len(closing), timeout=CLOSE_SECONDS)
         for actor in self.actors:
             self.ray.kill(actor)

@@ -2,7 +2,9 @@
 
 import os
 import socket
+from collections.abc import Sequence
 from importlib import import_module
+from time import perf_counter
 from typing import Any
 
 from embeddings import registry
@@ -10,7 +12,10 @@ from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.replica_host import ReplicaHost, ShareProgress
 from embeddings.cluster.row_exchange import MergedRows, size
 from embeddings.cluster.shared_text import SentText
+from embeddings.cluster.text_piece import CountedWords, Fragment, TextPiece, merge_counted
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.reading.sources import File
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.models.package_versions import package_versions
 from embeddings.models.parameters import Arrays
 from embeddings.support.system import free_memory
@@ -22,6 +27,7 @@ class WorkerProcess:
     def __init__(self, number: int) -> None:
         self.number = number
         self.host: ReplicaHost | None = None
+        self.piece = TextPiece([], {}, 1)
 
     def describe(self, trainer: str, module: str) -> dict[str, Any]:
         """What has to be equal on all machines, the plugin among it, and what is free on this one."""
@@ -35,6 +41,24 @@ class WorkerProcess:
             versions = package_versions()
         node = ray.get_runtime_context().get_node_id()
         return {"versions": versions, "node": node, "machine": socket.gethostname(), "free": free_memory()}
+
+    def encode(self, files: Sequence[File], settings: dict[str, Any], threads: int) -> tuple[Any, ...]:
+        """Encode a piece of the text; returns its description, tokens and seconds, and its words."""
+        started = perf_counter()
+        self.piece = TextPiece(files, settings, threads)
+        return (self.piece.meta, self.piece.tokens, perf_counter() - started), self.piece.counted_words()
+
+    def merge_words(self, first: CountedWords, second: CountedWords, max_types: int | None) -> CountedWords:
+        """Merge the words of two pieces, or of more."""
+        return merge_counted(first, second, max_types)
+
+    def place(self, offset: int, vocabulary: Vocabulary, places: Sequence[int]) -> tuple[tuple[int, int], list[int]]:
+        """Take over the place of the piece and the rows of words; returns its hashes, and lines near some places."""
+        return self.piece.place(offset, vocabulary), self.piece.lines_near(places)
+
+    def cut(self, begin: int, end: int) -> Fragment:
+        """Some tokens of the piece."""
+        return self.piece.cut(begin, end)
 
     def process(self) -> int:
         """The number of this process."""
@@ -83,5 +107,6 @@ class WorkerProcess:
 
     def close(self) -> None:
         """Remove temporary files."""
+        self.piece.close()
         if self.host is not None and isinstance(self.host.data.encoded, EncodedCorpus):
             self.host.data.encoded.close()

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from interrupted_runs import corpus, learn, table_bytes
+from lost_workers import kill_before
 
 import embeddings as em
+from embeddings.cluster import cluster_training
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns
 FOUR = em.Replicas(4, merge_every=4000)
@@ -96,18 +98,41 @@ def test_tables_larger_than_memory_are_refused(ray):
               cluster=em.Cluster("auto", workers=2))  # fmt: skip
 
 
-def test_nodes_do_not_change_the_result(one_machine, ray):
-    from ray.cluster_utils import Cluster
+@pytest.fixture
+def files(tmp_path):
+    rng = np.random.default_rng(7)
+    for number, lines in enumerate((700, 20, 0, 900)):
+        words = [" ".join(f"w{i}" for i in rng.zipf(1.5, rng.integers(0, 40)) % 300) for _ in range(lines)]
+        (tmp_path / f"{number}.txt").write_text("\n".join(words) + "\n" * (number % 2))
+    return tmp_path
 
-    ray.shutdown()
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    try:
-        for _ in range(2):
-            nodes.add_node(num_cpus=1)
-        ray.init(address=nodes.address, log_to_driver=False)
-        model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR, cluster=em.Cluster("auto"))
-        assert model.record["cluster"]["workers"] == 3
-        assert table_bytes(model) == table_bytes(one_machine)
-    finally:
-        ray.shutdown()
-        nodes.shutdown()
+
+def test_workers_read_the_text_and_learn_the_same(ray, files, monkeypatch):
+    settings, replicas = {"min_count": 3, "shuffle": True}, em.Replicas(4, merge_every=4000)
+    one = learn("skipgram", em.Corpus(files), settings, replicas=replicas)
+    monkeypatch.setattr(cluster_training, "prepare", None)  # not this process
+    cluster = em.Cluster("auto", workers=2)
+    other = learn("skipgram", em.Corpus(files), settings, replicas=replicas, cluster=cluster)
+    assert other.vectors.words == one.vectors.words
+    assert (other.vocabulary.counts == one.vocabulary.counts).all()
+    assert table_bytes(one) == table_bytes(other)
+    assert one.record["text"] == other.record["text"]
+    with pytest.raises(em.EmbeddingsError, match="min_count"):
+        learn("skipgram", em.Corpus(files), {"min_count": 1_000_000}, cluster=cluster)
+    (files / "1.txt").write_bytes(b"\xff\xfe\xfd broken")
+    with pytest.raises(em.EmbeddingsError, match="encoding"):
+        learn("skipgram", em.Corpus(files), settings, cluster=cluster)
+
+
+def test_a_lost_worker_reads_its_piece_again(ray, files, monkeypatch):
+    replicas = em.Replicas(2, merge_every=4000)
+    one = learn("skipgram", em.Corpus(files), {}, replicas=replicas)
+    kill_before(monkeypatch, "learn", {1: [0, 1], 3: [1]})
+    cluster = em.Cluster("auto", workers=2)
+    with pytest.raises(em.EmbeddingsError, match="all workers were lost"):
+        learn("skipgram", em.Corpus(files), {}, replicas=replicas, cluster=cluster)
+    monkeypatch.undo()
+    kill_before(monkeypatch, "learn", {0: [0, 1], 1: [1], 3: [0]})
+    other = learn("skipgram", em.Corpus(files), {}, replicas=replicas, cluster=cluster)
+    assert other.record["cluster"]["replaced_workers"] == [0, 1, 1, 0]
+    assert table_bytes(one) == table_bytes(other)

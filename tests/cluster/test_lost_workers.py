@@ -5,6 +5,7 @@ import signal
 
 import pytest
 from interrupted_runs import corpus, learn, table_bytes
+from lost_workers import kill, kill_before
 
 import embeddings as em
 from embeddings.cluster import cluster_training, worker_pool
@@ -17,23 +18,6 @@ TWO = em.Replicas(2, merge_every=3000)
 @pytest.fixture(scope="module")
 def one_machine():
     return learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=TWO)
-
-
-def kill(pool, number):
-    """End the process of a worker at once."""
-    os.kill(pool.ray.get(pool.actors[number].process.remote()), signal.SIGKILL)
-
-
-def kill_before(monkeypatch, method, when):
-    """Kill workers before some calls of a method of the pool: `when` has their numbers by call."""
-    original, calls = getattr(WorkerPool, method), iter(range(1000))
-
-    def call(pool, *arguments):
-        for number in when.get(next(calls), ()):
-            kill(pool, number)
-        return original(pool, *arguments)
-
-    monkeypatch.setattr(WorkerPool, method, call)
 
 
 @pytest.mark.parametrize("method", ["learn", "merge"])

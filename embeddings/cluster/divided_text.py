@@ -1,0 +1,174 @@
+"""Text that the workers read themselves, each a piece: counted by all of them, and divided into equal shares.
+
+Pieces are ranges of bytes, so they hold different numbers of words. When all words are counted, each worker gets its
+share of the words from the pieces that hold them. So the shares do not depend on the number of pieces.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from embeddings.cluster.cluster_task import ClusterTask
+from embeddings.cluster.ray_runtime import explained
+from embeddings.cluster.shared_text import SentText, read_only
+from embeddings.cluster.text_piece import CountedWords
+from embeddings.cluster.worker_pool import WorkerPool
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.reading.file_ranges import divide_files
+from embeddings.corpora.reading.sources import File, file_statuses
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import NoWordsError
+from embeddings.support.logs import notice
+from embeddings.training.callbacks import Callback
+from embeddings.training.compile_ahead import SmallText, with_small_tables
+from embeddings.training.corpus_share import CorpusShare, share_bounds
+from embeddings.training.run_options import RunOptions
+from embeddings.training.stream import TokenStream
+from embeddings.training.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from embeddings.training.trainer import Trainer
+
+
+def can_divide(corpus: Corpus, trainer: "Trainer", run_options: RunOptions) -> bool:
+    """Whether workers can read the text: files, of which nothing but the words and lines is needed."""
+    is_plain = not (corpus.labels or corpus.pairs or corpus.phrase_config or corpus.vocabulary or corpus.deduplicate)
+    is_plain = is_plain and corpus.rows is None and corpus.tag_column is None and corpus.rules.is_built_in
+    has_files = all(type(source) is File for source in corpus.sources) and file_statuses(corpus.sources) is not None
+    selects = run_options.vocabulary_rule is not None or getattr(trainer, "min_documents", 1) > 1
+    selects = selects or bool(getattr(trainer, "unknown_rows", 0))
+    cuts = any(getattr(one, "validation", None) is not None for one in run_options.callbacks) or any(
+        type(one).on_corpus is not Callback.on_corpus and not hasattr(one, "validation")
+        for one in run_options.callbacks
+    )
+    return is_plain and has_files and not selects and not cuts
+
+
+class DividedText:
+    """The pieces of a text, one for each worker.
+
+    Arguments:
+        corpus: one that `can_divide`.
+        threads: of each worker, for reading.
+
+    Raises:
+        CorpusError: a file cannot be read, is broken, or there are no words.
+    """
+
+    def __init__(self, pool: WorkerPool, corpus: Corpus, threads: int) -> None:
+        self.pool, self.corpus, self.threads = pool, corpus, threads
+        workers = len(pool.actors)
+        files: Any = corpus.sources
+        self.files = divide_files(files, workers, corpus.encoding)
+        self.holders: dict[int, Any] = {}  # the worker that holds a piece
+        started = perf_counter()
+        refs, words = {}, []
+        for number in range(workers):
+            refs[number], counted = self.send_encode(number)
+            words.append(counted)
+        results = self.results(refs)
+        self.tokens = [results[number][1] for number in range(workers)]
+        self.offsets = np.append(0, np.cumsum(self.tokens)).tolist()
+        if not self.offsets[-1]:
+            raise NoWordsError(f"no words found in {', '.join(source.name for source in corpus.sources)}")
+        self.words: CountedWords = self.results({0: self.reduce(words)})[0]
+        self.meta = self.describe([results[number][0] for number in range(workers)])
+        notice(
+            f"{workers} workers read {self.offsets[-1]:,} words ({len(self.words.vocabulary):,} distinct) in "
+            f"{perf_counter() - started:.1f} s"
+        )
+
+    def results(self, refs: dict[int, Any]) -> dict[int, Any]:
+        """The results of workers; a worker that is lost while the text is read ends the run."""
+        results, failures = self.pool.wait(refs)
+        for number, error in failures.items():
+            raise explained(self.pool.ray, error, f"worker {number}")
+        return results
+
+    def send_encode(self, number: int) -> Any:
+        """Let a worker encode its piece; returns references to a description and to its words."""
+        actor = self.holders[number] = self.pool.actors[number]
+        return actor.encode.options(num_returns=2).remote(self.files[number], self.corpus.text_settings, self.threads)
+
+    def reduce(self, words: list[Any]) -> Any:
+        """A reference to the words of all pieces, merged in a tree by the workers."""
+        step = 1
+        while step < len(words):
+            for first in range(0, len(words) - step, 2 * step):
+                merge = self.pool.actors[first].merge_words
+                words[first] = merge.remote(words[first], words[first + step], self.corpus.max_types)
+            step *= 2
+        return words[0]
+
+    def describe(self, metas: list[dict[str, Any]]) -> dict[str, Any]:
+        """The description of the whole text."""
+        columns: dict[str, str] = {}
+        for meta in metas:
+            columns |= meta["columns"]
+        return {
+            "settings": self.corpus.text_settings,
+            "sources": [source.name for source in self.corpus.sources],
+            "tokens": self.offsets[-1],
+            "types": len(self.words.vocabulary),
+            "decoding_errors": sum(meta["decoding_errors"] for meta in metas),
+            "max_undercount": self.words.max_undercount,
+            "fixed_vocabulary": False,
+            "columns": columns,
+            "has_items": any(meta["has_items"] for meta in metas),
+        }
+
+    def select(self, min_count: int, max_vocab: int | None) -> Vocabulary:
+        """The words to train."""
+        return self.words.vocabulary.select(min_count=min_count, max_vocab=max_vocab)
+
+    def share_out(self, vocabulary: Vocabulary, shares: int) -> CorpusShare:
+        """Divide the text into shares; returns what this process needs of it."""
+        total = self.offsets[-1]
+        self.vocabulary = self.pool.ray.put(vocabulary)
+        self.places = [total * share // shares for share in range(1, shares)]
+        placed = self.results({number: self.send_place(number) for number in range(len(self.files))})
+        lines = sorted({total, *(line for _, near in placed.values() for line in near)})
+        self.bounds = share_bounds(total, np.array(lines), shares)
+        sums = [sum(one) % 2**64 for one in zip(*(hashes for hashes, _ in placed.values()), strict=True)]
+        digest = sha256(f"{total} {sums}".encode())
+        digest.update(vocabulary.counts.tobytes())
+        nothing = read_only(np.zeros(0, np.int32)), read_only(np.zeros(1, np.int64))
+        fingerprint = digest.hexdigest()[:32]
+        return CorpusShare(*nothing, 0, self.meta, fingerprint, self.words.max_undercount, None)
+
+    def send_place(self, number: int) -> Any:
+        """Tell a worker where its piece begins."""
+        return self.pool.actors[number].place.remote(self.offsets[number], self.vocabulary, self.places)
+
+    def sender(self, task: ClusterTask, share: CorpusShare) -> Callable[[int], SentText]:
+        """A function that sends a worker its share."""
+        names = ("meta", "fingerprint", "max_undercount", "phrases")
+        description = {name: getattr(share, name) for name in names}
+
+        def send(number: int) -> SentText:
+            begin, end = task.tokens_of(number)
+            fragments = []
+            for piece in range(len(self.files)):
+                if self.offsets[piece] < end:  # earlier pieces tell how many lines they have
+                    if self.holders[piece] is not self.pool.actors[piece]:
+                        self.send_encode(piece)
+                        self.send_place(piece)
+                    fragments.append(self.pool.actors[piece].cut.remote(begin, end))
+            return SentText([], end - begin, None, description, {}, fragments=fragments, begin=begin)
+
+        return send
+
+
+def reads_shares(trainer: "Trainer") -> bool:
+    """Whether the plan of a trainer reads the text through its stream only, tried with a few words."""
+    small = SmallText()
+    share: Any = CorpusShare(small.ids, small.sentences, 0, small.meta, "")
+    try:
+        data = TrainingData(with_small_tables(trainer), share, small.vocabulary, 1, 1, None)
+        plan = data.settings.plan(data)
+    except Exception:  # `WholeCorpusNeeded`, or the settings do not fit a few words
+        return False
+    return type(plan.stream) is TokenStream and plan.vocabulary is None

@@ -1,0 +1,27 @@
+"""Several nodes of Ray on this machine."""
+
+import pytest
+from interrupted_runs import corpus, learn, table_bytes
+
+import embeddings as em
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns
+FOUR = em.Replicas(4, merge_every=4000)
+
+
+def test_nodes_do_not_change_the_result():
+    ray = pytest.importorskip("ray", reason="requires ray: pip install 'embeddings-toolkit[cluster]'")
+    from ray.cluster_utils import Cluster
+
+    one_machine = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR)
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        for _ in range(2):
+            nodes.add_node(num_cpus=1)
+        ray.init(address=nodes.address, log_to_driver=False)
+        model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR, cluster=em.Cluster("auto"))
+        assert model.record["cluster"]["workers"] == 3
+        assert table_bytes(model) == table_bytes(one_machine)
+    finally:
+        ray.shutdown()
+        nodes.shutdown()

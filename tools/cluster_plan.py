@@ -1,0 +1,284 @@
+"""Plans training on clusters that are too large to try: time and memory from measured costs and a corpus's frequencies.
+
+python tools/cluster_plan.py measure FOLDER [--corpus TEXT]
+python tools/cluster_plan.py check FOLDER [--corpus TEXT] [--workers N...] [--epochs N]
+python tools/cluster_plan.py table FOLDER
+
+`measure` writes FOLDER/costs.json: CPU seconds of learning, and of finding, merging and applying changed rows, and the
+rank-frequency curve of the text. `check` trains on 1 to 4 local workers (requires ray), and writes FOLDER/check.json
+and FOLDER/check.md: what was measured beside what is calculated. `table` writes FOLDER/plan.md.
+
+The rows that a replica changes in n words: word i, of the frequency p_i, is read n p_i k_i times on average, where k_i
+is the share that subsampling keeps, and drawn n' q_i times as a negative sample. So 1 - exp(-n p_i k_i) of the input
+rows change, and 1 - exp(-n p_i k_i - n' q_i) of the output rows. A worker sends and receives its changed rows, and then
+the rows that any worker changed, without its own part.
+"""
+
+import argparse
+import json
+import platform
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import embeddings as em
+from embeddings.cluster.row_exchange import Rows, apply_merged, changed_rows, merge_table
+from embeddings.kernels.merge_rows import RULES
+from embeddings.kernels.row_operations import padded
+from embeddings.settings import BATCH_WINDOWS
+from embeddings.support.system import available_threads
+from embeddings.training.replicas import MergeSchedule
+
+DIMS = (100, 300)
+NEGATIVES, SUBSAMPLE = 5, 1e-3
+SAMPLE_ROWS, SAMPLE_REPLICAS = 50_000, 4
+THREADS, THREAD_EFFICIENCY = 16, 0.85  # of a machine: an assumption
+MERGE_EVERY = 16_000_000
+MACHINES, GIGABITS, VOCABULARIES, WORDS = (1, 4, 16, 64), (10, 100), (1_000_000, 5_000_000), (10**10, 10**12)
+ROW_NUMBER = 8  # bytes that are sent with a row
+CURVE_POINTS = 200
+
+
+class Costs(NamedTuple):
+    """CPU seconds of one thread: for a word, and for a byte of rows."""
+
+    learn: float
+    scan: float
+    merge: float
+    apply: float
+    copy: float
+
+
+class Job(NamedTuple):
+    """A run: machines or workers, threads of each, bytes per second to and from each, and its settings."""
+
+    machines: int
+    threads: float
+    bandwidth: float
+    vocabulary: int
+    dim: int
+    words: int
+    merge_every: int
+
+
+class Estimate(NamedTuple):
+    """What a run takes: seconds, bytes that a machine receives of changed rows, and bytes of memory."""
+
+    learning: float
+    merging: float
+    merges: int
+    received: float
+    memory: float
+
+    @property
+    def seconds(self) -> float:
+        """All of it."""
+        return self.learning + self.merging
+
+
+def frequencies(curve: dict[str, list[float]], vocabulary: int) -> np.ndarray:
+    """The frequencies of words by rank, (vocabulary,): between measured ranks and beyond them by a power law."""
+    ranks, values = np.log(curve["ranks"]), np.log(curve["frequencies"])
+    slope = np.polyfit(ranks[len(ranks) // 2 :], values[len(ranks) // 2 :], 1)[0]
+    wanted = np.log(np.arange(1, vocabulary + 1))
+    result = np.exp(np.where(wanted <= ranks[-1], np.interp(wanted, ranks, values),
+                             values[-1] + slope * (wanted - ranks[-1])))  # fmt: skip
+    return result / result.sum()
+
+
+def changed_per_interval(curve: np.ndarray, words: float) -> tuple[np.ndarray, np.ndarray]:
+    """The probability that each input and each output row changes in so many words of a replica."""
+    ratio = SUBSAMPLE / curve
+    read = words * curve * np.minimum(1, np.sqrt(ratio) + ratio)
+    noise = curve**0.75 / (curve**0.75).sum()
+    drawn = read.sum() * NEGATIVES / BATCH_WINDOWS
+    return 1 - np.exp(-read), 1 - np.exp(-read - drawn * noise)
+
+
+def intervals(job: Job) -> Iterator[tuple[float, int]]:
+    """The words that a machine reads between two merges, and how many intervals of these words there are."""
+    schedule, read, total = MergeSchedule(job.merge_every), 0.0, job.words / job.machines
+    while schedule.next_merge < total:
+        words = schedule.next_merge - read
+        if words >= job.merge_every:  # all others are as long
+            count = int((total - read) // words)
+            yield words, count
+            read += count * words
+            break
+        yield words, 1
+        read = schedule.next_merge
+        schedule.advance()
+    if total > read:
+        yield total - read, 1
+
+
+def estimate(job: Job, costs: Costs, curve: np.ndarray) -> Estimate:
+    """What a run takes."""
+    width = 4 * padded(job.dim)
+    table = job.vocabulary * width
+    learning = job.words / job.machines * costs.learn / job.threads
+    merging, received, merges, largest = 0.0, 0.0, 0, 0.0
+    for words, count in intervals(job):
+        own = changed_per_interval(curve, words)
+        own_rows = sum(float(part.sum()) for part in own)
+        all_rows = sum(float((1 - (1 - part) ** job.machines).sum()) for part in own)
+        share = 1 - 1 / job.machines
+        traffic = (own_rows + all_rows) * (width + ROW_NUMBER) * share
+        cpu = costs.scan * 2 * table + costs.copy * 2 * (own_rows + all_rows) * width
+        cpu += costs.merge * all_rows * width + costs.apply * 2 * all_rows * width
+        merging += count * (cpu / job.threads + traffic / job.bandwidth)
+        received += count * own_rows * (width + ROW_NUMBER)
+        merges += count
+        largest = max(largest, (own_rows + 2 * all_rows) * width)
+    return Estimate(learning, merging, merges, received, 4 * table + largest)
+
+
+def cpu_seconds(work: Any, least: float = 1.0) -> float:
+    """CPU seconds of a call, after one call more; the mean over at least this many seconds."""
+    work()
+    started, count = time.process_time(), 0
+    while time.process_time() - started < least:
+        work()
+        count += 1
+    return (time.process_time() - started) / count
+
+
+def measure_rows(dim: int) -> dict[str, float]:
+    """CPU seconds for a byte of rows."""
+    width, rng = padded(dim), np.random.default_rng(1)
+    base = rng.random((SAMPLE_ROWS, width), np.float32)
+    copies = np.repeat(base[np.newaxis], SAMPLE_REPLICAS, axis=0)
+    rows = np.arange(0, SAMPLE_ROWS, 2)
+    copies[:, rows] += np.float32(0.01)
+    changes = {number: Rows(rows, copies[number, rows]) for number in range(SAMPLE_REPLICAS)}
+    rule, size = RULES.index("coherence"), 4.0 * width
+    merged = merge_table(base, rows, changes, SAMPLE_REPLICAS, rule)
+    calls = {
+        "scan": (lambda: changed_rows(base, copies[0], 1), SAMPLE_ROWS),
+        "merge": (lambda: merge_table(base, rows, changes, SAMPLE_REPLICAS, rule), len(rows) * SAMPLE_REPLICAS),
+        "apply": (lambda: apply_merged({"a": base}, {"a": copies[:1]}, [{"a": Rows(rows, merged)}]), 2 * len(rows)),
+        "copy": (lambda: base[rows].copy(), 2 * len(rows)),
+    }
+    return {name: cpu_seconds(call) / (count * size) for name, (call, count) in calls.items()}
+
+
+def measure_learning(encoded: em.Corpus, dim: int) -> float:
+    """CPU seconds for a word: those of three epochs without those of one."""
+
+    def train(epochs: int) -> float:
+        started = time.process_time()
+        em.train("skipgram", encoded, dim=dim, epochs=epochs, threads=1)
+        return time.process_time() - started
+
+    train(1)
+    words = len(encoded.encode().ids)
+    return (train(3) - train(1)) / (2 * words)
+
+
+def rank_frequency(corpus: em.Corpus) -> dict[str, list[float]]:
+    """Some points of the rank-frequency curve."""
+    vocabulary = corpus.encode().vocabulary.select(min_count=5)
+    ranks = np.unique(np.geomspace(1, len(vocabulary), CURVE_POINTS).astype(int))
+    return {"ranks": ranks.tolist(), "frequencies": (vocabulary.counts[ranks - 1] / vocabulary.tokens).tolist()}
+
+
+def measure(folder: Path, text: str) -> None:
+    """Write the costs."""
+    corpus = em.Corpus(text)
+    costs = {dim: Costs(learn=measure_learning(corpus, dim), **measure_rows(dim)) for dim in DIMS}
+    content = {
+        "machine": f"{platform.processor() or platform.machine()}, one thread",
+        "corpus": f"{len(corpus.encode().ids):,} words",
+        "costs": {str(dim): one._asdict() for dim, one in costs.items()},
+        "curve": rank_frequency(corpus),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "costs.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def check(folder: Path, text: str, workers: list[int], epochs: int) -> None:
+    """Train on local workers and write what was measured beside what is calculated."""
+    content = json.loads((folder / "costs.json").read_text(encoding="utf-8"))
+    costs, corpus = Costs(**content["costs"]["100"]), em.Corpus(text)
+    vocabulary = corpus.encode().vocabulary.select(min_count=5)
+    curve, cores = vocabulary.counts / vocabulary.tokens, available_threads()
+    rows = []
+    for number in workers:
+        model = em.train("skipgram", corpus, dim=100, epochs=epochs, cluster=em.Cluster(f"local:{number}"))
+        record, statistics = model.record, model.record["cluster"]
+        job = Job(number, min(1.0, cores / number), float("inf"), len(vocabulary), 100, record["words"], 200_000)
+        expected = estimate(job, costs, curve)
+        rows.append({
+            "workers": number, "seconds": record["seconds"], "calculated seconds": expected.seconds,
+            "merging": statistics["merge_share"], "calculated merging": expected.merging / expected.seconds,
+            "merges": statistics["merges"], "calculated merges": expected.merges,
+            "GB of changed rows": statistics["exchanged_bytes"] / 1e9,
+            "calculated GB": number * expected.received / 1e9,
+            "GB of memory": statistics["peak_memory_bytes"] / 1e9, "calculated tables": expected.memory / 1e9,
+        })  # fmt: skip
+    (folder / "check.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    (folder / "check.md").write_text(check_table(rows), encoding="utf-8")
+
+
+def check_table(rows: list[dict[str, float]]) -> str:
+    """The table of the check."""
+    lines = [f"| {' | '.join(rows[0])} |", f"|{'---:|' * len(rows[0])}"]
+    for row in rows:
+        cells = [f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def jobs() -> Iterator[tuple[int, int, int]]:
+    """Vocabulary, dimension and words of the plan."""
+    for words in WORDS:
+        for vocabulary in VOCABULARIES:
+            for dim in DIMS:
+                yield vocabulary, dim, words
+
+
+def plan_table(content: dict[str, Any]) -> str:
+    """The table of the plan."""
+    header = ["words", "vocabulary", "dim", "machines", "10 Gbit/s: hours", "speed-up", "merging",
+              "100 Gbit/s: hours", "speed-up", "merging", "memory, GB"]  # fmt: skip
+    lines = [f"| {' | '.join(header)} |", f"|{'---:|' * len(header)}"]
+    for vocabulary, dim, words in jobs():
+        curve, costs = frequencies(content["curve"], vocabulary), Costs(**content["costs"][str(dim)])
+        threads = THREADS * THREAD_EFFICIENCY
+        alone = words * costs.learn / threads
+        for machines in MACHINES[1:]:
+            cells = []
+            for gigabits in GIGABITS:
+                job = Job(machines, threads, gigabits * 1.25e8, vocabulary, dim, words, MERGE_EVERY)
+                one = estimate(job, costs, curve)
+                cells += [f"{one.seconds / 3600:.3g}", f"{alone / one.seconds:.3g}",
+                          f"{100 * one.merging / one.seconds:.0f} %"]  # fmt: skip
+            name = f"{words // 10**9:,} G" if words < 10**12 else f"{words // 10**12:,} T"
+            cells.append(f"{one.memory / 1e9:.3g}")
+            lines.append(f"| {name} | {vocabulary // 10**6} M | {dim} | {machines} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=["measure", "check", "table"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--corpus", default="sample")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 3, 4])
+    parser.add_argument("--epochs", type=int, default=5)
+    args = parser.parse_args()
+    if args.action == "measure":
+        measure(args.folder, args.corpus)
+    elif args.action == "check":
+        check(args.folder, args.corpus, args.workers, args.epochs)
+    else:
+        content = json.loads((args.folder / "costs.json").read_text(encoding="utf-8"))
+        (args.folder / "plan.md").write_text(plan_table(content), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
