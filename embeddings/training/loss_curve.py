@@ -15,7 +15,7 @@ Points = list[tuple[float, float]]
 
 @dataclass
 class Curves:
-    """The losses of a run and the scores of its epochs by name, over "epochs" or "words" read."""
+    """The losses of a run and the scores of its epochs by name, over epochs, or over the units read, such as words."""
 
     unit: str
     loss: Points = field(default_factory=list)
@@ -30,7 +30,7 @@ class Curves:
 
 
 def read_curves(path: str | os.PathLike[str]) -> Curves:
-    """The curves of a saved model, by epoch, or of a log, by words of the corpus.
+    """The curves of a saved model, by epoch, or of a log, by words of the corpus or other units.
 
     Raises:
         FormatError: there are no losses and no scores.
@@ -65,6 +65,7 @@ def log_curves(path: Path) -> Curves:
         scores = line.get("scores")
         if not is_number(words):
             continue
+        curves.unit = str(line.get("unit", curves.unit))
         if line["event"] == "begin":
             curves.forget_after(words)
         elif line["event"] == "progress" and is_number(loss):
@@ -89,13 +90,13 @@ def draw_loss_curve(path: str | os.PathLike[str], figure_path: str | os.PathLike
     axes = figure.subplots()
     draw(axes, curves.loss, "training", "C0")
     draw(axes, curves.scores.pop(HELD_OUT_LOSS, []), "held out", "C1")
-    axes.set_xlabel("epochs" if curves.unit == "epochs" else "words read")
+    axes.set_xlabel("epochs" if curves.unit == "epochs" else f"{curves.unit} read")
     axes.set_ylabel("mean loss")
     for number, (name, points) in enumerate(sorted(curves.scores.items())):
         if points:
             right = axes.twinx()
             draw(right, points, name, f"C{2 + number}")
-            right.set_ylabel("score (dev)")
+            right.set_ylabel(name if name != "score" else "score (dev)")
     figure.legend(loc="outside lower center", ncols=3)
     axes.set_title(Path(path).name)
     axes.grid(alpha=0.3)

@@ -128,6 +128,7 @@ def progress_values(progress: Progress) -> dict[str, Any]:
     return {
         "words": progress.words,
         "total_words": progress.total,
+        "unit": progress.unit,
         "epoch": progress.epoch,
         "learning_rate": progress.learning_rate,
         "loss": progress.loss,

@@ -54,6 +54,7 @@ def test_a_picture_of_a_small_text(tmp_path, monkeypatch):
     arguments = [str(tmp_path / "t.txt"), "-o", str(tmp_path / "c.svg"), "--dim", "16", "--epochs", "3"]
     done = CliRunner().invoke(curve.main, [*arguments, "--learning-rate", "0.2"])
     assert done.exit_code == 0, done.output
+    assert drawn[0].unit == "pairs"
     losses = [loss for _, loss in drawn[0].scores[HELD_OUT_LOSS]]
     assert len(losses) == 3
     assert max(losses) < np.log(12)
