@@ -12,6 +12,7 @@ Only what contains a letter, a number or an emoji is a token.
 """
 
 from functools import cache
+from re import finditer
 from unicodedata import category
 
 import numpy as np
@@ -82,6 +83,10 @@ BY_PROPERTY = {
     "ZWJ": JOINER,
     "Regional_Indicator": REGIONAL,
 }
+BY_CATEGORY = {"L": IDEOGRAPH, "N": SINGLE, "M": EXTEND}  # of code points without a property
+CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn"
+CATEGORY_CLASSES = {name: BY_CATEGORY.get(name[0], OUTSIDE) for name in CATEGORIES.split()}
+PLANES = ((0, 0x40000), (0xE0000, 0xF0000))  # the others have only private and unassigned code points
 LIMITS = (0x80, 0x10000, 0x110000)  # ASCII, the Basic Multilingual Plane, all; each table is built on first use
 FIRST_SYMBOL = 0x2600  # symbols below it, such as (c), are emoji only if they are displayed so by default
 APOSTROPHES = (0x2018, 0x2019, 0xFF07)
@@ -109,12 +114,12 @@ def emoji_ranges() -> list[tuple[int, int]]:
 @cache
 def word_classes(limit: int) -> NDArray[np.uint8]:
     """Return the class of each code point below `limit`."""
-    by_category = {"L": IDEOGRAPH, "N": SINGLE, "M": EXTEND}
-    text = map(chr, range(limit))
-    classes = np.fromiter(
-        (SPACE if c.isspace() else by_category.get(category(c)[0], OUTSIDE) for c in text), np.uint8, limit
-    )
-    is_space = classes == SPACE
+    classes = np.zeros(limit, np.uint8)  # OUTSIDE
+    spaces: list[int] = []
+    for begin, end in PLANES:
+        text = "".join(map(chr, range(begin, min(end, limit))))
+        classes[begin : begin + len(text)] = np.fromiter(map(CATEGORY_CLASSES.get, map(category, text)), np.uint8)
+        spaces += [begin + match.start() for match in finditer(r"\s", text)]
     for first, last in emoji_ranges():
         classes[first : last + 1] = EMOJI
     for name, number in BY_PROPERTY.items():
@@ -124,7 +129,7 @@ def word_classes(limit: int) -> NDArray[np.uint8]:
         classes[[point for point in points if point < limit]] = number
     letters = np.flatnonzero(classes == LETTER)  # marks of Armenian and others that stand between or above letters
     classes[[point for point in letters.tolist() if category(chr(point)) in ("Po", "Sk", "Pd")]] = EXTEND
-    classes[is_space] = SPACE
+    classes[spaces] = SPACE
     return classes
 
 

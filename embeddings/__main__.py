@@ -4,6 +4,7 @@ Ctrl-C ends the process with exit code 130 and no traceback at any moment: while
 and after it, when nothing is left to do but to free memory; `os._exit` leaves that to the system.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from types import FrameType
 from typing import NoReturn
 
 EXIT_INTERRUPT = 130  # 128 + SIGINT
+GARBAGE_THRESHOLDS = (10_000, 20, 20)  # the modules that are imported are many objects, and hardly any are garbage
 
 
 def exit_at_once(number: int, frame: FrameType | None) -> None:
@@ -23,6 +25,7 @@ def main() -> NoReturn:
     """Run the command line and end the process."""
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as in the background of a shell script
         signal.signal(signal.SIGINT, exit_at_once)
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     code: object = EXIT_INTERRUPT
     try:
         from embeddings.cli import main as run

@@ -148,15 +148,20 @@ def open_writer(path: Path, suffix: str, name: str, table: "pa.Table") -> Any:
         from pyarrow import parquet
 
         others = [column for column in schema.names if column != name]
-        compression = leaf_compression(schema, name)
-        return parquet.ParquetWriter(path, schema, use_dictionary=others, compression=compression)
+        leaves = leaf_paths(schema)
+        vectors = [leaf for leaf in leaves if leaf.startswith(f"{name}.")]  # hardly shrink
+        compression = {leaf: "none" if leaf in vectors else "snappy" for leaf in leaves}
+        statistics = [leaf for leaf in leaves if leaf not in vectors]
+        return parquet.ParquetWriter(
+            path, schema, use_dictionary=others, compression=compression, write_statistics=statistics
+        )
     if suffix == ARROW:
         return pa.ipc.new_file(path, schema)
     return TextTableWriter(path, schema, name, is_json=suffix == JSON_LINES)
 
 
-def leaf_compression(schema: "pa.Schema", name: str) -> dict[str, str]:
-    """The compression of each leaf of the columns of a Parquet file: none for vectors, which hardly shrink."""
+def leaf_paths(schema: "pa.Schema") -> list[str]:
+    """The paths of the leaves of the columns of a Parquet file."""
     from io import BytesIO
 
     from pyarrow import parquet
@@ -164,8 +169,7 @@ def leaf_compression(schema: "pa.Schema", name: str) -> dict[str, str]:
     stream = BytesIO()
     parquet.write_table(schema.empty_table(), stream)
     leaves = parquet.ParquetFile(stream).schema
-    paths = [leaves.column(number).path for number in range(len(leaves))]
-    return {path: "none" if path.startswith(f"{name}.") else "zstd" for path in paths}
+    return [leaves.column(number).path for number in range(len(leaves))]
 
 
 class TextTableWriter:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ class WordFinder:
     def find(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The row of each word (words,), -1 for a word without one."""
         rows = self.vectors.word_list.rows
-        return np.fromiter((rows.get(word, -1) for word in words), np.int64, len(words))
+        return np.fromiter(map(rows.get, words, repeat(-1)), np.int64, len(words))
 
     def find_forms(self, words: Sequence[str]) -> NDArray[np.int64]:
         """`find`, and for words without a row, their forms."""

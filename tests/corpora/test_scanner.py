@@ -135,6 +135,13 @@ def test_white_space_equals_that_of_str_split():
         assert [*map(hex, np.flatnonzero(classes == word_break.SPACE))] == expected
 
 
+def test_planes_that_are_not_classified_have_no_letters():
+    points = np.arange(sys.maxunicode + 1)
+    for begin, end in word_break.PLANES:
+        points = points[(points < begin) | (points >= end)]
+    assert set(map(unicodedata.category, map(chr, points.tolist()))) <= {"Cn", "Co"}
+
+
 def test_combining_marks_do_not_split_words(tmp_path):
     hindi, accent = "हिन्दी", unicodedata.normalize("NFD", "café")
     (tmp_path / "f").write_text(f"{hindi} {accent} don't İSTANBUL ΣΑΣ", encoding="utf-8")
