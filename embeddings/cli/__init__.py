@@ -43,6 +43,7 @@ COMMANDS = {
     "Evaluate": {
         "evaluate": "Score vectors on test sets, classifiers on texts.",
         "compare": "Test score differences between vectors.",
+        "perplexity": "Print the perplexity of an n-gram model.",
         "explain": "Print the contexts that two words share.",
         "shift": "Find words whose use differs between two corpora.",
         "stability": "Train a model again to measure how it varies.",

@@ -1,0 +1,69 @@
+"""`embeddings perplexity`: the perplexity of an n-gram model, as a reference for those of trained models."""
+
+from typing import Any
+
+import click
+
+from embeddings.cli import corpus_options
+from embeddings.cli.options import JSON, QUIET, is_given, option
+from embeddings.cli.output import print_rows
+from embeddings.cli.progress_bar import Bar, ReadingBar
+from embeddings.corpora import Corpus
+from embeddings.settings import flag
+
+
+class CountingBar(Bar):
+    """Progress of counting n-grams, in positions of the text over all orders."""
+
+    action = "counting n-grams"
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show progress."""
+        self.update(done, total, "")
+
+
+@click.command(
+    "perplexity",
+    params=[
+        click.Argument(["corpus"], nargs=-1, required=True),
+        option("--test", "Text to predict, which should not be part of CORPUS.", "TEXT", required=True),
+        option("--order", "Length of the longest n-grams.", (1, 16), default=5),
+        option("--min-count", "Drop words that occur less often, as in training.", 1, default=5),
+        option("--max-vocab", "Keep only the N most frequent words.", 1, metavar="N"),
+        option(
+            "--discount",
+            "One discount for all orders and counts.  [default: three for each order, estimated from the counts]",
+            type=float,
+        ),
+        option("--memory", "GB of tables of n-grams; with less, CORPUS is read more often.", type=float, default=1.0),
+        *corpus_options.options(),
+        corpus_options.VOCABULARY,
+        *corpus_options.phrase_options(),
+        JSON,
+        QUIET,
+    ],
+)
+def command(
+    *, corpus: tuple[str, ...], test: str, order: int, min_count: int, max_vocab: int | None, discount: float | None,
+    memory: float, as_json: bool, quiet: bool, vocabulary: str | None, **settings: Any,
+) -> None:  # fmt: skip
+    """Print the perplexity of a text by an n-gram model of CORPUS, with interpolated Kneser-Ney smoothing.
+
+    The model predicts each known word from those before it on its line. Words outside the vocabulary are dropped from
+    both texts first. With --vocabulary MODEL the words are those of a trained model.
+    """
+    from embeddings.eval.measures.kneser_ney import ngram_perplexity
+
+    for name in ("min_count", "max_vocab"):
+        if vocabulary is not None and is_given(name):
+            raise click.UsageError(f"{flag(name)} cannot be combined with --vocabulary, all words of which are used")
+    text, other = Corpus(*corpus, vocabulary=vocabulary, **settings), Corpus(test, **settings)
+    with ReadingBar(quiet) as reading:
+        text.encode(report=reading)
+    with CountingBar(quiet) as bar:
+        result = ngram_perplexity(
+            text, other, order=order, min_count=min_count, max_vocab=max_vocab, discount=discount, memory=memory,
+            report=bar,
+        )  # fmt: skip
+    row = {"order": order, "perplexity": result.perplexity, "loss": result.loss, "words": result.words}
+    print_rows([{**row, "total": result.total, "vocabulary": result.vocabulary, "passes": result.passes}], as_json)
