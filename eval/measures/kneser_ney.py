@@ -140,8 +140,9 @@ class CountedOrders:
     def new_needed(self, test: Text, words: int, n: int) -> Needed:
         """The n-grams of a test text, without counts."""
         slots = 1 << max(MIN_BITS, (2 * words).bit_length())
-        keys, counts = (lambda: np.zeros(slots, np.uint64)), (lambda: np.zeros(slots, np.int64))
-        needed = Needed(keys(), counts(), keys(), counts(), np.zeros((slots, 3), np.int64))
+        ngrams, contexts = np.zeros((2, slots), np.uint64)
+        counts, totals = np.zeros((2, slots), np.int64)
+        needed = Needed(ngrams, counts, contexts, totals, np.zeros((slots, 3), np.int64))
         add_needed(test, 0, len(test.ids), self.new_state(), n, needed)
         return needed
 
@@ -196,4 +197,4 @@ def estimate_discounts(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     share = one / (one + 2 * two)
     second = 2 - 3 * share * three / two
     third = 3 - 4 * share * four / three if three else second
-    return np.maximum([share, second, third], share)
+    return np.maximum(np.array([share, second, third]), share)

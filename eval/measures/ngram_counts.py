@@ -5,7 +5,7 @@ of about 0.0003. A table holds the n-grams of one order whose hash is in one of 
 pass over the text.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Needed(NamedTuple):
 
 
 @inline
-def find_slot(keys: np.ndarray, key: np.uint64) -> int:
+def find_slot(keys: np.ndarray, key: np.uint64) -> Any:
     """The slot of a key, or the free slot where it belongs."""
     mask = np.uint64(keys.shape[0] - 1)
     slot = (key >> np.uint64(20)) & mask
