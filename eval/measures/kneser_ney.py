@@ -197,4 +197,4 @@ def estimate_discounts(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     share = one / (one + 2 * two)
     second = 2 - 3 * share * three / two
     third = 3 - 4 * share * four / three if three else second
-    return np.maximum(np.array([share, second, third]), share)
+    return np.array([share, max(second, share), max(third, share)])
