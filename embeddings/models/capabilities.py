@@ -9,6 +9,8 @@ class Capabilities:
     composer: a static method that returns, for a model, a function that computes vectors of any words: `Model.compose`.
     inferencer: one that returns, for a model, a function that infers vectors of new documents: `Model.infer`.
     predictor: one that returns, for a model, its `Classifier`: `Model.classifier`.
+    context_encoder: one that returns, for a model, a function from sentences, as rows of the vocabulary, to the vectors
+        of the contexts of their words: `Model.context_vector`.
     word_predictor: one that returns, for a model, its `embeddings.training.word_predictor.WordPredictor`, which gives
         the probabilities of words in text.
     """
@@ -16,6 +18,7 @@ class Capabilities:
     composer: ClassVar[Any] = None
     inferencer: ClassVar[Any] = None
     predictor: ClassVar[Any] = None
+    context_encoder: ClassVar[Any] = None
     word_predictor: ClassVar[Any] = None
 
 

@@ -19,6 +19,7 @@ from embeddings.models.document_vectors import (
     load_extras,
     save_extras,
 )
+from embeddings.models.gap_contexts import GapContexts
 from embeddings.models.installed_parts import installed_classifier, installed_composer
 from embeddings.models.model_files import (
     FORMAT_VERSION,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 N_FREQUENT = 10_000  # words that show whether the words of a model were converted
 
 
-class Model(InteropMixin):
+class Model(GapContexts, InteropMixin):
     """A trained model.
 
     Arguments:
@@ -73,7 +74,7 @@ class Model(InteropMixin):
         SettingError: words and vocabulary differ, or a table is called "vectors".
     """
 
-    CACHED_ATTRIBUTES = ("_compose", "_text_form", "_infer", "classifier", "documents")
+    CACHED_ATTRIBUTES = ("_compose", "_text_form", "_infer", "_encode_contexts", "classifier", "documents")
 
     def __init__(
         self,

@@ -40,6 +40,9 @@ class Plan:
             NamedTuple of arrays, or for a Python function any object. What is carried from block to block must be in a
             table, else it would not be in checkpoints.
         buffers: makes the step buffers of one thread.
+        load, store: called with the operands before and after each segment of a run, for operands that learn on copies
+            of the tables, such as those on a GPU: `load` reads the tables, `store` writes them. Tables are saved,
+            merged and averaged only between segments.
         word_table: the table whose rows `--init` sets and `--freeze` keeps constant.
         set_vectors: sets the tables so that words have given vectors: called with the arrays of all tables, the rows of
             these words and the vectors (n, dim). By default the vectors become the rows of `word_table`.
@@ -59,6 +62,8 @@ class Plan:
     kernel: Kernel
     operands: Callable[[Arrays], Any]
     buffers: Callable[[], StepBuffers] = lambda: new_step_buffers(1, 1, PADDING)
+    load: Callable[[Any], None] = lambda operands: None
+    store: Callable[[Any], None] = lambda operands: None
     word_table: str = NAME_OF_WORDS
     set_vectors: Callable[[Arrays, np.ndarray, np.ndarray], None] | None = None
     cached_inputs: str | None = None
@@ -74,7 +79,7 @@ class Plan:
     def __post_init__(self) -> None:
         if not isinstance(self.tables, Mapping) or not all(isinstance(table, Table) for table in self.tables.values()):
             raise DeclarationError(f"the tables of a plan must be a dict of Table by name, got {self.tables!r:.80}")
-        for function in ("kernel", "operands", "buffers"):
+        for function in ("kernel", "operands", "buffers", "load", "store"):
             value = getattr(self, function)
             if not callable(value):
                 raise DeclarationError(f"the {function} of a plan must be a function, got {value!r:.80}")

@@ -19,6 +19,7 @@ from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
 from embeddings.kernels.compile_time import compile_time
 from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.sentence_block import SentenceSource, fill_sentences, is_valid_sentences, new_sentence_block
 from embeddings.settings import ObjectiveChoice, Schedule, check_value
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads
@@ -57,9 +58,11 @@ class TrainingData:
 
     @property
     def shares(self) -> int:
-        """In how many shares the corpus is learned: one for each replica, or for each thread."""
+        """In how many shares the corpus is learned: one for each replica, or for each thread that runs the kernel."""
         replicas = self.run_options.replicas
-        return self.threads if replicas is None else replicas.count
+        if replicas is not None:
+            return replicas.count
+        return 1 if self.settings.has_parallel_kernel else self.threads
 
     @property
     def has_replicas(self) -> bool:
@@ -113,6 +116,21 @@ class TrainingData:
         window, is_by_document = source.window, documents is not None
         words = size or (REPLICA_BLOCK_SIZE if self.has_replicas else BLOCK_SIZE)
         return TokenStream(source, lambda: new_block(window, noise, words, documents=is_by_document))
+
+    def sentence_stream(self, noise_weights: np.ndarray, noise: int, *, max_length: int, size: int) -> TokenStream:
+        """Whole sentences, in blocks of `embeddings.kernels.sentence_block.SentenceBlock`.
+
+        Arguments:
+            noise_weights: the distribution of random words, (vocabulary,).
+            noise: random words drawn for each word to predict.
+            max_length: words of a sentence; longer lines are cut into several.
+            size: words in a block, at least `max_length`.
+        """
+        keep = self.vocabulary.keep_probabilities(getattr(self.settings, "subsample", 0.0))
+        ids, lines = np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
+        source = SentenceSource(ids, lines, keep_thresholds(keep), alias_table(noise_weights), max_length)
+        block_size = max(size, max_length)
+        return TokenStream(source, lambda: new_sentence_block(block_size, noise), fill_sentences, is_valid_sentences)
 
 
 def block_source(

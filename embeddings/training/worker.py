@@ -96,6 +96,14 @@ class Worker:
     def run_until(self, epochs: int, halt: Event, share: float | None = None) -> None:
         """Learn until `epochs` epochs are complete, `halt` is set, or this share of all units is read."""
         self.limit = math.inf if share is None or not self.units else share * self.units
+        self.plan.load(self.operands)
+        try:
+            self.learn_epochs(epochs, halt)
+        finally:
+            self.plan.store(self.operands)
+
+    def learn_epochs(self, epochs: int, halt: Event) -> None:
+        """Learn until `epochs` epochs are complete, `halt` is set, or the limit is reached."""
         while self.epochs < epochs and not halt.is_set() and not self.has_read(self.limit):
             if self.chunk is None:
                 self.tally.begin_epoch(self.thread)

@@ -1,0 +1,1 @@
+"""Recurrent networks trained by PyTorch; trained models need only numpy."""

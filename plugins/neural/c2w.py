@@ -1,0 +1,104 @@
+"""C2W (Ling et al. 2015): words by their characters, trained inside a language model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from embeddings.errors import FormatError
+from embeddings.models.model import Model
+from embeddings.models.parameters import VECTORS, Arrays
+from embeddings.models.table import Table
+from embeddings.plugins.neural.character_vectors import DIRECTIONS, Alphabet, CharacterVectors
+from embeddings.plugins.neural.neural_trainer import (
+    NeuralTrainer,
+    linear_tables,
+    lstm_tables,
+    parameters,
+    unpadded,
+)
+from embeddings.settings import option
+from embeddings.training.plan import Plan
+from embeddings.training.saved_tables import recorded_settings, saved_table
+from embeddings.training.training_data import TrainingData
+
+CODE_POINTS = "code_points"  # the table of the alphabet, int32
+
+
+@dataclass(frozen=True, kw_only=True)
+class C2W(NeuralTrainer):
+    """C2W: words read character by character, in a language model. Vectors for any word, and similar spellings."""
+
+    trainer_name = "c2w"
+    unsupported = frozenset({"init", "freeze", "continued"})
+    character_dim: int = option(50, "Dimension of the vectors of characters.", ge=1, le=65536)
+    character_hidden_size: int = option(
+        150, "Numbers in the states of the two LSTMs that read the characters of a word.", ge=1, le=65536
+    )
+    max_characters: int = option(40, "Characters of a word that are read, from its beginning.", ge=1, le=10_000)
+
+    def composing_tables(self, characters: int) -> dict[str, Table]:
+        """The parameters that compose words, for an alphabet of this size."""
+        dim, size = self.character_dim, self.character_hidden_size
+        tables = {"character_inputs": parameters(characters + 1, dim, 40, scale=dim**-0.5)}
+        for seed, direction in enumerate(DIRECTIONS, 41):
+            tables |= lstm_tables(direction, dim, size, seed)
+        return tables | linear_tables("projection", 2 * size, self.dim, 43)
+
+    def plan(self, data: TrainingData) -> Plan:
+        """A model whose vectors are composed of characters.
+
+        These have the tables "code_points" (characters,), "character_inputs" (characters + 1, character dim), of which
+        the first row is that of unknown characters, and of two LSTMs and a projection. The language model has the
+        tables "marks" (2, dim), of unknown words and of the beginning of a sentence, "sentence_weights" and
+        "sentence_bias", and those of the objective.
+        """
+        self.check_device()
+        from embeddings.plugins.neural.character_network import CharacterNetwork  # imports torch
+
+        words = data.encoded.vocabulary.words
+        alphabet = Alphabet(known_characters(data.vocabulary.words, self.max_characters), self.max_characters)
+        spellings = [alphabet.numbers(word) for word in words]
+        starts = np.append(0, np.cumsum([len(spelling) for spelling in spellings]))
+        characters = np.concatenate(spellings)
+        objective = self.new_objective(data, self.state_size)
+        tables = {
+            **self.composing_tables(len(alphabet.code_points)),
+            "marks": parameters(2, self.dim, 44, scale=self.dim**-0.5),
+            **lstm_tables("sentence", self.dim, self.state_size, 45),
+            **objective.tables(),
+        }
+        sparse = set(objective.tables()) if objective.noise else set()
+
+        def network(arrays: Arrays, device: str, threads: int) -> CharacterNetwork:
+            made = CharacterNetwork(self, objective, tables, arrays, sparse=sparse, device=device, threads=threads)
+            made.characters, made.starts = characters, starts
+            return made
+
+        def export(arrays: Arrays) -> Arrays:
+            saved = unpadded(tables, arrays)
+            vectors = CharacterVectors(saved, alphabet)(data.vocabulary.words)
+            return {VECTORS: vectors, CODE_POINTS: alphabet.code_points, **saved}
+
+        return self.network_plan(data, objective, tables, network, export=export)
+
+    @classmethod
+    def composer(cls, model: Model) -> CharacterVectors:
+        """Composes the vectors of words of a trained model."""
+        settings, points = recorded_settings(cls, model), model.tables.get(CODE_POINTS)
+        if points is None or points.ndim != 1 or points.dtype != np.int32 or not is_rising(points):
+            problem = f"it has no int32 table {CODE_POINTS!r} of characters in order"
+            raise FormatError(f"the {model.name} model is broken: {problem}")
+        declared = settings.composing_tables(len(points))
+        tables = {name: saved_table(model, name, table) for name, table in declared.items()}
+        return CharacterVectors(tables, Alphabet(points, settings.max_characters))
+
+
+def known_characters(words: "list[str] | tuple[str, ...]", max_characters: int) -> np.ndarray:
+    """The code points of all characters of words, int32, in order."""
+    characters = {character for word in words for character in word[:max_characters]}
+    return np.array(sorted(map(ord, characters)), np.int32)
+
+
+def is_rising(points: np.ndarray) -> bool:
+    """Whether there are code points, and each is greater than the one before."""
+    return len(points) > 0 and bool((np.diff(points) > 0).all())

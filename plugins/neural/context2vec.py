@@ -1,0 +1,68 @@
+"""context2vec (Melamud, Goldberger and Dagan 2016): the whole sentence around a word predicts it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from embeddings.models.model import Model
+from embeddings.models.parameters import VECTORS, Arrays, fill_random_rows
+from embeddings.models.table import Table
+from embeddings.plugins.neural.context_encoder import ContextEncoder
+from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
+from embeddings.settings import option
+from embeddings.training.plan import Plan
+from embeddings.training.saved_tables import recorded_settings, saved_table
+from embeddings.training.training_data import TrainingData
+
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context2Vec(NeuralTrainer):
+    """context2vec: two LSTMs read the sentence around a word and predict it. Vectors of words and of contexts."""
+
+    trainer_name = "context2vec"
+    fixed_settings = ("dim", "hidden_size", "input_dim", "objective")
+    input_dim: int | None = option(
+        None, "Dimension of the words that the LSTMs read.  [default: half of dim]", ge=1, le=65536
+    )
+
+    def tables(self, size: int) -> dict[str, Table]:
+        """The parameters of the network without those of the objective, for a vocabulary of this size."""
+        dim, state, inputs = self.dim, self.state_size, self.input_dim or max(self.dim // 2, 1)
+        tables = {}
+        for seed, side in enumerate(SIDES, 1):
+            words: Mapping[str, Any] = {"axis": "words", "on_continue": "grow"}
+            tables[f"{side}_inputs"] = parameters(size, inputs, 10 * seed, scale=inputs**-0.5, **words)
+            tables[f"{side}_marks"] = parameters(2, inputs, 10 * seed + 1, scale=inputs**-0.5)
+            tables |= lstm_tables(side, inputs, state, 10 * seed + 2)
+        return tables | linear_tables("hidden", 2 * state, 2 * state, 30) | linear_tables("context", 2 * state, dim, 31)
+
+    def plan(self, data: TrainingData) -> Plan:
+        """A model whose vectors are those of the words to predict.
+
+        The LSTM of each side has the tables "left_inputs" (vocabulary, input dim), "left_marks" (2, input dim) with the
+        rows of unknown words and of the border of a sentence, "left_weights" and "left_bias"; two linear layers have
+        the tables "hidden_weights", "hidden_bias", "context_weights" and "context_bias".
+        """
+        self.check_device()
+        from embeddings.plugins.neural.context_network import ContextNetwork  # imports torch
+
+        objective = self.new_objective(data, self.dim)
+        others = objective.tables()
+        words = replace(others.pop("output"), saved_as=VECTORS, init=fill_random_rows)
+        inputs = {f"{side}_inputs" for side in SIDES}
+        tables = {"words": words, **others, **self.tables(len(data.vocabulary))}
+        sparse = inputs | ({"words", *others} if objective.noise else set())
+
+        def network(arrays: Arrays, device: str, threads: int) -> ContextNetwork:
+            return ContextNetwork(self, objective, tables, arrays, sparse=sparse, device=device, threads=threads)
+
+        return self.network_plan(data, objective, tables, network)
+
+    @classmethod
+    def context_encoder(cls, model: Model) -> ContextEncoder:
+        """The encoder of a trained model."""
+        settings, size = recorded_settings(cls, model), len(model.vocabulary)
+        tables = {name: saved_table(model, name, declared) for name, declared in settings.tables(size).items()}
+        return ContextEncoder(tables, size)

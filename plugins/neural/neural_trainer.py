@@ -1,0 +1,186 @@
+"""Base of trainers of recurrent networks: their settings, and what their plans share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from embeddings.errors import SettingError
+from embeddings.models.model import Model
+from embeddings.models.table import Table
+from embeddings.objectives.choice import new_objective
+from embeddings.objectives.objective import Objective
+from embeddings.settings import LEARNING_RATE, Dimension, Schedule, SearchRange, VocabularySize, option
+from embeddings.support.extras import import_extra
+from embeddings.training.plan import Plan
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from embeddings.kernels.sentence_block import SentenceBlock
+    from embeddings.kernels.step_buffers import StepBuffers
+    from embeddings.models.parameters import Arrays
+
+BATCHES_PER_BLOCK = 8
+MOMENTS = ("exp_avg", "exp_avg_sq")  # as Adam names them
+STEPS = "steps"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
+    """Base of trainers of recurrent networks that read sentences word by word and predict words."""
+
+    objective: Literal["negative-sampling", "nce", "sampled-softmax", "full-softmax"] = option(
+        "negative-sampling",
+        "How words are predicted. negative-sampling: tell the word from random ones; nce: the same, with scores that "
+        "become probabilities; sampled-softmax: softmax over a sample; full-softmax: over all words, for small "
+        "vocabularies.",
+    )
+    negatives: int = option(10, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000)
+    noise_exponent: float = option(
+        0.75, "Random words are drawn in proportion to count^exponent: 1 follows word frequency, 0 is uniform.", ge=-10,
+        le=10,
+    )  # fmt: skip
+    subsample: float = option(
+        0.0,
+        "Subsampling threshold t for frequent words: an occurrence of a word with relative frequency f is predicted "
+        "with probability sqrt(t/f) + t/f. All words are read. 0 predicts all.",
+        ge=0,
+        le=1,
+        search=SearchRange(1e-5, 1e-2, log=True),
+    )
+    hidden_size: int | None = option(
+        None, "Numbers in the state of an LSTM that reads words.  [default: dim]", ge=1, le=65536
+    )
+    max_length: int = option(100, "Words of a sentence; longer lines are cut into several.", ge=1, le=10_000)
+    batch_words: int = option(
+        2000, "Words in one step of Adam: sentences of similar length, with padding.", ge=1, le=1_000_000,
+        search=SearchRange(500, 8000, log=True),
+    )  # fmt: skip
+    learning_rate: float = option(
+        0.001, f"{LEARNING_RATE} That of Adam.", gt=0, le=100, search=SearchRange(0.0003, 0.01, log=True)
+    )
+    max_gradient_norm: float = option(5.0, "Longer gradients of a step are scaled to this norm.", gt=0, le=1e9)
+    shuffle: bool = option(
+        True, "Shuffle the sentences of the corpus in every epoch, or read them in order.",
+        flags="--shuffle/--no-shuffle",
+    )  # fmt: skip
+    device: Literal["auto", "cpu", "cuda"] = option(
+        "auto", "Where the network is trained: on the CPU, on a GPU (cuda), or on a GPU if there is one (auto)."
+    )
+    has_parallel_kernel = True
+    nce_normalizer: ClassVar[str] = "one"  # settings of objectives that have one value here
+    proposals: ClassVar[str] = "unigram"
+    target_in_sample: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.objective == "full-softmax":
+            for name in ("negatives", "noise_exponent"):
+                default = type(self).__dataclass_fields__[name].default
+                if getattr(self, name) != default:
+                    raise SettingError(f"{name}={getattr(self, name)} has no effect with objective=full-softmax")
+
+    @property
+    def state_size(self) -> int:
+        """Numbers in the state of an LSTM that reads words."""
+        return self.hidden_size or self.dim
+
+    def train(self, *arguments: Any, **options: Any) -> Model:
+        """Train a model; see `Trainer.train`. Raises an EmbeddingsError before the text is read without PyTorch."""
+        self.check_device()
+        return super().train(*arguments, **options)
+
+    def check_device(self) -> str:
+        """The device to train on; refuses one that PyTorch does not have, and an installation without PyTorch."""
+        torch = import_extra("torch", "neural", f"training {self.trainer_name} models")
+        has_gpu: bool = torch.cuda.is_available()
+        if self.device == "cuda" and not has_gpu:
+            raise SettingError(
+                f"device=cuda requires a GPU, but PyTorch {torch.__version__} finds none; use device=cpu"
+            )
+        return "cpu" if self.device == "cpu" or not has_gpu else "cuda"
+
+    def new_objective(self, data: TrainingData, dim: int) -> Objective:
+        """The objective that the settings choose, for hidden rows of `dim` numbers."""
+        settings: Any = self
+        return new_objective(settings, data.vocabulary, dim)
+
+    def network_plan(
+        self, data: TrainingData, objective: Objective, tables: Mapping[str, Table], network: Any, **others: Any
+    ) -> Plan:
+        """The plan of a network whose parameters are these tables.
+
+        Arguments:
+            network: makes the `Network` of one worker from all arrays, the device and the number of threads.
+            others: other fields of the plan.
+        """
+        device, threads = self.check_device(), 1 if data.has_replicas else data.threads
+        return Plan(
+            tables={**tables, **optimizer_tables(tables)},
+            stream=data.sentence_stream(
+                objective.noise_weights,
+                objective.noise,
+                max_length=self.max_length,
+                size=BATCHES_PER_BLOCK * self.batch_words,
+            ),
+            kernel=learn,
+            operands=lambda arrays: network(arrays, device, threads),
+            load=lambda network: network.load(),
+            store=lambda network: network.store(),
+            loss_is_estimate=objective.estimates_loss,
+            **others,
+        )
+
+
+def learn(block: "SentenceBlock", network: Any, buffers: "StepBuffers", rate: float) -> None:
+    """One step of Adam for each batch of sentences."""
+    network.learn(block, buffers, rate)
+
+
+def optimizer_tables(tables: Mapping[str, Table]) -> "dict[str, Table]":
+    """The state of Adam for each of these tables: checkpoints hold it, models do not."""
+    state = {STEPS: Table(rows=len(tables), dim=1, axis="other", saved_as=None, on_merge="mean-changed")}
+    changes: dict[str, Any] = {"init": None, "saved_as": None, "on_continue": None, "on_merge": "mean-changed"}
+    for moment in MOMENTS:
+        state |= {f"{name}.{moment}": replace(table, **changes) for name, table in tables.items()}
+    return state
+
+
+def lstm_tables(name: str, inputs: int, size: int, seed: int) -> dict[str, Table]:
+    """The weights (4 size, inputs + size) and the bias (1, 4 size) of an LSTM; see `embeddings.plugins.neural.lstm`."""
+
+    def set_bias(table: np.ndarray, dim: int, seed: int) -> None:
+        table[:, size : 2 * size] = 1  # forget nothing at first (Jozefowicz et al. 2015)
+
+    return {
+        f"{name}_weights": parameters(4 * size, inputs + size, seed, scale=size**-0.5),
+        f"{name}_bias": Table(rows=1, dim=4 * size, axis="other", init=set_bias, on_continue="copy"),
+    }
+
+
+def linear_tables(name: str, inputs: int, outputs: int, seed: int) -> dict[str, Table]:
+    """The weights (outputs, inputs) and the bias (1, outputs) of a linear layer."""
+    return {
+        f"{name}_weights": parameters(outputs, inputs, seed, scale=inputs**-0.5),
+        f"{name}_bias": Table(rows=1, dim=outputs, axis="other", on_continue="copy"),
+    }
+
+
+def parameters(rows: int, dim: int, seed: int, *, scale: float, **changes: Any) -> Table:
+    """A table of numbers uniform in (-scale, scale)."""
+
+    def initialize(table: np.ndarray, dim: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        for start in range(0, rows, 1 << 16):
+            block = table[start : start + (1 << 16), :dim]
+            block[:] = rng.uniform(-scale, scale, block.shape)
+
+    settings: dict[str, Any] = {"axis": "other", "on_continue": "copy", "seed": seed << 32, **changes}
+    return Table(rows=rows, dim=dim, init=initialize, **settings)
+
+
+def unpadded(tables: Mapping[str, Table], arrays: "Arrays") -> "Arrays":
+    """The arrays of those tables that models hold, without padding; consumes them."""
+    return {name: table.unpad(arrays[name]) for name, table in tables.items() if table.saved_as is not None}

@@ -1,0 +1,83 @@
+"""Batches of sentences of similar length, as padded arrays."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.kernels.block import LAST, POSITION
+from embeddings.kernels.sentence_block import SentenceBlock
+
+Ids = NDArray[np.int64]
+
+
+class Batch(NamedTuple):
+    """Sentences, padded to the longest.
+
+    places: (sentences, longest) where each word is in its block; those of padding repeat the last word.
+    lengths: (sentences,) words of each.
+    """
+
+    places: Ids
+    lengths: Ids
+
+
+class ReadingOrder(NamedTuple):
+    """What two readers of a sentence read, word by word, before they know the context of each of its words.
+
+    forward: (n, longest) a mark, then all words but the last. backward: a mark, then the words from the last to the
+    second. known: where the reader of `backward` has reached the word after each.
+    """
+
+    forward: Ids
+    backward: Ids
+    known: Ids
+
+
+def batches(block: SentenceBlock, batch_words: int) -> Iterator[Batch]:
+    """The sentences of a block in batches of at most `batch_words` words with padding, or one sentence.
+
+    Sentences are sorted by length; the order of the batches is random, but the same for the same block.
+    """
+    starts = block.starts[: int(block.cursor[LAST]) + 1]
+    lengths = np.diff(starts)
+    groups = list(groups_of_similar_length(lengths, batch_words))
+    for number in np.random.default_rng(int(block.cursor[POSITION])).permutation(len(groups)):
+        rows = groups[number]
+        places = padded_places(lengths[rows]) + starts[rows][:, None]
+        yield Batch(places, lengths[rows])
+
+
+def groups_of_similar_length(lengths: Ids, max_words: int) -> Iterator[Ids]:
+    """The numbers of all sentences, sorted by length, in groups of up to `max_words` words with padding."""
+    order = np.argsort(lengths, kind="stable")
+    start = 0
+    for stop, length in enumerate(lengths[order].tolist()):
+        if stop > start and (stop + 1 - start) * length > max_words:
+            yield order[start:stop]
+            start = stop
+    if start < len(order):
+        yield order[start:]
+
+
+def padded_places(lengths: Ids) -> Ids:
+    """The numbers of the words of sentences of these lengths (n, longest); those of padding repeat the last word."""
+    longest = int(lengths.max())
+    return np.minimum(np.arange(longest), np.maximum(lengths, 1)[:, None] - 1)
+
+
+def pad(sentences: Sequence[Ids]) -> tuple[Ids, Ids]:
+    """Sentences as rows, padded with their last word, and their lengths; a sentence has at least one word."""
+    lengths = np.array([len(sentence) for sentence in sentences], np.int64)
+    starts = np.append(0, np.cumsum(lengths[:-1]))
+    return np.concatenate(sentences)[padded_places(lengths) + starts[:, None]], lengths
+
+
+def reading_order(ids: Ids, lengths: Ids, mark: int) -> ReadingOrder:
+    """The words that both readers of padded sentences (n, longest) read; `mark` is what they read first."""
+    forward = np.roll(ids, 1, axis=1)
+    known = np.maximum(lengths[:, None] - 1 - np.arange(ids.shape[1]), 0)
+    backward = np.take_along_axis(ids, np.maximum(lengths[:, None] - np.arange(ids.shape[1]), 0) % ids.shape[1], axis=1)
+    forward[:, 0] = backward[:, 0] = mark
+    return ReadingOrder(forward, backward, known)

@@ -1,0 +1,193 @@
+"""Networks on PyTorch: their parameters and the state of Adam are the tables of a run."""
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding
+
+from embeddings.kernels.sentence_block import SentenceBlock
+from embeddings.kernels.step_buffers import StepBuffers, report_loss
+from embeddings.models.parameters import Arrays
+from embeddings.models.table import Table
+from embeddings.objectives.objective import Objective
+from embeddings.plugins.neural.neural_trainer import MOMENTS, STEPS, NeuralTrainer
+from embeddings.plugins.neural.sentence_batches import Batch, Ids, batches
+
+
+class Network(ABC):
+    """A network that predicts words of sentences.
+
+    Arguments:
+        settings: the trainer.
+        objective: how words are predicted.
+        declared: the tables that are parameters.
+        tables: the arrays of these and of the state of Adam.
+        sparse: the tables of which a step needs few rows.
+        device: "cpu", where the network shares the memory of the tables, or "cuda", where it has copies.
+        threads: of PyTorch on the CPU.
+    """
+
+    def __init__(
+        self, settings: NeuralTrainer, objective: Objective, declared: Mapping[str, Table], tables: Arrays,
+        *, sparse: set[str], device: str, threads: int,
+    ) -> None:  # fmt: skip
+        self.settings, self.objective, self.device = settings, objective, torch.device(device)
+        self.threads = self.threads_before = threads
+        self.copies: list[tuple[Any, Any]] = []  # tensors of this network, and views of the tables
+        self.parameters = {name: self.share(tables[name], table.dim) for name, table in declared.items()}
+        groups: dict[bool, list[Any]] = {False: [], True: []}
+        for name, parameter in self.parameters.items():
+            groups[name in sparse].append(parameter.requires_grad_())
+        kinds = {False: torch.optim.Adam, True: torch.optim.SparseAdam}
+        self.optimizers = [kinds[is_sparse](group) for is_sparse, group in groups.items() if group]
+        for row, (name, parameter) in enumerate(self.parameters.items()):
+            state = {moment: self.share(tables[f"{name}.{moment}"], declared[name].dim) for moment in MOMENTS}
+            state["step"] = torch.from_numpy(tables[STEPS])[row, 0]
+            next(one for one in self.optimizers if parameter in set(one.param_groups[0]["params"])).state[parameter] = (
+                state
+            )
+        weights = objective.noise_weights
+        self.log_noise = self.tensor(np.log(log_expectation(objective, weights))).float()
+
+    def share(self, table: np.ndarray, dim: int) -> Any:
+        """A table without padding: on the CPU a view, else a tensor that `load` and `store` copy from and to it."""
+        view = torch.from_numpy(table)[:, :dim]
+        if self.device.type == "cpu":
+            return view
+        copy = torch.empty(view.shape, device=self.device)
+        self.copies.append((copy, view))
+        return copy
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def load(self) -> None:
+        """Read the tables, and take the threads."""
+        self.threads_before = torch.get_num_threads()
+        torch.set_num_threads(self.threads)
+        for copy, view in self.copies:
+            copy.copy_(view)
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def store(self) -> None:
+        """Write the tables, and give the threads back."""
+        for copy, view in self.copies:
+            view.copy_(copy)
+        torch.set_num_threads(self.threads_before)
+
+    def tensor(self, array: np.ndarray) -> Any:
+        """An array on the device."""
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def learn(self, block: SentenceBlock, buffers: StepBuffers, rate: float) -> None:
+        """One step of Adam for each batch of a block."""
+        for batch in batches(block, self.settings.batch_words):
+            is_word = np.arange(batch.places.shape[1]) < batch.lengths[:, None]
+            rows = np.flatnonzero((block.is_target[batch.places] & is_word).ravel())
+            if not len(rows):
+                continue
+            places = batch.places.ravel()[rows]
+            hidden = self.hidden(block.words[batch.places].astype(np.int64), batch, self.tensor(rows))
+            words = self.tensor(block.words[places].astype(np.int64))
+            loss = self.loss(hidden, words, self.tensor(block.noise[places].astype(np.int64)))
+            self.step(loss / len(rows), rate, buffers.frozen)
+            report_loss(buffers, loss.item(), len(rows))
+
+    @abstractmethod
+    def hidden(self, ids: Ids, batch: Batch, rows: Any) -> Any:
+        """The hidden rows (rows, dim) that predict some words of a batch.
+
+        Arguments:
+            ids: (sentences, longest) the words of the batch.
+            rows: the numbers of the words to predict, in the order of `ids`.
+        """
+
+    @property
+    def output(self) -> Any:
+        """The output vectors of words."""
+        return self.parameters["output"]
+
+    def loss(self, hidden: Any, words: Any, noise: Any) -> Any:
+        """The sum of the losses of words (n,), predicted by hidden rows (n, dim), with their noise (n, k)."""
+        name = self.settings.objective
+        if name == "full-softmax":
+            return cross_entropy(hidden @ self.output.T, words, reduction="sum")
+        targets = torch.cat([words[:, None], noise], dim=1)
+        scores = torch.einsum("nd,nkd->nk", hidden, embedding(targets, self.output, sparse=True))
+        labels, weights = torch.zeros_like(scores), torch.ones_like(scores)
+        labels[:, 0] = 1
+        if name == "sampled-softmax":
+            scores = (scores - self.log_noise[targets]).masked_fill(is_repeated(targets), -torch.inf)
+            return cross_entropy(scores, torch.zeros_like(words), reduction="sum")
+        if name == "nce":
+            bias = embedding(targets, self.parameters["bias"], sparse=True)[..., 0]
+            scores = scores + bias - self.log_noise[targets]
+        else:
+            weights[:, 1:] = noise != words[:, None]
+        return binary_cross_entropy_with_logits(scores, labels, weights, reduction="sum")
+
+    def step(self, loss: Any, rate: float, frozen: np.ndarray) -> None:
+        """One step of Adam down the gradient of a loss; rows of the table "words" may be frozen."""
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
+            optimizer.param_groups[0]["lr"] = rate
+        loss.backward()
+        gradients = list(self.gradients(frozen))
+        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(one) for one in gradients]))
+        factor = self.settings.max_gradient_norm / norm.clamp(min=self.settings.max_gradient_norm)
+        for gradient in gradients:
+            gradient.mul_(factor)
+        for optimizer in self.optimizers:
+            optimizer.step()
+
+    def gradients(self, frozen: np.ndarray) -> Iterator[Any]:
+        """The gradients of all parameters, of sparse ones those of their rows; zeros for frozen rows."""
+        for name, parameter in self.parameters.items():
+            if parameter.grad is None:
+                continue
+            values = parameter.grad
+            if values.is_sparse:
+                parameter.grad = parameter.grad.coalesce()
+                values = parameter.grad.values()
+            if name == "words" and len(frozen):
+                mask = self.tensor(frozen)
+                values[mask[parameter.grad.indices()[0]] if parameter.grad.is_sparse else mask] = 0
+            yield values
+
+
+def log_expectation(objective: Objective, weights: np.ndarray) -> np.ndarray:
+    """For each word what its scores are divided by: k q for nce, the expected proposals for sampled-softmax."""
+    shares = weights / weights.sum()
+    if objective.settings.objective == "sampled-softmax":
+        return np.asarray(-np.expm1(objective.settings.negatives * np.log1p(-np.minimum(shares, 1 - 1e-12))))
+    return np.asarray(objective.settings.negatives * shares)
+
+
+def is_repeated(targets: Any) -> Any:
+    """Whether a target (n, k) is equal to an earlier one of its row, bool (n, k)."""
+    order = torch.argsort(targets, dim=1, stable=True)
+    values = torch.gather(targets, 1, order)
+    repeats = torch.zeros_like(targets, dtype=torch.bool)
+    repeats[:, 1:] = values[:, 1:] == values[:, :-1]
+    return torch.zeros_like(repeats).scatter(1, order, repeats)
+
+
+def run_lstm(inputs: Any, weights: Any, bias: Any) -> Any:
+    """The states of `embeddings.plugins.neural.lstm.run_lstm`, (n, steps, size)."""
+    dim, size = inputs.shape[2], len(weights) // 4
+    start = inputs.new_zeros(1, len(inputs), size)
+    parameters = (weights[:, :dim], weights[:, dim:], bias[0], torch.zeros_like(bias[0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # on a GPU the weights are copied for each batch
+        return torch.lstm(inputs, (start, start), parameters, True, 1, 0.0, True, False, True)[0]
+
+
+def look_up(ids: Any, table: Any, marks: Any, *, device: Any) -> Any:
+    """The rows of words, given by ids (n, steps), which from the size of the table on are those of marks."""
+    words, inverse = np.unique(ids, return_inverse=True)
+    known = words[words < len(table)]
+    index = np.where(ids < len(table), inverse.reshape(ids.shape), len(known) + ids - len(table))
+    rows = torch.cat([embedding(torch.from_numpy(known).to(device), table, sparse=True), marks])
+    return embedding(torch.from_numpy(index).to(device), rows)
