@@ -1,5 +1,6 @@
 """C2W (Ling et al. 2015): words by their characters, trained inside a language model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,10 +68,9 @@ class C2W(NeuralTrainer):
             **lstm_tables("sentence", self.dim, self.state_size, 45),
             **objective.tables(),
         }
-        sparse = set(objective.tables()) if objective.noise else set()
 
         def network(arrays: Arrays, device: str, threads: int) -> CharacterNetwork:
-            made = CharacterNetwork(self, objective, tables, arrays, sparse=sparse, device=device, threads=threads)
+            made = CharacterNetwork(self, objective, tables, arrays, device=device, threads=threads)
             made.characters, made.starts = characters, starts
             return made
 
@@ -93,7 +93,7 @@ class C2W(NeuralTrainer):
         return CharacterVectors(tables, Alphabet(points, settings.max_characters))
 
 
-def known_characters(words: "list[str] | tuple[str, ...]", max_characters: int) -> np.ndarray:
+def known_characters(words: Sequence[str], max_characters: int) -> np.ndarray:
     """The code points of all characters of words, int32, in order."""
     characters = {character for word in words for character in word[:max_characters]}
     return np.array(sorted(map(ord, characters)), np.int32)

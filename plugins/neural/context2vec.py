@@ -51,12 +51,10 @@ class Context2Vec(NeuralTrainer):
         objective = self.new_objective(data, self.dim)
         others = objective.tables()
         words = replace(others.pop("output"), saved_as=VECTORS, init=fill_random_rows)
-        inputs = {f"{side}_inputs" for side in SIDES}
         tables = {"words": words, **others, **self.tables(len(data.vocabulary))}
-        sparse = inputs | ({"words", *others} if objective.noise else set())
 
         def network(arrays: Arrays, device: str, threads: int) -> ContextNetwork:
-            return ContextNetwork(self, objective, tables, arrays, sparse=sparse, device=device, threads=threads)
+            return ContextNetwork(self, objective, tables, arrays, device=device, threads=threads)
 
         return self.network_plan(data, objective, tables, network)
 

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.neural_trainer import MOMENTS, STEPS, NeuralTrainer
 from embeddings.plugins.neural.sentence_batches import Batch, Ids, batches
+from embeddings.plugins.neural.torch_adam import AdamParameter
 
 
 class Network(ABC):
@@ -26,30 +27,26 @@ class Network(ABC):
         objective: how words are predicted.
         declared: the tables that are parameters.
         tables: the arrays of these and of the state of Adam.
-        sparse: the tables of which a step needs few rows.
         device: "cpu", where the network shares the memory of the tables, or "cuda", where it has copies.
         threads: of PyTorch on the CPU.
     """
 
     def __init__(
         self, settings: NeuralTrainer, objective: Objective, declared: Mapping[str, Table], tables: Arrays,
-        *, sparse: set[str], device: str, threads: int,
+        *, device: str, threads: int,
     ) -> None:  # fmt: skip
         self.settings, self.objective, self.device = settings, objective, torch.device(device)
         self.threads = self.threads_before = threads
         self.copies: list[tuple[Any, Any]] = []  # tensors of this network, and views of the tables
         self.parameters = {name: self.share(tables[name], table.dim) for name, table in declared.items()}
-        groups: dict[bool, list[Any]] = {False: [], True: []}
-        for name, parameter in self.parameters.items():
-            groups[name in sparse].append(parameter.requires_grad_())
-        kinds = {False: torch.optim.Adam, True: torch.optim.SparseAdam}
-        self.optimizers = [kinds[is_sparse](group) for is_sparse, group in groups.items() if group]
-        for row, (name, parameter) in enumerate(self.parameters.items()):
-            state = {moment: self.share(tables[f"{name}.{moment}"], declared[name].dim) for moment in MOMENTS}
-            state["step"] = torch.from_numpy(tables[STEPS])[row, 0]
-            next(one for one in self.optimizers if parameter in set(one.param_groups[0]["params"])).state[parameter] = (
-                state
+        self.states = {
+            name: AdamParameter(
+                self.parameters[name].requires_grad_(),
+                *(self.share(tables[f"{name}.{moment}"], table.dim) for moment in MOMENTS),
+                tables[STEPS][row, :1],
             )
+            for row, (name, table) in enumerate(declared.items())
+        }
         weights = objective.noise_weights
         self.log_noise = self.tensor(np.log(log_expectation(objective, weights))).float()
 
@@ -130,31 +127,25 @@ class Network(ABC):
 
     def step(self, loss: Any, rate: float, frozen: np.ndarray) -> None:
         """One step of Adam down the gradient of a loss; rows of the table "words" may be frozen."""
-        for optimizer in self.optimizers:
-            optimizer.zero_grad()
-            optimizer.param_groups[0]["lr"] = rate
+        for state in self.states.values():
+            state.values.grad = None
         loss.backward()
-        gradients = list(self.gradients(frozen))
+        if len(frozen):
+            self.mask(self.states["words"], self.tensor(frozen))
+        gradients = [one for state in self.states.values() if (one := state.gradient()) is not None]
         norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(one) for one in gradients]))
         factor = self.settings.max_gradient_norm / norm.clamp(min=self.settings.max_gradient_norm)
         for gradient in gradients:
             gradient.mul_(factor)
-        for optimizer in self.optimizers:
-            optimizer.step()
+        for state in self.states.values():
+            state.step(rate)
 
-    def gradients(self, frozen: np.ndarray) -> Iterator[Any]:
-        """The gradients of all parameters, of sparse ones those of their rows; zeros for frozen rows."""
-        for name, parameter in self.parameters.items():
-            if parameter.grad is None:
-                continue
-            values = parameter.grad
-            if values.is_sparse:
-                parameter.grad = parameter.grad.coalesce()
-                values = parameter.grad.values()
-            if name == "words" and len(frozen):
-                mask = self.tensor(frozen)
-                values[mask[parameter.grad.indices()[0]] if parameter.grad.is_sparse else mask] = 0
-            yield values
+    def mask(self, state: AdamParameter, frozen: Any) -> None:
+        """Let the gradient of frozen rows be zeros."""
+        gradient = state.gradient()
+        if gradient is not None:
+            rows = state.rows()
+            gradient[frozen if rows is None else frozen[rows]] = 0
 
 
 def log_expectation(objective: Objective, weights: np.ndarray) -> np.ndarray:
