@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
     from embeddings.plugins.fasttext import FastText as FastText
     from embeddings.plugins.glove.glove import GloVe as GloVe
+    from embeddings.plugins.neural.c2w import C2W as C2W
+    from embeddings.plugins.neural.context2vec import Context2Vec as Context2Vec
     from embeddings.plugins.paragraph_dbow import ParagraphDBOW as ParagraphDBOW
     from embeddings.plugins.paragraph_dm import ParagraphDM as ParagraphDM
     from embeddings.plugins.sembei.sembei import Sembei as Sembei

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from embeddings import registry
 from embeddings.support.markdown import table_lines
+from embeddings.training.precompile import trainable
 
 SMALL = ["--dim", "20", "--min-count", "1", "--epochs", "1"]
 TEXT_OPTIONS = {"sembei": ["--dim", "20", "--epochs", "1"]}
@@ -69,7 +69,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
     """The commands to measure, by name; trains the models that they need."""
     text, labelled, quiet = str(folder / "text.txt"), str(folder / "labelled.txt"), ["--quiet", "--force"]
     write_texts(folder)
-    trainers = [name for name in registry.find_all("trainer") if name not in NOT_ON_PLAIN_TEXT]
+    trainers = [name for name in trainable() if name not in NOT_ON_PLAIN_TEXT]
     rows = {}
     for name in trainers:
         corpus = labelled if name in LABELLED else text

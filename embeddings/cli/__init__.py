@@ -31,6 +31,7 @@ COMMANDS = {
         "similarity": "Print the cosine similarity of words.",
         "analogy": "Solve an analogy: A is to B as C is to what?",
         "compose": "Print the nearest neighbours of a two-word phrase.",
+        "substitutes": "Print words that fit a gap in a text.",
         "induce": "Compute vectors of new words from contexts.",
         "explore": "Look at vectors in a browser: search, compare, map.",
         "embed": "Write a vector for every text.",

@@ -2,7 +2,6 @@
 
 import click
 
-from embeddings import registry
 from embeddings.cli.options import JSON, QUIET, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.progress_bar import Bar
@@ -27,7 +26,7 @@ def command(trainers: tuple[str, ...], as_list: bool, quiet: bool, as_json: bool
     installed; others recompile.
     """
     from embeddings.kernels.compile_monitor import missing_cache
-    from embeddings.training.precompile import compiled_parts, precompile
+    from embeddings.training.precompile import compiled_parts, precompile, trainable
 
     if as_list and trainers:
         raise SettingError("--list cannot be combined with TRAINER: it lists all trainers")
@@ -41,8 +40,5 @@ def command(trainers: tuple[str, ...], as_list: bool, quiet: bool, as_json: bool
     if problem:
         raise OutputError(f"cannot cache compiled code: {problem}")
     with Bar(quiet):
-        rows = [
-            {"trainer": name, "seconds": round(precompile(name), 1)}
-            for name in trainers or registry.find_all("trainer")
-        ]
+        rows = [{"trainer": name, "seconds": round(precompile(name), 1)} for name in trainers or trainable()]
     print_rows(rows, as_json)

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from embeddings import registry
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError, SettingError
 from embeddings.models.capabilities import capabilities_of
 from embeddings.models.text_settings import corpus_settings
 from embeddings.vectors.search import Neighbours
+from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
@@ -20,9 +22,13 @@ EncodeContexts = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
 
 
 class GapContexts:
-    """The methods of a `Model` for texts with a gap; base of this class only."""
+    """The methods of a `Model` for texts with a gap."""
 
-    def context_vector(self: "Model", text: str) -> np.ndarray:
+    name: str
+    vectors: Vectors
+    vocabulary: Vocabulary
+
+    def context_vector(self, text: str) -> np.ndarray:
         """The vector of the context of a gap, such as "I ate a [] for lunch", float32 (dim,).
 
         The text is split into words as in training; unknown words are read as the unknown word.
@@ -34,19 +40,19 @@ class GapContexts:
         """
         return np.asarray(self.context_vectors([text])[0])
 
-    def context_vectors(self: "Model", texts: Sequence[str]) -> np.ndarray:
+    def context_vectors(self, texts: Sequence[str]) -> np.ndarray:
         """The vectors of the contexts of the gaps of several texts, float32 (texts, dim); see `context_vector`."""
         if isinstance(texts, str | bytes):
             raise SettingError(f"context_vectors takes a list of texts, such as [{texts!r:.80}], got a string")
         if not texts:
             return np.zeros((0, self.vectors.dim), np.float32)
         parts = [part for text in texts for part in split_at_gap(text)]
-        ids, gap = word_ids(self, parts), [len(self.vocabulary)]
+        ids, gap = word_ids(cast("Model", self), parts), [len(self.vocabulary)]
         sentences = [np.concatenate([left, gap, right]) for left, right in zip(ids[::2], ids[1::2], strict=True)]
         rows = self._encode_contexts(sentences)
         return np.stack([row[len(left)] for row, left in zip(rows, ids[::2], strict=True)])
 
-    def substitutes(self: "Model", text: str, top: int = 10) -> Neighbours:
+    def substitutes(self, text: str, top: int = 10) -> Neighbours:
         """The words that fit a gap best, such as that of "I ate a [] for lunch", each with its cosine, best first.
 
         Raises:
@@ -55,7 +61,7 @@ class GapContexts:
         return self.vectors.most_similar(self.context_vector(text), top=top)
 
     @cached_property
-    def _encode_contexts(self: Any) -> EncodeContexts:
+    def _encode_contexts(self) -> EncodeContexts:
         encoder = capabilities_of(registry.load("trainer", self.name)).context_encoder
         if encoder is None:
             raise SettingError(f"{self.name} models have no vectors of contexts; train context2vec")

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -42,6 +43,12 @@ SHARED_MODULES = [  # that have kernels and are imported when they are used
 ]
 POOLS: tuple[Pool, ...] = ("mean", "sif", "max")  # one for each kernel
 SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "buckets": 100, "min_phrases": 1, "fit_epochs": 1}
+
+
+def trainable() -> list[str]:
+    """The names of all installed trainers whose libraries are installed, too."""
+    trainers = {name: registry.load("trainer", name) for name in registry.find_all("trainer")}
+    return [name for name, trainer in trainers.items() if all(map(find_spec, getattr(trainer, "libraries", ())))]
 
 
 def precompile(name: str) -> float:

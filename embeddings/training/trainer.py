@@ -46,6 +46,7 @@ class Trainer(Settings, Capabilities):
     fixed_settings: settings that continued training must not change.
     free_settings: those that it may change, though tables of other models depend on settings of the same name.
     max_threads: how many threads it can use; None for any number.
+    libraries: optional libraries that it needs for training.
     has_parallel_kernel: whether its kernel runs on several threads itself, so that one worker reads the whole text.
     unsupported: what it can do with no settings, of "init", "freeze" and "continued".
     accepts_run_options: whether it supports checkpoints, callbacks and initial vectors; `learn` must implement them.
@@ -59,6 +60,7 @@ class Trainer(Settings, Capabilities):
     precompile_settings: ClassVar[Mapping[str, Any]] = {}
     max_threads: ClassVar[int | None] = None
     has_parallel_kernel: ClassVar[bool] = False
+    libraries: ClassVar[tuple[str, ...]] = ()
     accepts_run_options: ClassVar[bool] = True
     unsupported: ClassVar[frozenset[str]] = frozenset()
     fixed_settings: ClassVar[tuple[str, ...]] = ("dim",)

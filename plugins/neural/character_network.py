@@ -7,8 +7,17 @@ import torch
 from torch.nn.functional import embedding, linear
 
 from embeddings.plugins.neural.character_vectors import DIRECTIONS
-from embeddings.plugins.neural.sentence_batches import Batch, Ids, padded_places, reading_order
+from embeddings.plugins.neural.sentence_batches import (
+    Batch,
+    Ids,
+    groups_of_similar_length,
+    padded_places,
+    reading_order,
+    reversed_rows,
+)
 from embeddings.plugins.neural.torch_network import Network, run_lstm
+
+GROUP_CHARACTERS = 2000
 
 
 class CharacterNetwork(Network):
@@ -36,22 +45,17 @@ class CharacterNetwork(Network):
     def compose(self, words: Ids) -> Any:
         """The vectors of words (n, dim): each word of a batch once, as in section 2.2 of the paper."""
         lengths = np.diff(self.starts)[words]
-        order = np.argsort(-lengths, kind="stable")
-        words, lengths = words[order], lengths[order]
-        places = padded_places(lengths) + self.starts[words][:, None]
-        packed = torch.nn.utils.rnn.pack_padded_sequence(
-            embedding(self.tensor(self.characters[places]), self.parameters["character_inputs"]),
-            torch.from_numpy(lengths), batch_first=True,
-        )  # fmt: skip
-        parameters: list[Any] = []
-        for direction in DIRECTIONS:
+        groups = list(groups_of_similar_length(lengths, GROUP_CHARACTERS))
+        states = torch.cat([self.last_states(words[group], lengths[group]) for group in groups])
+        vectors = linear(states, self.parameters["projection_weights"], self.parameters["projection_bias"][0])
+        return vectors[self.tensor(np.argsort(np.concatenate(groups)))]
+
+    def last_states(self, words: Ids, lengths: Ids) -> Any:
+        """The last states of both LSTMs that read the characters of words, (n, 2 size)."""
+        characters = self.characters[padded_places(lengths) + self.starts[words][:, None]]
+        last, states = self.tensor(lengths - 1), []
+        for direction, order in zip(DIRECTIONS, (characters, reversed_rows(characters, lengths)), strict=True):
             weights, bias = (self.parameters[f"{direction}_{name}"] for name in ("weights", "bias"))
-            dim = weights.shape[1] - len(weights) // 4
-            parameters += [weights[:, :dim], weights[:, dim:], bias[0], torch.zeros_like(bias[0])]
-        start = packed.data.new_zeros(2, len(words), len(parameters[0]) // 4)
-        _, last, _ = torch.lstm(packed.data, packed.batch_sizes, (start, start), parameters, True, 1, 0.0, True, True)
-        vectors = linear(
-            torch.cat([last[0], last[1]], dim=1), self.parameters["projection_weights"],
-            self.parameters["projection_bias"][0],
-        )  # fmt: skip
-        return vectors[self.tensor(np.argsort(order))]
+            rows = run_lstm(embedding(self.tensor(order), self.parameters["character_inputs"]), weights, bias)
+            states.append(rows[torch.arange(len(words), device=self.device), last])
+        return torch.cat(states, dim=1)

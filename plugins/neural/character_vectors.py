@@ -8,7 +8,7 @@ import numpy as np
 
 from embeddings.models.subwords import Word
 from embeddings.plugins.neural.lstm import run_lstm
-from embeddings.plugins.neural.sentence_batches import Ids, groups_of_similar_length, pad
+from embeddings.plugins.neural.sentence_batches import Ids, groups_of_similar_length, pad, reversed_rows
 
 DIRECTIONS = ("forward", "backward")
 BATCH_CHARACTERS = 20_000
@@ -65,8 +65,7 @@ class CharacterVectors:
     def encode(self, characters: Ids, lengths: Ids) -> np.ndarray:
         """The vectors of padded spellings, (n, dim)."""
         last, states = lengths - 1, []
-        backward = np.take_along_axis(characters, np.maximum(last[:, None] - np.arange(characters.shape[1]), 0), axis=1)
-        for direction, order in zip(DIRECTIONS, (characters, backward), strict=True):
+        for direction, order in zip(DIRECTIONS, (characters, reversed_rows(characters, lengths)), strict=True):
             weights, bias = (self.tables[f"{direction}_{name}"] for name in ("weights", "bias"))
             states.append(run_lstm(self.tables["character_inputs"][order], weights, bias)[np.arange(len(last)), last])
         both = np.concatenate(states, axis=1)

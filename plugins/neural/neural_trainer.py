@@ -70,6 +70,7 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
         "auto", "Where the network is trained: on the CPU, on a GPU (cuda), or on a GPU if there is one (auto)."
     )
     has_parallel_kernel = True
+    libraries = ("torch",)
     nce_normalizer: ClassVar[str] = "one"  # settings of objectives that have one value here
     proposals: ClassVar[str] = "unigram"
     target_in_sample: ClassVar[bool] = True

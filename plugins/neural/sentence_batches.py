@@ -63,8 +63,8 @@ def groups_of_similar_length(lengths: Ids, max_words: int) -> Iterator[Ids]:
 
 def padded_places(lengths: Ids) -> Ids:
     """The numbers of the words of sentences of these lengths (n, longest); those of padding repeat the last word."""
-    longest = int(lengths.max())
-    return np.minimum(np.arange(longest), np.maximum(lengths, 1)[:, None] - 1)
+    places: Ids = np.minimum(np.arange(int(lengths.max())), np.maximum(lengths, 1)[:, None] - 1)
+    return places
 
 
 def pad(sentences: Sequence[Ids]) -> tuple[Ids, Ids]:
@@ -78,6 +78,11 @@ def reading_order(ids: Ids, lengths: Ids, mark: int) -> ReadingOrder:
     """The words that both readers of padded sentences (n, longest) read; `mark` is what they read first."""
     forward = np.roll(ids, 1, axis=1)
     known = np.maximum(lengths[:, None] - 1 - np.arange(ids.shape[1]), 0)
-    backward = np.take_along_axis(ids, np.maximum(lengths[:, None] - np.arange(ids.shape[1]), 0) % ids.shape[1], axis=1)
+    backward = np.roll(reversed_rows(ids, lengths), 1, axis=1)
     forward[:, 0] = backward[:, 0] = mark
     return ReadingOrder(forward, backward, known)
+
+
+def reversed_rows(ids: Ids, lengths: Ids) -> Ids:
+    """Padded rows (n, longest) with what is not padding in reverse order."""
+    return np.take_along_axis(ids, np.maximum(lengths[:, None] - 1 - np.arange(ids.shape[1]), 0), axis=1)

@@ -42,7 +42,8 @@ class Network(ABC):
         self.states = {
             name: AdamParameter(
                 self.parameters[name].requires_grad_(),
-                *(self.share(tables[f"{name}.{moment}"], table.dim) for moment in MOMENTS),
+                self.share(tables[f"{name}.{MOMENTS[0]}"], table.dim),
+                self.share(tables[f"{name}.{MOMENTS[1]}"], table.dim),
                 tables[STEPS][row, :1],
             )
             for row, (name, table) in enumerate(declared.items())

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from optional_libraries import all_trainers
 
 import embeddings as em
 from embeddings import registry
@@ -21,16 +22,24 @@ SETTINGS = {
     "tensor-indexing": {"min_phrases": 0},  # the corpus of the contract has no phrases
     "glove": {"x_max": 10.0},  # counts are small in a small corpus
     "sembei": {"max_n": 1, "per_length": "all"},  # so that its n-grams are the words of the corpus
+    "context2vec": {"objective": "sampled-softmax", "batch_words": 100, "learning_rate": 0.01, "epochs": 8},
+    "c2w": {
+        "objective": "full-softmax",
+        "batch_words": 100,
+        "learning_rate": 0.01,
+        "epochs": 8,
+        "character_hidden_size": 16,
+    },
     "text-pairs": {"batch_size": 64},  # so that there are several steps per epoch
 }
 
 
-@pytest.mark.parametrize("name", registry.find_all("trainer"))
+@pytest.mark.parametrize("name", all_trainers())
 def test_installed_trainers_fulfil_the_contract(name):
     check_trainer(registry.load("trainer", name), **SETTINGS.get(name, {}))
 
 
-@pytest.mark.parametrize("name", registry.find_all("trainer"))
+@pytest.mark.parametrize("name", all_trainers())
 def test_random_vectors_are_no_result(name):
     """Subsampling drops all words, or each line has only one; a text with a label always has something to learn."""
     trainer = registry.load("trainer", name)
