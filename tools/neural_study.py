@@ -1,0 +1,174 @@
+"""Trains context2vec and C2W beside word models of the same text: substitutes, spellings, hidden words, tagging.
+
+python tools/neural_study.py FOLDER [--corpus CORPUS] [--results FOLDER] [--times]
+
+FOLDER keeps the models; one that is there already is not trained again. The tables are written to the folder of
+results. `--times` adds the seconds of training of each model: use it on a machine that does nothing else.
+"""
+
+import argparse
+import csv
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+import embeddings as em
+from embeddings.eval.datasets.tagged_text import read_tagging_set
+from embeddings.eval.measures.tagging import WordTable, score_tagging
+from embeddings.eval.statistics.item_scores import BinaryScores
+from embeddings.plugins.neural.context2vec import Context2Vec
+from embeddings.support.markdown import table_lines
+
+MODELS = {  # the settings of each
+    "cbow": {},
+    "skipgram": {},
+    "fasttext": {},
+    "context2vec": {"epochs": 3, "learning_rate": 0.003},
+    "c2w": {"epochs": 2, "learning_rate": 0.002},
+}
+TAGGING = "ud-ewt"
+GAPS = (
+    "I ate a [] for lunch",
+    "the capital of [] is a large city",
+    "he was born in [] and died in 1950",
+    "she [] the book in two days",
+    "the river flows [] the city",
+    "the band released their first [] in 1999",
+    "the [] of the king lasted ten years",
+    "this is a very [] problem",
+    "they [] not agree with each other",
+    "the army was defeated [] the battle",
+)
+SPELLINGS = (
+    "gardenings", "unwalkable", "electrification", "londonish", "sixteeners", "disagreely", "reposted", "bookshelfs",
+    "philosophize", "runned",
+)  # fmt: skip
+TOP = 5
+MEASURES = ("mean reciprocal rank", "among the first 10", "median rank")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Train what is missing, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--corpus", default="sample")
+    parser.add_argument("--results", type=Path, default=Path("eval/results/neural"))
+    parser.add_argument("--times", action="store_true")
+    options = parser.parse_args(arguments)
+    models = {name: trained(name, options.folder, options.corpus) for name in MODELS}
+    options.results.mkdir(parents=True, exist_ok=True)
+    context2vec, others = models["context2vec"], ("c2w", "fasttext")
+    substitutes = [[text, join(context2vec.substitutes(text, top=TOP))] for text in GAPS]
+    write(options.results / "substitutes", ["text", "substitutes"], substitutes)
+    nearest = {name: [join(models[name].vectors.most_similar(word, top=TOP)) for word in SPELLINGS] for name in others}
+    spellings = list(zip(SPELLINGS, *nearest.values(), strict=True))
+    write(options.results / "spellings", ["spelling", *(f"nearest in `{name}`" for name in others)], spellings)
+    write(options.results / "hidden-words", ["model", "words", *MEASURES], hidden_words(models))
+    write(options.results / "tagging", ["model", "all words", "known words", "unseen words"], tagging(models))
+    if options.times:
+        rows = [[f"`{name}`", settings_of(name), f"{models[name].record['seconds']:.0f}"] for name in MODELS]
+        write(options.results / "times", ["model", "settings", "seconds of training, one thread"], rows)
+
+
+def trained(name: str, folder: Path, corpus: str) -> em.Model:
+    """The model of this name in a folder, trained if it is not there."""
+    path = folder / name
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        em.train(name, corpus, threads=1, seed=1, **MODELS[name]).save(path)
+    return em.load_model(path)
+
+
+def settings_of(name: str) -> str:
+    """The settings that are not the defaults."""
+    return ", ".join(f"`{key}={value}`" for key, value in MODELS[name].items()) or "defaults"
+
+
+def join(neighbours: Sequence[tuple[str, float]]) -> str:
+    """Words, best first."""
+    return ", ".join(word for word, _ in neighbours)
+
+
+def write(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a table as Markdown and as tab-separated values."""
+    path.with_suffix(".md").write_text("\n".join(table_lines(header, rows)) + "\n", encoding="utf-8")
+    with path.with_suffix(".tsv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([header, *rows])
+
+
+def sentences_of(model: em.Model) -> list[np.ndarray]:
+    """The sentences of the test text, as rows of the vocabulary; its size for unknown words."""
+    test, unknown = read_tagging_set(TAGGING).test, len(model.vocabulary)
+    rows = [model.vectors.find(word) for word in test.words]
+    ids = np.array([unknown if row is None else row for row in rows], np.int64)
+    return np.split(ids, test.ends[:-1])
+
+
+def hidden_words(models: dict[str, em.Model]) -> list[list[str]]:
+    """The ranks of the words of the test text among all words, by what predicts them from the words around them."""
+    context2vec, cbow = models["context2vec"], models["cbow"]
+    encode = Context2Vec.context_encoder(context2vec)
+    unit = context2vec.vectors.matrix / np.linalg.norm(context2vec.vectors.matrix, axis=1, keepdims=True)
+    methods: dict[str, tuple[Callable[[list[np.ndarray]], list[np.ndarray]], np.ndarray, em.Model]] = {
+        "`context2vec`, cosine": (encode, unit, context2vec),
+        "`context2vec`, product": (encode, context2vec.vectors.matrix, context2vec),
+        "`cbow`, mean of the window and output vectors": (
+            lambda sentences: means(cbow, sentences), cbow.tables["output"], cbow,
+        ),
+        "`cbow`, mean of the sentence and output vectors": (
+            lambda sentences: means(cbow, sentences, window=10_000), cbow.tables["output"], cbow,
+        ),
+    }  # fmt: skip
+    table = []
+    for name, (encoder, outputs, model) in methods.items():
+        sentences = sentences_of(model)
+        ranks = np.concatenate(list(ranks_of(sentences, encoder(sentences), outputs)))
+        table.append([name, *figures(ranks)])
+    frequency_ranks = np.concatenate([1 + ids[ids < len(cbow.vocabulary)] for ids in sentences_of(cbow)])
+    return [*table, ["frequency of the word", *figures(frequency_ranks)]]
+
+
+def figures(ranks: np.ndarray) -> list[str]:
+    """The number of words, and the measures of their ranks."""
+    values = np.mean(1 / ranks), np.mean(ranks <= 10)
+    return [f"{len(ranks):,}", *(f"{value:.3f}" for value in values), f"{np.median(ranks):.0f}"]
+
+
+def ranks_of(sentences: list[np.ndarray], contexts: list[np.ndarray], outputs: np.ndarray) -> Iterator[np.ndarray]:
+    """The rank of each known word of each sentence by the products of its context with output vectors, from 1 on."""
+    for ids, rows in zip(sentences, contexts, strict=True):
+        known = np.flatnonzero(ids < len(outputs))
+        scores = rows[known] @ outputs.T
+        yield 1 + (scores > scores[np.arange(len(known)), ids[known]][:, None]).sum(axis=1)
+
+
+def means(model: em.Model, sentences: list[np.ndarray], window: int | None = None) -> list[np.ndarray]:
+    """For each word of each sentence the mean of the vectors of the known words in its window."""
+    window = window or model.settings["window"]
+    matrix = np.vstack([model.vectors.matrix, np.zeros_like(model.vectors.matrix[:1])])
+    contexts = []
+    for ids in sentences:
+        places = np.arange(len(ids))
+        is_near = (abs(places[:, None] - places) <= window) & (places[:, None] != places) & (ids < len(matrix) - 1)
+        contexts.append(is_near @ matrix[ids] / np.maximum(is_near.sum(axis=1, keepdims=True), 1))
+    return contexts
+
+
+def tagging(models: dict[str, em.Model]) -> list[list[str]]:
+    """The accuracy of tagging with the vectors of each model: of all words, and by whether the text has the word."""
+    test = read_tagging_set(TAGGING)
+    known = WordTable.of(models["skipgram"].vectors, test)
+    is_known = known.has_vector[known.rows(test.test)]
+    table = []
+    for name, model in models.items():
+        scores = score_tagging(model.vectors, test, name=name)[-1]
+        assert isinstance(scores, BinaryScores)
+        parts = scores.correct, scores.correct[is_known], scores.correct[~is_known]
+        table.append([f"`{name}`", *(f"{part.mean():.3f}" for part in parts)])
+    return table
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
