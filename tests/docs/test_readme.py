@@ -51,7 +51,7 @@ def test_the_speed_of_loading_is_what_was_measured():
 
 def test_every_trainer_has_a_row():
     rows = re.findall(
-        r"^\| `([a-z-]+)` \| [^|]+ \| [^|]*\|$", README.split("## Models\n")[1].split("\n## ")[0], re.MULTILINE
+        r"^\| `([a-z0-9-]+)` \| [^|]+ \| [^|]*\|$", README.split("## Models\n")[1].split("\n## ")[0], re.MULTILINE
     )
     offers = registry.find_all("trainer").items()
     assert set(rows) == {

@@ -22,12 +22,13 @@ SETTINGS = {
     "tensor-indexing": {"min_phrases": 0},  # the corpus of the contract has no phrases
     "glove": {"x_max": 10.0},  # counts are small in a small corpus
     "sembei": {"max_n": 1, "per_length": "all"},  # so that its n-grams are the words of the corpus
-    "context2vec": {"objective": "sampled-softmax", "batch_words": 100, "learning_rate": 0.01, "epochs": 8},
+    "context2vec": {"objective": "sampled-softmax", "batch_words": 100, "learning_rate": 0.01, "epochs": 6},
     "c2w": {
         "objective": "full-softmax",
         "batch_words": 100,
         "learning_rate": 0.01,
         "epochs": 8,
+        "hidden_size": 32,
         "character_hidden_size": 16,
     },
     "text-pairs": {"batch_size": 64},  # so that there are several steps per epoch
