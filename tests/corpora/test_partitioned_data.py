@@ -94,6 +94,8 @@ def test_a_data_frame_of_dask_is_read_partition_by_partition(dask):
     assert tokens(em.Corpus(frame, text_column="text")) == tokens(em.Corpus(TEXTS))
 
 
+@pytest.mark.filterwarnings("ignore")  # of ray itself
+@pytest.mark.slow
 def test_a_data_set_of_ray_is_read_in_batches():
     ray = pytest.importorskip("ray", reason="needs ray: pip install 'ray[data]'")
     pytest.importorskip("ray.data", reason="needs ray: pip install 'ray[data]'")
