@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from embeddings.errors import RemoteError
 from embeddings.support.remote_address import Address
-from embeddings.support.remote_retry import ATTEMPTS, FIRST_WAIT, attempt, may_pass, reason
+from embeddings.support.remote_retry import ATTEMPTS, FIRST_WAIT, PermanentError, attempt, may_pass, reason
 from embeddings.support.remote_status import RemoteStatus
 from embeddings.support.remote_store import file_status, open_store
 
@@ -76,10 +76,14 @@ class RemoteReader(io.RawIOBase):
             raise RemoteError(self.address, "changed while it was read")
 
     def fetch(self, start: int, stop: int) -> bytes:
-        """Return the bytes of a range; b"" if this reader was closed meanwhile."""
-        if self.is_closed.is_set():
-            return b""
-        return attempt(self.address, lambda: self.store.read_range(self.address, start, stop, self.status))
+        """Return the bytes of a range."""
+
+        def read_range() -> bytes:
+            if self.is_closed.is_set():
+                raise PermanentError("was closed while it was read")
+            return self.store.read_range(self.address, start, stop, self.status)
+
+        return attempt(self.address, read_range)
 
     def read_whole(self, start: int, stop: int | None) -> Iterator[bytes]:
         """Yield a file without ranges."""

@@ -32,6 +32,12 @@ AWS_REASONS = {
     "SIGNATURE_DOES_NOT_MATCH": "cannot be accessed: the secret key is wrong",
     "EXPIRED_TOKEN": "cannot be accessed: the session token has expired",
 }
+TEXT_REASONS = {  # expressions for messages of the libraries
+    r"libjvm|libhdfs|CLASSPATH": "cannot be accessed: HDFS needs Java and Hadoop's libhdfs",
+    r"Name or service not known|getaddrinfo|nodename nor servname": CURL_REASONS["6"],
+    r"OAuth2|[Cc]ould not .*credentials": "cannot be accessed: no valid credentials; check them and the network",
+    r"PermanentRedirect|HTTP status 301": "cannot be accessed: the bucket is in another region; set AWS_REGION",
+}
 PERMANENT = {*AWS_REASONS, "INVALID_REQUEST", "INVALID_PARAMETER_VALUE", "VALIDATION"}
 Result = TypeVar("Result")
 
@@ -79,6 +85,8 @@ def may_pass(error: Exception) -> bool:
     """Whether another attempt may succeed."""
     if isinstance(error, PermanentError | FileNotFoundError | PermissionError | NotImplementedError | ImportError):
         return False
+    if re.search("|".join(["Retry policy exhausted", *TEXT_REASONS]), str(error)):  # the first: of Google's client
+        return False
     match = AWS_ERROR.search(str(error))
     if match is not None:
         return match[1] not in PERMANENT and not any(f"curlCode: {code}," in str(error) for code in ("6", "60"))
@@ -100,6 +108,9 @@ def reason(error: Exception) -> str:
         return f"{known}; check the credentials" if "accessed" in known else known
     if code is not None and code[1] in CURL_REASONS:
         return CURL_REASONS[code[1]]
+    for expression, meaning in TEXT_REASONS.items():
+        if re.search(expression, text):
+            return meaning
     if isinstance(error, TimeoutError):
         return CURL_REASONS["28"]
     if isinstance(error, ConnectionRefusedError):
