@@ -15,6 +15,7 @@ from embeddings.kernels.block import (
     LINE,
     MAX_BLOCK_NOISE,
     POSITION,
+    SPACING,
     all_in_range,
     draw_noise,
     is_valid_cursor,
@@ -66,13 +67,13 @@ def new_lattice(longest: int, negatives: int, size: int = LATTICE_SIZE) -> Latti
     noise = noise_groups(longest) * negatives
     size = max(min(size, MAX_BLOCK_NOISE // max(noise, 1)), longest + 1)
     rows = np.full((longest + size + 1, longest), NONE, np.int32)
-    return LatticeBlock(rows, np.zeros((len(rows), noise), np.int32), separate_zeros(7, np.int64))
+    return LatticeBlock(rows, np.zeros((len(rows), noise), np.int32), separate_zeros(SPACING + 1, np.int64))
 
 
 def is_valid_lattice(block: LatticeBlock, source: LatticeSource, begin: int, end: int) -> bool:
     """Whether training can continue from a restored block of the share `ids[begin:end]`: kernels check no bounds."""
     longest = block.starts.shape[1]
-    first, last = block.cursor[FIRST:].tolist()
+    first, last = block.cursor[FIRST : LAST + 1].tolist()
     is_ordered = first == last == 0 or longest == first <= last <= len(block.starts)
     has_valid_ngrams = all_in_range(block.starts, len(source.keep_thresholds), NONE)
     has_valid_noise = all_in_range(block.noise, len(source.noise))
