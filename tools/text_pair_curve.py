@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 import numpy as np
-from text_pair_study import read_articles
+from retrieval_articles import read_articles
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError

@@ -13,8 +13,6 @@ holds, and writes the tables of `table` next to it, RESULTS.md. Give several of 
 
 import argparse
 import csv
-import json
-import re
 import sys
 import tempfile
 from collections import defaultdict
@@ -26,15 +24,16 @@ from statistics import fmean
 from time import process_time
 from typing import Any
 
+import numpy as np
+from retrieval_articles import TASKS, make_query, read_articles, write_task
+
 import embeddings as em
 from embeddings.corpora.pair_encoding import PairFormat
-from embeddings.corpora.reading.compressed_files import open_decompressed
-from embeddings.corpora.reading.document_pairs import is_long
-from embeddings.corpora.reading.sentence_borders import split_sentences
 from embeddings.eval.machine import processor
 from embeddings.vectors.word_weights import word_weights
 
 SKIPGRAM, NONE, RATINGS = "skip-gram", "random rows", "rated pairs"
+SAME_PAIRS, HARD_NEGATIVES = "some of the same pairs", "the same with hard negatives"
 SENTENCES, ALL_PAIRS = "neighbouring sentences", "neighbouring sentences and paragraphs, first sentences, titles"
 PAIR_KINDS = {SENTENCES: "neighbouring-sentences", ALL_PAIRS: "title-body,neighbours,first-sentence"}
 TRAININGS = {  # what each learns from, one after the other
@@ -44,6 +43,8 @@ TRAININGS = {  # what each learns from, one after the other
     "all pairs": (NONE, ALL_PAIRS),
     "skip-gram, then rated pairs": (SKIPGRAM, RATINGS),
     "skip-gram, then all pairs, then rated pairs": (SKIPGRAM, ALL_PAIRS, RATINGS),
+    "skip-gram, then all pairs, then some of them again": (SKIPGRAM, ALL_PAIRS, SAME_PAIRS),
+    "skip-gram, then all pairs, then some with hard negatives": (SKIPGRAM, ALL_PAIRS, HARD_NEGATIVES),
 }
 POOLS: dict[str, dict[str, Any]] = {
     "mean": {},
@@ -51,22 +52,21 @@ POOLS: dict[str, dict[str, Any]] = {
     "mean - 1": {"remove_components": 1},
     "SIF - 1": {"pool": "sif", "remove_components": 1},
 }
-TASKS = {
-    "title": "the title → the first paragraph",
-    "title-words": "the title → the first paragraph without words of the title",
-    "sentence": "the first sentence → the rest of the paragraph without words of the title",
-}
 COLUMNS = ("training", "seed", "set", "pool", "measure", "value")
 SECONDS = "CPU seconds"
 PAIR_OPTIONS = ("temperature", "optimizer", "token_weights", "word_dropout", "min_n", "max_n")
 RATING_SETTINGS = {"objective": "cosent", "temperature": 0.3, "batch_size": 128, "learning_rate": 0.004, "epochs": 10}
-WORD = re.compile(r"\w+")
+AGAIN_PAIRS = 60_000
+AGAIN_SETTINGS = {"learning_rate": 0.02, "epochs": 2}
 NOTES = """
 - "All pairs" are also those of first sentences of paragraphs with the rest of them, and of titles with paragraphs.
   Rated pairs are learned with the objective `cosent`, all others with `in-batch-negatives`.
 - `mean - 1` and `SIF - 1` are the mean and SIF less the first component, which is learned from the first paragraphs of
   the training text (`--fit-on`). Values are in percent, means over the seeds; ± half the range of the seeds.
 - CPU seconds are those of all steps of training, without reading the text; the fastest seed.
+"""
+AGAIN_NOTE = """- Pairs that are learned again are 60,000 random ones, for 2 epochs. Hard negatives are the nearest
+  texts of others of these pairs (`em.mine_negatives`), whose search is not in the CPU seconds.
 """
 
 
@@ -105,6 +105,11 @@ class Study:
         if step == SKIPGRAM:
             trainer = {"dim": options.dim, "epochs": options.epochs, "learning_rate": 0.05}
             return timed(lambda: em.train("skipgram", em.Corpus(self.text), **trainer, **run), em.Corpus(self.text))
+        if step in (SAME_PAIRS, HARD_NEGATIVES):
+            assert model is not None
+            corpus = em.Corpus(self.some_pairs(model, step, seed), pairs=PairFormat())
+            again = {"temperature": options.temperature, "word_dropout": options.word_dropout, **AGAIN_SETTINGS}
+            return timed(lambda: em.continue_training(model, corpus, **again, **run), corpus)
         if step == RATINGS:
             corpus = self.pair_corpus(options.ratings_train, PairFormat(), model)
             settings = RATING_SETTINGS | {"optimizer": "adam", "word_dropout": 0.0}
@@ -117,6 +122,14 @@ class Study:
         start = {} if model is None else {"init": em.InitFrom(sif_rows(model))}
         settings = {"dim": options.dim, **settings}
         return timed(lambda: em.train("text-pairs", corpus, **settings, **start, **run), corpus)
+
+    def some_pairs(self, model: em.Model, step: str, seed: int) -> list[Any]:
+        """A random sample of all pairs, or triplets of them and hard negatives that a model mines in the sample."""
+        batches = em.TextPairs(self.text, kinds=PAIR_KINDS[ALL_PAIRS].split(","))
+        pairs = [pair for batch in batches for pair in zip(batch.left, batch.right, strict=True)]
+        places = np.random.default_rng(seed).permutation(len(pairs))[:AGAIN_PAIRS]
+        sample = [pairs[place] for place in places.tolist()]
+        return list(em.mine_negatives(model, sample)) if step == HARD_NEGATIVES else sample
 
     def pair_corpus(self, source: Path, pairs: PairFormat, model: em.Model | None) -> em.Corpus:
         """Pairs with the words of a model."""
@@ -145,55 +158,6 @@ def sif_rows(model: em.Model) -> em.Vectors:
     vectors = model.vectors
     weights = word_weights(vectors.words, model.vocabulary, "sif", 1e-3)
     return em.Vectors(vectors.words, vectors.matrix * weights[:, None].astype("f4"), counts=vectors.counts)
-
-
-def read_articles(path: Path) -> Iterator[list[str]]:
-    """The lines of each article: its title, then its paragraphs."""
-    lines: list[str] = []
-    with open_decompressed(path) as file:
-        for raw in file:
-            line = raw.decode("utf-8", "replace").strip()
-            if line:
-                lines.append(line)
-            elif lines:
-                yield lines
-                lines = []
-    if lines:
-        yield lines
-
-
-def make_query(task: str, article: Sequence[str]) -> tuple[str, str] | None:
-    """The query and the text to be found of an article; None if it has no such texts."""
-    title = article[0]
-    paragraph = next(filter(is_long, article[1:]), None)
-    if paragraph is None:
-        return None
-    first, rest = (title, paragraph) if task != "sentence" else split_first(paragraph)
-    if task != "title":
-        rest = without_words(rest, title)
-    return (first, rest) if first and is_long(rest) else None
-
-
-def split_first(paragraph: str) -> tuple[str, str]:
-    """The first sentence of a paragraph, and the rest."""
-    first, *others = split_sentences(paragraph)
-    return first, " ".join(others)
-
-
-def without_words(text: str, title: str) -> str:
-    """A text without the words of a title, whatever their case."""
-    words = set(WORD.findall(title.lower()))
-    return WORD.sub(lambda match: "" if match[0].lower() in words else match[0], text)
-
-
-def write_task(folder: Path, pairs: Sequence[tuple[bool, str, str]]) -> None:
-    """Write queries, documents and judgements of a retrieval set: of each pair, whether it is asked, and its texts."""
-    folder.mkdir()
-    asked = [str(number) for number, pair in enumerate(pairs) if pair[0]]
-    for name, side, numbers in (("queries.jsonl", 1, asked), ("corpus.jsonl", 2, map(str, range(len(pairs))))):
-        rows = (json.dumps({"_id": number, "text": pairs[int(number)][side]}) + "\n" for number in numbers)
-        (folder / name).write_text("".join(rows), encoding="utf-8")
-    (folder / "qrels.tsv").write_text("".join(f"{one}\t{one}\t1\n" for one in asked), encoding="utf-8")
 
 
 def run(path: Path, options: argparse.Namespace) -> None:
@@ -247,7 +211,9 @@ def table(path: Path) -> str:
     ]
     parts = [section for title, measure in sections if (section := measure_table(title, measure, values))]
     legend = "".join(f"- `{task}`: {text}.\n" for task, text in TASKS.items() if any(key[1] == task for key in values))
-    return "\n".join(parts) + NOTES + legend + f"- Measured on {processor()}.\n"
+    is_again = any(key[0] in TRAININGS and {SAME_PAIRS, HARD_NEGATIVES} & {*TRAININGS[key[0]]} for key in values)
+    notes = NOTES + AGAIN_NOTE if is_again else NOTES
+    return "\n".join(parts) + notes + legend + f"- Measured on {processor()}.\n"
 
 
 def measure_table(title: str, measure: str, values: dict[tuple[str, str, str, str], list[float]]) -> str:

@@ -62,6 +62,7 @@ def test_a_run_holds_articles_out_and_skips_what_the_file_holds(tmp_path, capsys
     command = ["run", str(path), "--corpus", str(tmp_path / "text.txt"), "--ratings-train", str(tmp_path / "rated.txt")]
     command += ["--ratings", str(tmp_path / "rated.txt"), "--held-out", "10", "--dim", "8", "--threads", "1"]
     command += ["--epochs", "1", "--pair-epochs", "1", "--training", "skip-gram, then all pairs, then rated pairs"]
+    command += ["--training", "skip-gram, then all pairs, then some with hard negatives"]
     study.main(command)
     assert "seed 1" in capsys.readouterr().err
     rows = study.read_rows(path)
