@@ -12,6 +12,7 @@ from embeddings.kernels.block import (
     LAST,
     LINE,
     POSITION,
+    SPACING,
     all_in_range,
     is_valid_cursor,
 )
@@ -59,13 +60,13 @@ def new_sentence_block(size: int, noise: int) -> SentenceBlock:
         starts=np.zeros(size + 1, np.int64),
         is_target=np.zeros(size, np.bool_),
         noise=np.zeros((size, noise), np.int32),
-        cursor=separate_zeros(7, np.int64),
+        cursor=separate_zeros(SPACING + 1, np.int64),
     )
 
 
 def is_valid_sentences(block: SentenceBlock, source: SentenceSource, begin: int, end: int) -> bool:
     """Whether training can continue from a restored block of `ids[begin:end]`."""
-    start, filled, first, last = block.cursor[HISTORY_START:].tolist()
+    start, filled, first, last = block.cursor[HISTORY_START : LAST + 1].tolist()
     return (
         start == first == 0 <= last <= filled <= len(block.words)
         and is_valid_cursor(block.cursor, source.lines, begin, end)

@@ -1,7 +1,7 @@
 """C2W (Ling et al. 2015): words by their characters, trained inside a language model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from embeddings.training.saved_tables import recorded_settings, saved_table
 from embeddings.training.training_data import TrainingData
 
 CODE_POINTS = "code_points"  # the table of the alphabet, int32
+NEXT_WORDS = "next_words"  # the output vectors in a model: they are not for means of word vectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,7 @@ class C2W(NeuralTrainer):
         These have the tables "code_points" (characters,), "character_inputs" (characters + 1, character dim), of which
         the first row is that of unknown characters, and of two LSTMs and a projection. The language model has the
         tables "marks" (2, dim), of unknown words and of the beginning of a sentence, "sentence_weights" and
-        "sentence_bias", and those of the objective.
+        "sentence_bias", and those of the objective, of which "next_words" (vocabulary, hidden size) are output vectors.
         """
         self.check_device()
         from embeddings.plugins.neural.character_network import CharacterNetwork  # imports torch
@@ -68,6 +69,7 @@ class C2W(NeuralTrainer):
             **lstm_tables("sentence", self.dim, self.state_size, 45),
             **objective.tables(),
         }
+        tables["output"] = replace(tables["output"], saved_as=NEXT_WORDS)
 
         def network(arrays: Arrays, device: str, threads: int) -> CharacterNetwork:
             made = CharacterNetwork(self, objective, tables, arrays, device=device, threads=threads)

@@ -183,5 +183,6 @@ def parameters(rows: int, dim: int, seed: int, *, scale: float, **changes: Any) 
 
 
 def unpadded(tables: Mapping[str, Table], arrays: "Arrays") -> "Arrays":
-    """The arrays of those tables that models hold, without padding; consumes them."""
-    return {name: table.unpad(arrays[name]) for name, table in tables.items() if table.saved_as is not None}
+    """The arrays of those tables that models hold, by their names there, without padding; consumes them."""
+    saved = {name: table for name, table in tables.items() if table.saved_as is not None}
+    return {table.saved_as or name: table.unpad(arrays[name]) for name, table in saved.items()}

@@ -170,7 +170,7 @@ def run_lstm(inputs: Any, weights: Any, bias: Any) -> Any:
     """The states of `embeddings.plugins.neural.lstm.run_lstm`, (n, steps, size)."""
     dim, size = inputs.shape[2], len(weights) // 4
     start = inputs.new_zeros(1, len(inputs), size)
-    parameters = (weights[:, :dim], weights[:, dim:], bias[0], torch.zeros_like(bias[0]))
+    parameters = (weights[:, :dim].contiguous(), weights[:, dim:].contiguous(), bias[0], torch.zeros_like(bias[0]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # on a GPU the weights are copied for each batch
         return torch.lstm(inputs, (start, start), parameters, True, 1, 0.0, True, False, True)[0]

@@ -87,9 +87,9 @@ def test_damaged_blocks_are_refused():
     rewind(block, text, 0, 10)
     fill_sentences(block, text, np.array([KEY, 0], np.uint64))
     assert is_valid_sentences(block, text, 0, 10)
-    for field, value in (("noise", VOCABULARY), ("starts", 21), ("cursor", -1)):
+    for field, value in (("noise", VOCABULARY), ("starts", 21), ("cursor", 99)):
         array = getattr(block, field)
         before = array.copy()
-        array[-1] = value
+        array[LAST if field == "cursor" else -1] = value
         assert not is_valid_sentences(block, text, 0, 10), field
         array[...] = before

@@ -114,7 +114,7 @@ def test_losses_equal_naive_ones(objective):
 
     network.log_noise = torch.from_numpy(np.log(log_expectation(network.objective, weights))).float()
     total = network.loss(torch.from_numpy(hidden).float(), torch.from_numpy(words), torch.from_numpy(noise)).item()
-    output, bias = tables["output"].astype(np.float64), tables.get("bias")
+    output, bias = tables["next_words"].astype(np.float64), tables.get("bias")
     rows = zip(hidden, words.tolist(), noise.tolist(), strict=True)
     expected = sum(naive_loss(objective, row, output, bias, weights, word, drawn) for row, word, drawn in rows)
     assert total == pytest.approx(expected, rel=1e-4)
@@ -171,6 +171,8 @@ def test_rare_words_are_composed_and_read():
     assert "mat" in model.vectors
     row = model.vectors.matrix[model.vectors.index("mat")]
     np.testing.assert_allclose(model.compose(["mat"])[0], row, rtol=1e-4, atol=1e-5)
+    with pytest.raises(SettingError, match="output vector for each word"):
+        model.predict_output_word(["cat"])
     assert "sleeping" not in model.vectors
     assert model.compose(["sleeping"])[0].any()
 
