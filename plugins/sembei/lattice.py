@@ -38,7 +38,7 @@ class LatticeSource(NamedTuple):
     ids: (tokens,); lines: (lines + 1,) line boundaries in `ids`.
     trie: finds n-grams in `ids`.
     keep_thresholds: (vocabulary,) uint32, for subsampling.
-    noise: (vocabulary, 2) alias table of the noise distribution.
+    noise: (vocabulary,) alias table of the noise distribution.
     windows_per_draw: how many positions, too far apart for one n-gram, share one set of negative samples.
     """
 

@@ -15,7 +15,8 @@ from embeddings.kernels.random_numbers import random_sequence, thread_keys
 def probabilities(table):
     """The probability of each word: up to a threshold the word itself is drawn, above it the alias."""
     n, result = len(table), np.zeros(len(table))
-    for i, (threshold, alias) in enumerate(table.tolist()):
+    for i, entry in enumerate(table.tolist()):
+        threshold, alias = entry % 2**32, entry >> 32
         own = (threshold + 1) / 2**32
         result[i] += own / n
         result[alias] += (1 - own) / n

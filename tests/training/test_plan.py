@@ -143,7 +143,7 @@ def with_stream(data, **methods):
 class NotATuple:
     """A block that is not a NamedTuple."""
 
-    cursor = np.zeros(7, np.int64)
+    cursor = np.zeros(8, np.int64)
 
 
 class ListBlock(NamedTuple):
