@@ -29,6 +29,7 @@ from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, find_ngrams
 
 LATTICE_SIZE = 8192  # positions in a block
+BORDER = NONE - 1  # in place of n-grams, between two lines
 POSITIVES_PER_NOISE = 2  # positives that a negative sample stands for
 
 
@@ -40,6 +41,7 @@ class LatticeSource(NamedTuple):
     keep_thresholds: (vocabulary,) uint32, for subsampling.
     noise: (vocabulary,) alias table of the noise distribution.
     windows_per_draw: how many positions, too far apart for one n-gram, share one set of negative samples.
+    window: how many boundaries of n-grams, from a position backwards, are its contexts.
     """
 
     ids: np.ndarray
@@ -48,6 +50,7 @@ class LatticeSource(NamedTuple):
     keep_thresholds: np.ndarray
     noise: np.ndarray
     windows_per_draw: int
+    window: int = 1
 
 
 class LatticeBlock(NamedTuple):
@@ -62,20 +65,20 @@ class LatticeBlock(NamedTuple):
     cursor: np.ndarray
 
 
-def new_lattice(longest: int, negatives: int, size: int = LATTICE_SIZE) -> LatticeBlock:
+def new_lattice(longest: int, negatives: int, size: int = LATTICE_SIZE, window: int = 1) -> LatticeBlock:
     """An empty block for n-grams of up to `longest` tokens, small enough for a core's private cache."""
-    noise = noise_groups(longest) * negatives
-    size = max(min(size, MAX_BLOCK_NOISE // max(noise, 1)), longest + 1)
-    rows = np.full((longest + size + 1, longest), NONE, np.int32)
+    noise, history = noise_groups(window * longest) * negatives, longest + window - 1
+    size = max(min(size, MAX_BLOCK_NOISE // max(noise, 1)), history + 1)
+    rows = np.full((history + size + 1, longest), NONE, np.int32)
     return LatticeBlock(rows, np.zeros((len(rows), noise), np.int32), separate_zeros(SPACING + 1, np.int64))
 
 
 def is_valid_lattice(block: LatticeBlock, source: LatticeSource, begin: int, end: int) -> bool:
     """Whether training can continue from a restored block of the share `ids[begin:end]`: kernels check no bounds."""
-    longest = block.starts.shape[1]
+    history = block.starts.shape[1] + source.window - 1
     first, last = block.cursor[FIRST : LAST + 1].tolist()
-    is_ordered = first == last == 0 or longest == first <= last <= len(block.starts)
-    has_valid_ngrams = all_in_range(block.starts, len(source.keep_thresholds), NONE)
+    is_ordered = first == last == 0 or history == first <= last <= len(block.starts)
+    has_valid_ngrams = all_in_range(block.starts, len(source.keep_thresholds), BORDER)
     has_valid_noise = all_in_range(block.noise, len(source.noise))
     return (
         is_ordered and has_valid_ngrams and has_valid_noise and is_valid_cursor(block.cursor, source.lines, begin, end)
@@ -94,9 +97,10 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
 
     `rng` (2,) is a key and a counter.
     """
-    cursor, longest, size = block.cursor, block.starts.shape[1], block.starts.shape[0] - 1
+    cursor, size = block.cursor, block.starts.shape[0] - 1
+    history = block.starts.shape[1] + source.window - 1
     position, end, line = cursor[POSITION], cursor[END], cursor[LINE]
-    before, n = position, longest
+    before, n = position, history
     carry_over(block, source, rng)
     while position < end and n < size:
         stop = max(position, line_end(source.lines, line, source.ids.shape[0]))
@@ -108,10 +112,10 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
         if position == stop:
             line += 1
             if position > begin:  # the last n-grams of a line and the first of the next are not adjacent
-                block.starts[n, :] = NONE
+                block.starts[n, :] = BORDER
                 n += 1
-    draw_noise(block.noise, source.noise, longest + 1, source.windows_per_draw, longest, n, rng)
-    cursor[POSITION], cursor[LINE], cursor[FIRST], cursor[LAST] = position, line, longest, n
+    draw_noise(block.noise, source.noise, history + 1, source.windows_per_draw, history, n, rng)
+    cursor[POSITION], cursor[LINE], cursor[FIRST], cursor[LAST] = position, line, history, n
     return int(position - before)
 
 
@@ -119,12 +123,12 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
 def carry_over(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) -> None:
     """Put the last positions read, or those before the share, in front: n-grams from there may end in this block."""
     cursor, longest = block.cursor, block.starts.shape[1]
-    last, line = cursor[LAST], cursor[LINE]
-    for i in range(longest):
-        position = cursor[POSITION] - longest + i
+    last, line, history = cursor[LAST], cursor[LINE], longest + source.window - 1
+    for i in range(history):
+        position = cursor[POSITION] - history + i
         if last != 0:
             for n in range(longest):
-                block.starts[i, n] = block.starts[last - longest + i, n]
+                block.starts[i, n] = block.starts[last - history + i, n]
         elif cursor[POSITION] < cursor[END] and position >= max(line_end(source.lines, line - 1, cursor[END]), 0):
             find_starts(block, source, i, position, line_end(source.lines, line, source.ids.shape[0]), rng)
         else:
@@ -146,14 +150,20 @@ def find_starts(block: LatticeBlock, source: LatticeSource, i: int, position: in
 
 
 @inline
-def adjacent_ngrams(block: LatticeBlock, buffers: StepBuffers, i: int) -> tuple[int, int]:
-    """Write the n-grams that end at position i into `contexts`, then those that start there; returns both counts."""
+def adjacent_ngrams(block: LatticeBlock, buffers: StepBuffers, i: int, window: int) -> tuple[int, int]:
+    """Write the n-grams that end at position i into `contexts`, then those that start there; returns both counts.
+
+    With a window of more than 1, those that end up to `window` - 1 positions earlier, on the same line, count too.
+    """
     lefts = rights = 0
-    for n in range(block.starts.shape[1]):
-        ngram = block.starts[i - n - 1, n]
-        if ngram >= 0:
-            buffers.contexts[lefts] = ngram
-            lefts += 1
+    for gap in range(window):
+        if gap > 0 and block.starts[i - gap, 0] == BORDER:
+            break
+        for n in range(block.starts.shape[1]):
+            ngram = block.starts[i - gap - n - 1, n]
+            if ngram >= 0:
+                buffers.contexts[lefts] = ngram
+                lefts += 1
     for n in range(block.starts.shape[1]):
         ngram = block.starts[i, n]
         if ngram >= 0:
@@ -181,9 +191,10 @@ def fill_targets(output: np.ndarray, buffers: StepBuffers, positives: np.ndarray
 
 
 def new_lattice_buffers(
-    longest: int, negatives: int, width: int, *, max_parts: int = 0, dtype: type = np.float32
+    longest: int, negatives: int, width: int, *, max_parts: int = 0, dtype: type = np.float32, window: int = 1
 ) -> StepBuffers:
     """Step buffers for n-grams of up to `longest` tokens; `max_parts` is for n-grams that are sums of rows."""
+    longest *= window
     targets = longest + noise_groups(longest) * negatives
     contexts, rows = 2 * longest + max_parts, 2 * longest if max_parts else 0
     return new_step_buffers(longest, targets, width, contexts=contexts, rows=rows, dtype=dtype)

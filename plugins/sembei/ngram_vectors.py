@@ -6,9 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from embeddings.errors import FormatError
+from embeddings.errors import FormatError, SettingError
 from embeddings.models.model import Model
 from embeddings.plugins.sembei.ngram_trie import NONE, NgramOccurrences, NgramTrie, build_trie, ngrams_within
+
+LOWER_DOTTED_I = "\u0130".lower()  # the only code point whose lower case is two code points
 
 
 @dataclass(frozen=True)
@@ -80,3 +82,26 @@ def composer(model: Model) -> NgramComposer:
     if rows is None or rows.shape != shape or rows.dtype != np.float32:
         raise FormatError(f"the {model.name} model is broken: expected a float32 table 'ngrams' of shape {shape}")
     return NgramComposer(model.vocabulary.words, rows)
+
+
+def check_parts(words: Sequence[str], parts: NgramOccurrences, rows: np.ndarray) -> None:
+    """Refuse to freeze sums that have a part without a given vector, which changes."""
+    is_given = np.zeros(len(words), np.bool_)
+    is_given[rows] = True
+    for row in rows.tolist():
+        of_row = parts.words[parts.offsets[row] : parts.offsets[row + 1]]
+        missing = of_row[~is_given[of_row]]
+        if len(missing):
+            raise SettingError(
+                f"cannot freeze the vector of {words[row]!r}: its part {words[missing[0]]!r} has none; give vectors of "
+                "all parts, or do not freeze"
+            )
+
+
+def check_single_code_points(tokens: Sequence[str]) -> None:
+    """Refuse tokens of several code points: the n-grams within a string start at every code point."""
+    longer = next((token for token in tokens if len(token) > 1 and token != LOWER_DOTTED_I), None)
+    if longer is not None:
+        raise SettingError(
+            f"compositional requires tokens of one code point, such as tokenizer='codepoints', got {longer!r}"
+        )

@@ -45,15 +45,15 @@ from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
 
 DEFAULT_PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
-LOWER_DOTTED_I = "\u0130".lower()  # the only code point whose lower case is two code points
 
 
 class Operands(NamedTuple):
-    """Vectors of n-grams, and output vectors of right and left neighbours, each (n-grams, padded dim)."""
+    """Vectors of n-grams, and output vectors of right and left neighbours, each (n-grams, padded dim); the window."""
 
     words: np.ndarray
     right: np.ndarray
     left: np.ndarray
+    window: int = 1
 
 
 class SummedOperands(NamedTuple):
@@ -63,6 +63,7 @@ class SummedOperands(NamedTuple):
     right: np.ndarray
     left: np.ndarray
     parts: NgramOccurrences
+    window: int = 1
 
 
 @entry_point
@@ -70,7 +71,7 @@ def learn_block(block: LatticeBlock, operands: Operands, buffers: StepBuffers, r
     """At each position, n-grams that end there predict those that start there as right neighbours, and vice versa."""
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         prefetch_next(block, operands, i + 1)
-        m, p = adjacent_ngrams(block, buffers, i)
+        m, p = adjacent_ngrams(block, buffers, i, operands.window)
         if m > 0 and p > 0:
             lefts, rights = buffers.contexts[:m], buffers.contexts[m : m + p]
             predict(operands, operands.right, buffers, lefts, rights, block.noise[i], rate)
@@ -82,7 +83,7 @@ def learn_summed(block: LatticeBlock, operands: SummedOperands, buffers: StepBuf
     """The same with sums as inputs, whose gradients go to each of their parts (SCNE, Kim et al. 2019)."""
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         prefetch_next(block, operands, i + 1)
-        m, p = adjacent_ngrams(block, buffers, i)
+        m, p = adjacent_ngrams(block, buffers, i, operands.window)
         if m > 0 and p > 0:
             lefts, rights = buffers.contexts[:m], buffers.contexts[m : m + p]
             predict_summed(operands, operands.right, buffers, lefts, rights, block.noise[i], rate)
@@ -181,6 +182,13 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         "Number of the most frequent n-grams of 1, 2, ... characters that get vectors; the last number is for all "
         "greater lengths. 'all' takes every n-gram that occurs at least --min-count times.  [default: 3000,20000]",
     )
+    window: int = option(
+        1,
+        "How many character boundaries are contexts: 1 takes n-grams that are adjacent, as in the paper; N also those "
+        "with up to N - 1 characters between them.",
+        ge=1,
+        le=100,
+    )
     cross_lines: bool = option(False, "Let n-grams cross line ends, but not document ends.")
     compositional: bool = option(
         False,
@@ -216,7 +224,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         If compositional, there is also "ngrams", the rows that vectors are sums of. See `frequent_ngrams` for errors.
         """
         if self.compositional:
-            check_single_code_points(data.encoded.vocabulary.words)
+            ngram_vectors.check_single_code_points(data.encoded.vocabulary.words)
         ngrams = frequent_ngrams(
             data.encoded,
             max_n=self.max_n,
@@ -231,8 +239,8 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         max_parts = 0 if parts is None else int(np.diff(parts.offsets).max(initial=0))
 
         def operands(tables: Arrays) -> Operands | SummedOperands:
-            plain = Operands(tables["words"], tables["right"], tables["left"])
-            return plain if parts is None else SummedOperands(*plain, parts)
+            arrays = tables["words"], tables["right"], tables["left"]
+            return Operands(*arrays, self.window) if parts is None else SummedOperands(*arrays, parts, self.window)
 
         source = LatticeSource(
             ids=np.asarray(data.encoded.ids),
@@ -241,13 +249,17 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             keep_thresholds=keep_thresholds(vocabulary.keep_probabilities(self.subsample)),
             noise=alias_table(vocabulary.noise_weights(self.noise_exponent)),
             windows_per_draw=self.windows_per_draw,
+            window=self.window,
         )
+        buffers = partial(new_lattice_buffers, longest, self.negatives, padded(self.dim), window=self.window)
         return Plan(
             tables={"words": word_vectors(len(words), self.dim, self.initializer), "right": output, "left": output},
-            stream=TokenStream(source, lambda: new_lattice(longest, self.negatives), fill_lattice, is_valid_lattice),
+            stream=TokenStream(
+                source, lambda: new_lattice(longest, self.negatives, window=self.window), fill_lattice, is_valid_lattice
+            ),
             kernel=learn_summed if self.compositional else learn_block,
             operands=operands,
-            buffers=lambda: new_lattice_buffers(longest, self.negatives, padded(self.dim), max_parts=max_parts),
+            buffers=lambda: buffers(max_parts=max_parts),
             export=(lambda tables: self.export_sums(words, tables)) if self.compositional else None,
             vocabulary=vocabulary,
             set_vectors=None if parts is None else partial(self.set_sums, data, words, parts),
@@ -266,7 +278,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         """
         init = data.run_options.init
         if init is not None and init.freeze:
-            check_parts(words, parts, rows)
+            ngram_vectors.check_parts(words, parts, rows)
         ngram_vectors.set_sums(
             tables["words"], parts, np.array([len(words[row]) for row in rows.tolist()]), rows, matrix
         )
@@ -275,26 +287,3 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         """The tables to save, if vectors are sums."""
         arrays = {"ngrams" if name == "words" else name: unpad(table, self.dim) for name, table in tables.items()}
         return {VECTORS: ngram_vectors.NgramComposer(words, arrays["ngrams"])(words), **arrays}
-
-
-def check_parts(words: Sequence[str], parts: NgramOccurrences, rows: np.ndarray) -> None:
-    """Refuse to freeze sums that have a part without a given vector, which changes."""
-    is_given = np.zeros(len(words), np.bool_)
-    is_given[rows] = True
-    for row in rows.tolist():
-        of_row = parts.words[parts.offsets[row] : parts.offsets[row + 1]]
-        missing = of_row[~is_given[of_row]]
-        if len(missing):
-            raise SettingError(
-                f"cannot freeze the vector of {words[row]!r}: its part {words[missing[0]]!r} has none; give vectors of "
-                "all parts, or do not freeze"
-            )
-
-
-def check_single_code_points(tokens: Sequence[str]) -> None:
-    """Refuse tokens of several code points: the n-grams within a string start at every code point."""
-    longer = next((token for token in tokens if len(token) > 1 and token != LOWER_DOTTED_I), None)
-    if longer is not None:
-        raise SettingError(
-            f"compositional requires tokens of one code point, such as tokenizer='codepoints', got {longer!r}"
-        )
