@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = "reference/commands"
 PICTURES = (
     *("results.png", "neighbours.svg", "structured/results.png", "documents/results.png"),
-    *("tuning/sample.svg", "tuning/wikipedia.svg"),
+    *("tuning/sample.svg", "tuning/wikipedia.svg", "text-pairs/loss.svg"),
 )
 
 
