@@ -36,10 +36,10 @@ DIMS = (100, 300)
 NEGATIVES, SUBSAMPLE = 5, 1e-3
 SAMPLE_ROWS, SAMPLE_REPLICAS = 50_000, 4
 THREADS, THREAD_EFFICIENCY = 16, 0.85  # of a machine: an assumption
-MERGE_EVERY = 16_000_000
+MERGE_EVERY = 64_000_000
 MACHINES, GIGABITS, VOCABULARIES, WORDS = (1, 4, 16, 64), (10, 100), (1_000_000, 5_000_000), (10**10, 10**12)
 ROW_NUMBER = 8  # bytes that are sent with a row
-CURVE_POINTS = 200
+CURVE_POINTS, CURVE_GROUPS = 200, 2000
 
 
 class Costs(NamedTuple):
@@ -79,22 +79,31 @@ class Estimate(NamedTuple):
         return self.learning + self.merging
 
 
-def frequencies(curve: dict[str, list[float]], vocabulary: int) -> np.ndarray:
-    """The frequencies of words by rank, (vocabulary,): between measured ranks and beyond them by a power law."""
+class Curve(NamedTuple):
+    """Groups of words of about the same frequency: the frequency of each, and how many words there are."""
+
+    frequencies: np.ndarray
+    words: np.ndarray
+
+
+def extended_curve(curve: dict[str, list[float]], vocabulary: int) -> Curve:
+    """The curve of so many words: between measured ranks and beyond them by a power law."""
     ranks, values = np.log(curve["ranks"]), np.log(curve["frequencies"])
     slope = np.polyfit(ranks[len(ranks) // 2 :], values[len(ranks) // 2 :], 1)[0]
-    wanted = np.log(np.arange(1, vocabulary + 1))
-    result = np.exp(np.where(wanted <= ranks[-1], np.interp(wanted, ranks, values),
-                             values[-1] + slope * (wanted - ranks[-1])))  # fmt: skip
-    return result / result.sum()
+    bounds = np.unique(np.geomspace(1, vocabulary + 1, CURVE_GROUPS).astype(int))
+    wanted = np.log((bounds[:-1] + bounds[1:] - 1) / 2)
+    beyond = values[-1] + slope * (wanted - ranks[-1])
+    result = np.exp(np.where(wanted <= ranks[-1], np.interp(wanted, ranks, values), beyond))
+    return Curve(result / (result * np.diff(bounds)).sum(), np.diff(bounds))
 
 
-def changed_per_interval(curve: np.ndarray, words: float) -> tuple[np.ndarray, np.ndarray]:
-    """The probability that each input and each output row changes in so many words of a replica."""
-    ratio = SUBSAMPLE / curve
-    read = words * curve * np.minimum(1, np.sqrt(ratio) + ratio)
-    noise = curve**0.75 / (curve**0.75).sum()
-    drawn = read.sum() * NEGATIVES / BATCH_WINDOWS
+def changed_per_interval(curve: Curve, words: float) -> tuple[np.ndarray, np.ndarray]:
+    """The probability that an input and an output row of each group changes in so many words of a replica."""
+    ratio = SUBSAMPLE / curve.frequencies
+    read = words * curve.frequencies * np.minimum(1, np.sqrt(ratio) + ratio)
+    noise = curve.frequencies**0.75
+    noise = noise / (noise * curve.words).sum()
+    drawn = (read * curve.words).sum() * NEGATIVES / BATCH_WINDOWS
     return 1 - np.exp(-read), 1 - np.exp(-read - drawn * noise)
 
 
@@ -115,7 +124,7 @@ def intervals(job: Job) -> Iterator[tuple[float, int]]:
         yield total - read, 1
 
 
-def estimate(job: Job, costs: Costs, curve: np.ndarray) -> Estimate:
+def estimate(job: Job, costs: Costs, curve: Curve) -> Estimate:
     """What a run takes."""
     width = 4 * padded(job.dim)
     table = job.vocabulary * width
@@ -123,8 +132,8 @@ def estimate(job: Job, costs: Costs, curve: np.ndarray) -> Estimate:
     merging, received, merges, largest = 0.0, 0.0, 0, 0.0
     for words, count in intervals(job):
         own = changed_per_interval(curve, words)
-        own_rows = sum(float(part.sum()) for part in own)
-        all_rows = sum(float((1 - (1 - part) ** job.machines).sum()) for part in own)
+        own_rows = sum(float((part * curve.words).sum()) for part in own)
+        all_rows = sum(float(((1 - (1 - part) ** job.machines) * curve.words).sum()) for part in own)
         share = 1 - 1 / job.machines
         traffic = (own_rows + all_rows) * (width + ROW_NUMBER) * share
         cpu = costs.scan * 2 * table + costs.copy * 2 * (own_rows + all_rows) * width
@@ -204,7 +213,8 @@ def check(folder: Path, text: str, workers: list[int], epochs: int) -> None:
     content = json.loads((folder / "costs.json").read_text(encoding="utf-8"))
     costs, corpus = Costs(**content["costs"]["100"]), em.Corpus(text)
     vocabulary = corpus.encode().vocabulary.select(min_count=5)
-    curve, cores = vocabulary.counts / vocabulary.tokens, available_threads()
+    curve = Curve(vocabulary.counts / vocabulary.tokens, np.ones(len(vocabulary)))
+    cores = available_threads()
     rows = []
     for number in workers:
         model = em.train("skipgram", corpus, dim=100, epochs=epochs, cluster=em.Cluster(f"local:{number}"))
@@ -246,7 +256,7 @@ def plan_table(content: dict[str, Any]) -> str:
               "100 Gbit/s: hours", "speed-up", "merging", "memory, GB"]  # fmt: skip
     lines = [f"| {' | '.join(header)} |", f"|{'---:|' * len(header)}"]
     for vocabulary, dim, words in jobs():
-        curve, costs = frequencies(content["curve"], vocabulary), Costs(**content["costs"][str(dim)])
+        curve, costs = extended_curve(content["curve"], vocabulary), Costs(**content["costs"][str(dim)])
         threads = THREADS * THREAD_EFFICIENCY
         alone = words * costs.learn / threads
         for machines in MACHINES[1:]:

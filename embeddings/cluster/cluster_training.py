@@ -110,7 +110,7 @@ def describe_workers(pool: WorkerPool, trainer: "Trainer") -> list[dict[str, Any
         raise explained(pool.ray, error, f"worker {number}")
     expected = package_versions() | package_of("trainer", name)
     for number in sorted(machines):
-        versions, machine = machines[number]["versions"], machines[number]["machine"]
+        versions, machine, missing = (machines[number][key] for key in ("versions", "machine", "missing"))
         for package in sorted(expected.keys() | versions.keys()):
             here, there = expected.get(package), versions.get(package)
             if here != there:
@@ -118,6 +118,11 @@ def describe_workers(pool: WorkerPool, trainer: "Trainer") -> list[dict[str, Any
                     f"worker {number} on {machine} has {package} {there or 'not installed'}, but this machine has "
                     f"{here or 'none'}; install the same versions on all machines"
                 )
+        if missing is not None:
+            raise ClusterError(
+                f"worker {number} on {machine} cannot import {missing}, which the trainer {name} requires; install the "
+                "same packages on all machines"
+            )
     return [machines[number] for number in sorted(machines)]
 
 

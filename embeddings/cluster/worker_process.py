@@ -30,17 +30,17 @@ class WorkerProcess:
         self.piece = TextPiece([], {}, 1)
 
     def describe(self, trainer: str, module: str) -> dict[str, Any]:
-        """What has to be equal on all machines, the plugin among it, and what is free on this one."""
+        """What has to be equal on all machines, what is missing on this one, and what memory is free."""
         import ray
 
+        versions, missing = package_versions() | registry.package_of("trainer", trainer), None
         try:
-            if module != "__main__":
+            if module != "__main__":  # sent as code
                 import_module(module)
-            versions = package_versions() | registry.package_of("trainer", trainer)
-        except ImportError:
-            versions = package_versions()
-        node = ray.get_runtime_context().get_node_id()
-        return {"versions": versions, "node": node, "machine": socket.gethostname(), "free": free_memory()}
+        except ImportError as error:
+            missing = error.name
+        node, machine = ray.get_runtime_context().get_node_id(), socket.gethostname()
+        return {"versions": versions, "missing": missing, "node": node, "machine": machine, "free": free_memory()}
 
     def encode(self, files: Sequence[File], settings: dict[str, Any], threads: int) -> tuple[Any, ...]:
         """Encode a piece of the text; returns its description, tokens and seconds, and its words."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from doubled_skipgram import DoubledSkipGram
 from interrupted_runs import corpus, learn, table_bytes
 from lost_workers import kill_before
 
@@ -136,3 +137,27 @@ def test_a_lost_worker_reads_its_piece_again(ray, files, monkeypatch):
     other = learn("skipgram", em.Corpus(files), {}, replicas=replicas, cluster=cluster)
     assert other.record["cluster"]["replaced_workers"] == [0, 1, 1, 0]
     assert table_bytes(one) == table_bytes(other)
+
+
+def test_a_trainer_of_another_package_learns_the_same(ray, monkeypatch):
+    trainer, text = DoubledSkipGram(dim=8, min_count=1, epochs=2), corpus("skipgram")
+    runs = [em.RunOptions(replicas=FOUR, cluster=cluster) for cluster in (None, em.Cluster("auto", workers=2))]
+    one, other = (trainer.train(text, threads=1, run_options=options) for options in runs)
+    assert table_bytes(one) == table_bytes(other)
+    assert "spare" in one.tables
+    monkeypatch.setattr(DoubledSkipGram, "__module__", "numpy.missing")
+    with pytest.raises(em.EmbeddingsError, match=r"cannot import numpy\.missing, which the trainer doubled-skipgram"):
+        trainer.train(text, run_options=runs[1])
+
+
+def test_what_a_cluster_cannot_do_is_refused(ray):
+    class Counting(DoubledSkipGram):
+        def learn(self, data):
+            return super().learn(data)
+
+    options = em.RunOptions(cluster=em.Cluster("auto", workers=2))
+    with pytest.raises(em.EmbeddingsError, match="has no plan"):
+        Counting().train(corpus("skipgram"), run_options=options)
+    model = learn("skipgram", corpus("skipgram"), {})
+    with pytest.raises(em.EmbeddingsError, match="cannot be continued on a cluster"):
+        em.continue_training(model, corpus("skipgram"), cluster=em.Cluster("auto", workers=2))

@@ -1,0 +1,51 @@
+"""The plan of large clusters follows from the recorded costs, and its rows from counting."""
+
+import json
+from pathlib import Path
+
+import cluster_plan
+import numpy as np
+
+RESULTS = Path(__file__).parents[2] / "eval" / "results" / "cluster"
+
+
+def test_tables_are_those_of_the_record():
+    content = json.loads((RESULTS / "costs.json").read_text(encoding="utf-8"))
+    assert (RESULTS / "plan.md").read_text(encoding="utf-8") == cluster_plan.plan_table(content)
+    rows = json.loads((RESULTS / "check.json").read_text(encoding="utf-8"))
+    assert (RESULTS / "check.md").read_text(encoding="utf-8") == cluster_plan.check_table(rows)
+    assert [row["workers"] for row in rows] == [1, 2, 3, 4]
+    assert [row["merges"] for row in rows] == [row["calculated merges"] for row in rows]
+
+
+def test_rows_that_change_are_those_of_a_simulation(monkeypatch):
+    monkeypatch.setattr(cluster_plan, "NEGATIVES", 0)
+    frequencies = 1 / np.arange(1, 2001)
+    curve = cluster_plan.Curve(frequencies / frequencies.sum(), np.ones(2000))
+    rng, words = np.random.default_rng(1), 3000
+    ratio = cluster_plan.SUBSAMPLE / curve.frequencies
+    keep = np.minimum(1, np.sqrt(ratio) + ratio)
+    drawn = [rng.choice(2000, words, p=curve.frequencies) for _ in range(50)]
+    changed = np.mean([len(np.unique(ids[rng.random(words) < keep[ids]])) for ids in drawn])
+    inputs, outputs = cluster_plan.changed_per_interval(curve, words)
+    assert abs(inputs.sum() / changed - 1) < 0.02
+    assert np.allclose(inputs, outputs)
+
+
+def test_intervals_hold_all_words():
+    job = cluster_plan.Job(4, 1, 1e9, 1000, 100, 10**8, 200_000)
+    intervals = list(cluster_plan.intervals(job))
+    assert abs(sum(words * count for words, count in intervals) - 25_000_000) < 1e-6
+    assert intervals[0] == (5000, 1)
+    assert max(words for words, _ in intervals) == 200_000
+
+
+def test_more_machines_and_faster_networks_take_less_time():
+    costs = cluster_plan.Costs(1e-6, 1e-10, 4e-10, 1e-10, 2e-10)
+    curve = cluster_plan.extended_curve({"ranks": [1, 10, 100], "frequencies": [0.1, 0.01, 0.001]}, 100_000)
+    assert abs((curve.frequencies * curve.words).sum() - 1) < 1e-9
+    assert curve.words.sum() == 100_000
+    jobs = [cluster_plan.Job(m, 8, b, 100_000, 100, 10**10, 10**7) for m in (1, 2, 4) for b in (1e9, 1e10)]
+    one, fast, *_, last, fastest = [cluster_plan.estimate(job, costs, curve) for job in jobs]
+    assert one.merging == fast.merging  # one machine sends nothing
+    assert fastest.seconds < last.seconds < one.seconds
