@@ -1,7 +1,7 @@
 """Plans training on clusters that are too large to try: time and memory from measured costs and a corpus's frequencies.
 
 python tools/cluster_plan.py measure FOLDER [--corpus TEXT]
-python tools/cluster_plan.py check FOLDER [--corpus TEXT] [--workers N...] [--epochs N]
+python tools/cluster_plan.py check FOLDER [--corpus TEXT] [--workers N...] [--epochs N] [--without-times]
 python tools/cluster_plan.py table FOLDER
 
 `measure` writes FOLDER/costs.json: CPU seconds of learning, and of finding, merging and applying changed rows, and the
@@ -18,6 +18,7 @@ import argparse
 import json
 import platform
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +40,7 @@ THREADS, THREAD_EFFICIENCY = 16, 0.85  # of a machine: an assumption
 MERGE_EVERY = 64_000_000
 MACHINES, GIGABITS, VOCABULARIES, WORDS = (1, 4, 16, 64), (10, 100), (1_000_000, 5_000_000), (10**10, 10**12)
 ROW_NUMBER = 8  # bytes that are sent with a row
+TIMES = ("seconds", "calculated seconds", "merging", "calculated merging")
 CURVE_POINTS, CURVE_GROUPS = 200, 2000
 
 
@@ -62,6 +64,7 @@ class Job(NamedTuple):
     dim: int
     words: int
     merge_every: int
+    epochs: int = 1  # at whose end there is a merge more
 
 
 class Estimate(NamedTuple):
@@ -80,10 +83,14 @@ class Estimate(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Groups of words of about the same frequency: the frequency of each, and how many words there are."""
+    """Groups of words of about the same frequency: the frequency of each, and how many words there are.
+
+    known: the share of the text that is in the vocabulary.
+    """
 
     frequencies: np.ndarray
     words: np.ndarray
+    known: float = 1.0
 
 
 def extended_curve(curve: dict[str, list[float]], vocabulary: int) -> Curve:
@@ -100,7 +107,7 @@ def extended_curve(curve: dict[str, list[float]], vocabulary: int) -> Curve:
 def changed_per_interval(curve: Curve, words: float) -> tuple[np.ndarray, np.ndarray]:
     """The probability that an input and an output row of each group changes in so many words of a replica."""
     ratio = SUBSAMPLE / curve.frequencies
-    read = words * curve.frequencies * np.minimum(1, np.sqrt(ratio) + ratio)
+    read = words * curve.known * curve.frequencies * np.minimum(1, np.sqrt(ratio) + ratio)
     noise = curve.frequencies**0.75
     noise = noise / (noise * curve.words).sum()
     drawn = (read * curve.words).sum() * NEGATIVES / BATCH_WINDOWS
@@ -109,19 +116,12 @@ def changed_per_interval(curve: Curve, words: float) -> tuple[np.ndarray, np.nda
 
 def intervals(job: Job) -> Iterator[tuple[float, int]]:
     """The words that a machine reads between two merges, and how many intervals of these words there are."""
-    schedule, read, total = MergeSchedule(job.merge_every), 0.0, job.words / job.machines
+    schedule, total = MergeSchedule(job.merge_every), job.words / job.machines
+    merges = [total * epoch / job.epochs for epoch in range(job.epochs + 1)]
     while schedule.next_merge < total:
-        words = schedule.next_merge - read
-        if words >= job.merge_every:  # all others are as long
-            count = int((total - read) // words)
-            yield words, count
-            read += count * words
-            break
-        yield words, 1
-        read = schedule.next_merge
+        merges.append(schedule.next_merge)
         schedule.advance()
-    if total > read:
-        yield total - read, 1
+    yield from Counter(np.diff(np.sort(merges)).tolist()).items()
 
 
 def estimate(job: Job, costs: Costs, curve: Curve) -> Estimate:
@@ -208,18 +208,20 @@ def measure(folder: Path, text: str) -> None:
     (folder / "costs.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def check(folder: Path, text: str, workers: list[int], epochs: int) -> None:
+def check(folder: Path, text: str, workers: list[int], epochs: int, *, with_times: bool) -> None:
     """Train on local workers and write what was measured beside what is calculated."""
     content = json.loads((folder / "costs.json").read_text(encoding="utf-8"))
     costs, corpus = Costs(**content["costs"]["100"]), em.Corpus(text)
     vocabulary = corpus.encode().vocabulary.select(min_count=5)
-    curve = Curve(vocabulary.counts / vocabulary.tokens, np.ones(len(vocabulary)))
+    curve = Curve(vocabulary.counts / vocabulary.tokens, np.ones(len(vocabulary)), vocabulary.tokens / vocabulary.total)
     cores = available_threads()
     rows = []
     for number in workers:
         model = em.train("skipgram", corpus, dim=100, epochs=epochs, cluster=em.Cluster(f"local:{number}"))
         record, statistics = model.record, model.record["cluster"]
-        job = Job(number, min(1.0, cores / number), float("inf"), len(vocabulary), 100, record["words"], 200_000)
+        job = Job(
+            number, min(1.0, cores / number), float("inf"), len(vocabulary), 100, record["words"], 200_000, epochs
+        )
         expected = estimate(job, costs, curve)
         rows.append({
             "workers": number, "seconds": record["seconds"], "calculated seconds": expected.seconds,
@@ -229,6 +231,8 @@ def check(folder: Path, text: str, workers: list[int], epochs: int) -> None:
             "calculated GB": number * expected.received / 1e9,
             "GB of memory": statistics["peak_memory_bytes"] / 1e9, "calculated tables": expected.memory / 1e9,
         })  # fmt: skip
+    if not with_times:
+        rows = [{name: value for name, value in row.items() if name not in TIMES} for row in rows]
     (folder / "check.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     (folder / "check.md").write_text(check_table(rows), encoding="utf-8")
 
@@ -280,11 +284,12 @@ def main() -> None:
     parser.add_argument("--corpus", default="sample")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 3, 4])
     parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--without-times", action="store_true", help="for a machine that is not idle")
     args = parser.parse_args()
     if args.action == "measure":
         measure(args.folder, args.corpus)
     elif args.action == "check":
-        check(args.folder, args.corpus, args.workers, args.epochs)
+        check(args.folder, args.corpus, args.workers, args.epochs, with_times=not args.without_times)
     else:
         content = json.loads((args.folder / "costs.json").read_text(encoding="utf-8"))
         (args.folder / "plan.md").write_text(plan_table(content), encoding="utf-8")

@@ -10,7 +10,7 @@ from embeddings.corpora.reading.compression import detect_compression
 from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.peekable_stream import HEAD
-from embeddings.corpora.reading.sources import File, read_error
+from embeddings.corpora.reading.sources import File, FileStatus, RemoteFile, read_error
 
 SEARCH_SIZE = 1 << 20  # bytes in which a line end is searched at a time
 
@@ -26,6 +26,10 @@ class FileRange(File):
     def name(self) -> str:
         """Its name for messages, in which positions count from `begin`."""
         return f"{self.path} from byte {self.begin} on" if self.begin else str(self.path)
+
+    def status(self) -> FileStatus:
+        """Return the size and what identifies the content; raises OSError."""
+        return FileStatus(self.end - self.begin, [self.begin, File(self.path).status().identity])
 
     @contextmanager
     def open_stream(self) -> Iterator[IO[bytes]]:
@@ -51,7 +55,7 @@ class LimitedStream(io.RawIOBase):
 def divide_files(files: Sequence[File], parts: int, encoding: str) -> list[list[File]]:
     """Return the files, or ranges of them, of each part, in order; a part can be empty.
 
-    Files that are not plain text in UTF-8 are not cut.
+    Only files of plain text in UTF-8 on disk are cut.
 
     Raises:
         CorpusError: a file cannot be read.
@@ -65,10 +69,9 @@ def divide_files(files: Sequence[File], parts: int, encoding: str) -> list[list[
 
 
 def file_size(file: File) -> int:
-    """Return the size of a file on disk."""
-    assert file.path is not None
+    """Return the size of a file."""
     try:
-        return file.path.stat().st_size
+        return file.status().size or 0
     except OSError as error:
         raise read_error(file.name, error) from error
 
@@ -84,7 +87,9 @@ def find_cut(files: Sequence[File], sizes: list[int], ends: list[int], place: in
 
 
 def is_plain_text(file: File) -> bool:
-    """Whether a file is text without compression."""
+    """Whether a file on disk is text without compression."""
+    if isinstance(file, RemoteFile):
+        return False
     with file.open_stream() as stream:
         head = stream.read(HEAD)
     if detect_compression(head) or detect_binary(head):

@@ -18,7 +18,7 @@ from embeddings.cluster.text_piece import CountedWords
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.file_ranges import divide_files
-from embeddings.corpora.reading.sources import File, file_statuses
+from embeddings.corpora.reading.sources import File, RemoteFile, file_statuses
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
 from embeddings.support.logs import notice
@@ -37,7 +37,10 @@ def can_divide(corpus: Corpus, trainer: "Trainer", run_options: RunOptions) -> b
     """Whether workers can read the text: files, of which nothing but the words and lines is needed."""
     is_plain = not (corpus.labels or corpus.pairs or corpus.phrase_config or corpus.vocabulary or corpus.deduplicate)
     is_plain = is_plain and corpus.rows is None and corpus.tag_column is None and corpus.rules.is_built_in
-    has_files = all(type(source) is File for source in corpus.sources) and file_statuses(corpus.sources) is not None
+    has_files = (
+        all(type(source) in (File, RemoteFile) for source in corpus.sources)
+        and file_statuses(corpus.sources) is not None
+    )
     selects = run_options.vocabulary_rule is not None or getattr(trainer, "min_documents", 1) > 1
     selects = selects or bool(getattr(trainer, "unknown_rows", 0))
     cuts = any(getattr(one, "validation", None) is not None for one in run_options.callbacks) or any(

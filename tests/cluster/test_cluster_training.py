@@ -5,6 +5,7 @@ import pytest
 from doubled_skipgram import DoubledSkipGram
 from interrupted_runs import corpus, learn, table_bytes
 from lost_workers import kill_before
+from remote_servers import web_server
 
 import embeddings as em
 from embeddings.cluster import cluster_training
@@ -161,3 +162,12 @@ def test_what_a_cluster_cannot_do_is_refused(ray):
     model = learn("skipgram", corpus("skipgram"), {})
     with pytest.raises(em.EmbeddingsError, match="cannot be continued on a cluster"):
         em.continue_training(model, corpus("skipgram"), cluster=em.Cluster("auto", workers=2))
+
+
+def test_workers_read_files_of_servers(ray, files):
+    paths = [files / "0.txt", files / "3.txt"]
+    one = learn("skipgram", em.Corpus(*paths), {}, replicas=FOUR)
+    with web_server(files={f"/{path.name}": path.read_bytes() for path in paths}) as server:
+        text = em.Corpus(*(f"{server.url}/{path.name}" for path in paths))
+        other = learn("skipgram", text, {}, replicas=FOUR, cluster=em.Cluster("auto", workers=2))
+    assert table_bytes(one) == table_bytes(other)

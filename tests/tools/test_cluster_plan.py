@@ -35,8 +35,11 @@ def test_rows_that_change_are_those_of_a_simulation(monkeypatch):
 def test_intervals_hold_all_words():
     job = cluster_plan.Job(4, 1, 1e9, 1000, 100, 10**8, 200_000)
     intervals = list(cluster_plan.intervals(job))
+    split = list(cluster_plan.intervals(job._replace(epochs=3)))
+    assert sum(count for _, count in split) == sum(count for _, count in intervals) + 2
+    assert abs(sum(words * count for words, count in split) - 25_000_000) < 1e-6
     assert abs(sum(words * count for words, count in intervals) - 25_000_000) < 1e-6
-    assert intervals[0] == (5000, 1)
+    assert min(words for words, _ in intervals) == 5000
     assert max(words for words, _ in intervals) == 200_000
 
 
