@@ -252,6 +252,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             window=self.window,
         )
         buffers = partial(new_lattice_buffers, longest, self.negatives, padded(self.dim), window=self.window)
+        frozen: dict[int, np.ndarray] = {}  # the vectors of n-grams that are constant
         return Plan(
             tables={"words": word_vectors(len(words), self.dim, self.initializer), "right": output, "left": output},
             stream=TokenStream(
@@ -260,18 +261,18 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             kernel=learn_summed if self.compositional else learn_block,
             operands=operands,
             buffers=lambda: buffers(max_parts=max_parts),
-            export=(lambda tables: self.export_sums(words, tables)) if self.compositional else None,
+            export=(lambda tables: self.export_sums(words, tables, frozen)) if self.compositional else None,
             vocabulary=vocabulary,
-            set_vectors=None if parts is None else partial(self.set_sums, data, words, parts),
+            set_vectors=None if parts is None else partial(self.set_sums, data, words, parts, frozen),
             composes=self.compositional,
             loss_is_estimate=True,
         )
 
     def set_sums(
-        self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, tables: Arrays, rows: np.ndarray,
-        matrix: np.ndarray,
+        self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, frozen: dict[int, np.ndarray],
+        tables: Arrays, rows: np.ndarray, matrix: np.ndarray,
     ) -> None:  # fmt: skip
-        """Set the rows of n-grams so that sums over parts are the given vectors.
+        """Set the rows of n-grams so that sums over parts are the given vectors; notes those that are frozen.
 
         Raises:
             SettingError: vectors are to be frozen, but a part of an n-gram has none.
@@ -279,11 +280,15 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         init = data.run_options.init
         if init is not None and init.freeze:
             ngram_vectors.check_parts(words, parts, rows)
+            frozen.update(zip(rows.tolist(), matrix, strict=True))
         ngram_vectors.set_sums(
             tables["words"], parts, np.array([len(words[row]) for row in rows.tolist()]), rows, matrix
         )
 
-    def export_sums(self, words: Sequence[str], tables: Arrays) -> Arrays:
-        """The tables to save, if vectors are sums."""
+    def export_sums(self, words: Sequence[str], tables: Arrays, frozen: dict[int, np.ndarray]) -> Arrays:
+        """The tables to save, if vectors are sums; frozen ones without the error of rounding."""
         arrays = {"ngrams" if name == "words" else name: unpad(table, self.dim) for name, table in tables.items()}
-        return {VECTORS: ngram_vectors.NgramComposer(words, arrays["ngrams"])(words), **arrays}
+        vectors = ngram_vectors.NgramComposer(words, arrays["ngrams"])(words)
+        for row, vector in frozen.items():
+            vectors[row] = vector
+        return {VECTORS: vectors, **arrays}
