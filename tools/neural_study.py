@@ -1,15 +1,15 @@
 """Trains context2vec and C2W beside word models of the same text: substitutes, spellings, hidden words, tagging.
 
-python tools/neural_study.py FOLDER [--corpus CORPUS] [--results FOLDER] [--times]
+python tools/neural_study.py FOLDER [--corpus CORPUS] [--results FOLDER] [--table NAME...]
 
 FOLDER keeps the models; one that is there already is not trained again. The tables are written to the folder of
-results. `--times` adds the seconds of training of each model: use it on a machine that does nothing else.
+results, by default all of them. "times" has the seconds of training: measure it on a machine that does nothing else.
 """
 
 import argparse
 import csv
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ MODELS = {  # the settings of each
     "skipgram": {},
     "fasttext": {},
     "context2vec": {"epochs": 3, "learning_rate": 0.003},
-    "c2w": {"epochs": 1, "batch_words": 1000, "learning_rate": 0.002},
+    "c2w": {"epochs": 1, "learning_rate": 0.003},
 }
 TAGGING = "ud-ewt"
 GAPS = (
@@ -49,36 +49,43 @@ TOP = 5
 MEASURES = ("mean reciprocal rank", "among the first 10", "median rank")
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Train what is missing, and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--corpus", default="sample")
-    parser.add_argument("--results", type=Path, default=Path("eval/results/neural"))
-    parser.add_argument("--times", action="store_true")
-    options = parser.parse_args(arguments)
-    models = {name: trained(name, options.folder, options.corpus) for name in MODELS}
-    options.results.mkdir(parents=True, exist_ok=True)
-    context2vec, others = models["context2vec"], ("c2w", "fasttext")
-    substitutes = [[text, join(context2vec.substitutes(text, top=TOP))] for text in GAPS]
-    write(options.results / "substitutes", ["text", "substitutes"], substitutes)
-    nearest = {name: [join(models[name].vectors.most_similar(word, top=TOP)) for word in SPELLINGS] for name in others}
-    spellings = list(zip(SPELLINGS, *nearest.values(), strict=True))
-    write(options.results / "spellings", ["spelling", *(f"nearest in `{name}`" for name in others)], spellings)
-    write(options.results / "hidden-words", ["model", "words", *MEASURES], hidden_words(models))
-    write(options.results / "tagging", ["model", "all words", "known words", "unseen words"], tagging(models))
-    if options.times:
-        rows = [[f"`{name}`", settings_of(name), f"{models[name].record['seconds']:.0f}"] for name in MODELS]
-        write(options.results / "times", ["model", "settings", "seconds of training, one thread"], rows)
+Models = Mapping[str, em.Model]
+Table = list[list[str]]  # with its header
 
 
-def trained(name: str, folder: Path, corpus: str) -> em.Model:
-    """The model of this name in a folder, trained if it is not there."""
-    path = folder / name
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        em.train(name, corpus, threads=1, seed=1, **MODELS[name]).save(path)
-    return em.load_model(path)
+class LazyModels(dict[str, em.Model]):
+    """The models in a folder, loaded when they are used, and trained if they are not there."""
+
+    def __init__(self, folder: Path, corpus: str) -> None:
+        super().__init__()
+        self.folder, self.corpus = folder, corpus
+
+    def __missing__(self, name: str) -> em.Model:
+        path = self.folder / name
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            em.train(name, self.corpus, threads=1, seed=1, **MODELS[name]).save(path)
+        self[name] = em.load_model(path)
+        return self[name]
+
+
+def substitutes(models: Models) -> Table:
+    """The words that fit gaps."""
+    rows = [[text, join(models["context2vec"].substitutes(text, top=TOP))] for text in GAPS]
+    return [["text", "substitutes"], *rows]
+
+
+def spellings(models: Models) -> Table:
+    """The nearest words of invented spellings."""
+    names = ("c2w", "fasttext")
+    rows = [[word, *(join(models[name].vectors.most_similar(word, top=TOP)) for name in names)] for word in SPELLINGS]
+    return [["spelling", *(f"nearest in `{name}`" for name in names)], *rows]
+
+
+def times(models: Models) -> Table:
+    """The settings of the models, and how long they took."""
+    rows = [[f"`{name}`", settings_of(name), f"{models[name].record['seconds']:.0f}"] for name in MODELS]
+    return [["model", "settings", "seconds of training, one thread"], *rows]
 
 
 def settings_of(name: str) -> str:
@@ -91,22 +98,22 @@ def join(neighbours: Sequence[tuple[str, float]]) -> str:
     return ", ".join(word for word, _ in neighbours)
 
 
-def write(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def write(path: Path, table: Table) -> None:
     """Write a table as Markdown and as tab-separated values."""
-    path.with_suffix(".md").write_text("\n".join(table_lines(header, rows)) + "\n", encoding="utf-8")
+    path.with_suffix(".md").write_text("\n".join(table_lines(table[0], table[1:])) + "\n", encoding="utf-8")
     with path.with_suffix(".tsv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([header, *rows])
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(table)
 
 
 def sentences_of(model: em.Model) -> list[np.ndarray]:
-    """The sentences of the test text, as rows of the vocabulary; its size for unknown words."""
+    """Every fourth sentence of the test text, as rows of the vocabulary; its size for unknown words."""
     test, unknown = read_tagging_set(TAGGING).test, len(model.vocabulary)
     rows = [model.vectors.find(word) for word in test.words]
     ids = np.array([unknown if row is None else row for row in rows], np.int64)
-    return np.split(ids, test.ends[:-1])
+    return np.split(ids, test.ends[:-1])[::4]
 
 
-def hidden_words(models: dict[str, em.Model]) -> list[list[str]]:
+def hidden_words(models: Models) -> Table:
     """The ranks of the words of the test text among all words, by what predicts them from the words around them."""
     context2vec, cbow = models["context2vec"], models["cbow"]
     encode = Context2Vec.context_encoder(context2vec)
@@ -121,7 +128,7 @@ def hidden_words(models: dict[str, em.Model]) -> list[list[str]]:
             lambda sentences: means(cbow, sentences, window=10_000), cbow.tables["output"], cbow,
         ),
     }  # fmt: skip
-    table = []
+    table = [["model", "words", *MEASURES]]
     for name, (encoder, outputs, model) in methods.items():
         sentences = sentences_of(model)
         ranks = np.concatenate(list(ranks_of(sentences, encoder(sentences), outputs)))
@@ -156,18 +163,41 @@ def means(model: em.Model, sentences: list[np.ndarray], window: int | None = Non
     return contexts
 
 
-def tagging(models: dict[str, em.Model]) -> list[list[str]]:
+def tagging(models: Models) -> Table:
     """The accuracy of tagging with the vectors of each model: of all words, and by whether the text has the word."""
     test = read_tagging_set(TAGGING)
     known = WordTable.of(models["skipgram"].vectors, test)
     is_known = known.has_vector[known.rows(test.test)]
-    table = []
-    for name, model in models.items():
+    table = [["model", "all words", "known words", "unseen words"]]
+    for name, model in ((name, models[name]) for name in MODELS):
         scores = score_tagging(model.vectors, test, name=name)[-1]
         assert isinstance(scores, BinaryScores)
         parts = scores.correct, scores.correct[is_known], scores.correct[~is_known]
         table.append([f"`{name}`", *(f"{part.mean():.3f}" for part in parts)])
     return table
+
+
+TABLES = {
+    "substitutes": substitutes,
+    "spellings": spellings,
+    "hidden-words": hidden_words,
+    "tagging": tagging,
+    "times": times,
+}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Train what is missing, and write tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--corpus", default="sample")
+    parser.add_argument("--results", type=Path, default=Path("eval/results/neural"))
+    parser.add_argument("--table", action="append", choices=TABLES)
+    options = parser.parse_args(arguments)
+    options.results.mkdir(parents=True, exist_ok=True)
+    models = LazyModels(options.folder, options.corpus)
+    for name in options.table or TABLES:
+        write(options.results / name, TABLES[name](models))
 
 
 if __name__ == "__main__":

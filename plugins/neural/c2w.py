@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -32,6 +33,13 @@ class C2W(NeuralTrainer):
 
     trainer_name = "c2w"
     unsupported = frozenset({"init", "freeze", "continued"})
+    objective: Literal["negative-sampling", "nce", "sampled-softmax", "full-softmax"] = option(
+        "sampled-softmax",
+        "How words are predicted. sampled-softmax: softmax over the word and a sample; nce: tell the word from random "
+        "ones, with scores that become probabilities; negative-sampling: the same without, of which this model learns "
+        "little; full-softmax: over all words, for small vocabularies.",
+    )
+    negatives: int = option(20, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000)
     character_dim: int = option(50, "Dimension of the vectors of characters.", ge=1, le=65536)
     character_hidden_size: int = option(
         150, "Numbers in the states of the two LSTMs that read the characters of a word.", ge=1, le=65536

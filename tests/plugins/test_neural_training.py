@@ -171,7 +171,7 @@ def test_rare_words_are_composed_and_read():
     assert "mat" in model.vectors
     row = model.vectors.matrix[model.vectors.index("mat")]
     np.testing.assert_allclose(model.compose(["mat"])[0], row, rtol=1e-4, atol=1e-5)
-    with pytest.raises(SettingError, match="output vector for each word"):
+    with pytest.raises(SettingError, match="use skipgram, cbow"):
         model.predict_output_word(["cat"])
     assert "sleeping" not in model.vectors
     assert model.compose(["sleeping"])[0].any()
