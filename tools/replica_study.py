@@ -2,7 +2,7 @@
 
 python tools/replica_study.py run FOLDER --corpus FILE [--name NAME] [--model MODEL...] [--replicas N...]
     [--merge-every WORDS...] [--rule RULE...] [--learning-rate RATE...] [--seed N...] [--epochs N] [--processes N]
-    [--similarity SET...] [--analogy SET...] [--documents TRAIN,TEST]
+    [--similarity SET...] [--analogy SET...] [--half dev|test] [--documents TRAIN,TEST]
 python tools/replica_study.py table FOLDER
 
 `run` trains each cell in a process of its own on one thread, adds its rows to FOLDER/results.tsv, skips cells that are
@@ -66,6 +66,7 @@ def run(folder: Path, options: argparse.Namespace) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     done = {tuple(row[column] for column in COLUMNS[:8]) for row in read_rows(path)}
     sets = {name: getattr(options, name) for name in ("similarity", "analogy", "documents") if getattr(options, name)}
+    sets |= {} if options.half is None else {"half": options.half}
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
     def measure(cell: Cell) -> None:
@@ -252,6 +253,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--processes", type=int, default=1)
     for name in ("similarity", "analogy"):
         parser.add_argument(f"--{name}", nargs="+", default=[])
+    parser.add_argument("--half", choices=["dev", "test"], help="score only this half of the test sets")
     parser.add_argument("--documents")
     options = parser.parse_args(arguments)
     if options.command == "table":

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from embeddings.support.remote_address import StrPath, is_remote
+from embeddings.errors import OutputError
+from embeddings.support.remote_address import StrPath, display_name, is_remote
 
 SPARK_FILES = {"_SUCCESS", "_metadata", "_common_metadata", "_temporary"}  # records of Spark and of other writers
 SPARK_PREFIXES = ("_started_", "_committed_")
@@ -29,3 +30,13 @@ def local_path(path: StrPath, companions: Sequence[str] = ()) -> Path:
     from embeddings.support.remote_copies import local_copy
 
     return local_copy(path, companions)
+
+
+def check_local(path: StrPath, contents: str) -> None:
+    """Refuse a remote path for what is written bit by bit, such as "log" or "folder of a search".
+
+    Raises:
+        OutputError: the path is remote.
+    """
+    if is_remote(path):
+        raise OutputError(f"{display_name(path)} is remote, but a {contents} must be local; choose a local path")

@@ -13,6 +13,7 @@ from embeddings.errors import OutputError, SettingError
 from embeddings.models.model import Model
 from embeddings.support.files import check_file, is_stream
 from embeddings.support.jsonable import to_jsonable
+from embeddings.support.local_paths import check_local
 from embeddings.support.logs import log
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart
 from embeddings.training.progress import Progress
@@ -42,6 +43,7 @@ class RunLog(Callback):
     def __init__(self, path: str | os.PathLike[str], *, append: bool = False, force: bool = False) -> None:
         if not isinstance(path, str | os.PathLike) or not os.fspath(path):
             raise SettingError(f"a log requires the path of a file, got {path!r:.80}")
+        check_local(path, "log")
         stream = is_stream(Path(path))  # written to, never replaced
         self.path = Path(path) if stream else check_file(path, force=append or force)
         if append and not stream and self.path.exists() and not is_log_file(self.path):

@@ -13,6 +13,7 @@ from embeddings.models.loading import load_classifier, load_model
 from embeddings.models.model import Model
 from embeddings.support.files import atomic_write, check_own_folder
 from embeddings.support.jsonable import to_jsonable
+from embeddings.support.local_paths import check_local
 from embeddings.support.versioned_json import check_fields, read_versioned
 
 FORMAT_VERSION = 1
@@ -44,6 +45,7 @@ class StudyFolder:
             OutputError: there is a folder already, it belongs to another search, or it cannot be written.
             FormatError: a file in it is broken.
         """
+        check_local(path, "folder of a search")
         folder = cls(Path(path), to_jsonable(study))
         if resume and (folder.path / STUDY).is_file():
             check_own_folder(path, STUDY, FILES, "folder of a search", force=True)

@@ -96,6 +96,11 @@ def test_a_classifier_predicts_remote_texts(s3, tmp_path):
         (["train", "skipgram", "s3://data/text", "-o", "s3://nobucket/x"], "no such bucket"),
         (["train", "skipgram", "s3://data/text", "-o", "https://127.0.0.1/x"], "web addresses"),
         (["train", "skipgram", "s3://data/text", "-o", "s3://data/text/out"], "part of the corpus"),
+        (["train", "skipgram", "s3://data/text", "-o", "x", "--log", "s3://data/log"], "a log must be local"),
+        (
+            ["tune", "skipgram", "s3://data/text", "-o", "s3://data/tuned", "--metric", "loss", "--trials", "1"],
+            "must be local",
+        ),
         (["info", "s3://key:secret/data"], "s3://key:secret@bucket/path"),
     ],
 )
@@ -106,3 +111,4 @@ def test_errors_are_one_line(s3, arguments, expected, tmp_path, monkeypatch):
     assert expected in result.stderr
     assert len([line for line in result.stderr.splitlines() if line.startswith("Error")]) == 1
     assert "Traceback" not in result.stderr
+    assert not list(tmp_path.iterdir())  # no local folder has the name of an address
