@@ -110,7 +110,7 @@ def halves(path: Path) -> str:
             cells[model, corpus, half] += values
     corpora = list(dict.fromkeys(corpus for _, corpus, _ in cells))
     rows = [["model", *corpora], ["---", *["---:"] * len(corpora)]]
-    for model in sorted({model for model, _, _ in cells}, key=sort_key):
+    for model in sorted(sorted({model for model, _, _ in cells}), key=sort_key):
         pairs = ([cells.get((model, corpus, half)) for half in ("dev", "test")] for corpus in corpora)
         rows.append([f"`{model}`", *(" / ".join(map(format_mean, pair)).strip(" /") for pair in pairs)])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"

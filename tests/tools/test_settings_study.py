@@ -46,3 +46,27 @@ def test_tables_of_the_documentation_are_those_of_the_runs():
     for path in studies:
         make = settings_study.halves if path.stem in ("defaults", "choices") else settings_study.table
         assert path.with_suffix(".md").read_text(encoding="utf-8") == make(path)
+
+
+def test_each_half_of_a_set_is_scored(tmp_path):
+    words = ["sun", "moon", "star", "sky", "tea", "cup", "pot", "milk"]
+    text, results = tmp_path / "text.txt", tmp_path / "r.tsv"
+    text.write_text("\n".join(" ".join(words[i % 8 :] + words[: i % 8]) for i in range(60)))
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"{a}\t{b}\t{i + j}\n" for i, a in enumerate(words) for j, b in enumerate(words[:i])))
+    arguments = [
+        "run",
+        str(results),
+        "--corpus",
+        f"small={text}",
+        "--similarity",
+        str(pairs),
+        "--seed",
+        "1",
+        "--halves",
+    ]
+    settings_study.main([*arguments, "--common", "epochs=1,dim=4", "cbow:window=2"])
+    rows = settings_study.read_rows(results)
+    assert [row["set"] for row in rows] == ["pairs-dev", "pairs-test"]
+    assert sum(int(row["total"]) for row in rows) == 28
+    assert settings_study.halves(results).startswith("| model | small |\n")
