@@ -26,7 +26,7 @@ MODELS = {  # the settings of each
     "skipgram": {},
     "fasttext": {},
     "context2vec": {"epochs": 3, "learning_rate": 0.003},
-    "c2w": {"epochs": 1, "learning_rate": 0.003},
+    "c2w": {"epochs": 1, "learning_rate": 0.002},
 }
 TAGGING = "ud-ewt"
 GAPS = (

@@ -34,10 +34,10 @@ class C2W(NeuralTrainer):
     trainer_name = "c2w"
     unsupported = frozenset({"init", "freeze", "continued"})
     objective: Literal["negative-sampling", "nce", "sampled-softmax", "full-softmax"] = option(
-        "sampled-softmax",
-        "How words are predicted. sampled-softmax: softmax over the word and a sample; nce: tell the word from random "
-        "ones, with scores that become probabilities; negative-sampling: the same without, of which this model learns "
-        "little; full-softmax: over all words, for small vocabularies.",
+        "nce",
+        "How words are predicted. nce: tell the word from random ones, with a bias for each word and scores that become "
+        "probabilities; full-softmax: over all words, for small vocabularies; sampled-softmax and negative-sampling have "
+        "no bias, so that the network learns little but frequencies on a small corpus.",
     )
     negatives: int = option(20, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000)
     character_dim: int = option(50, "Dimension of the vectors of characters.", ge=1, le=65536)
@@ -49,7 +49,7 @@ class C2W(NeuralTrainer):
     def composing_tables(self, characters: int) -> dict[str, Table]:
         """The parameters that compose words, for an alphabet of this size."""
         dim, size = self.character_dim, self.character_hidden_size
-        tables = {"character_inputs": parameters(characters + 1, dim, 40, scale=dim**-0.5)}
+        tables = {"character_inputs": parameters(characters + 1, dim, 40, scale=1.0)}
         for seed, direction in enumerate(DIRECTIONS, 41):
             tables |= lstm_tables(direction, dim, size, seed)
         return tables | linear_tables("projection", 2 * size, self.dim, 43)
