@@ -35,9 +35,9 @@ class C2W(NeuralTrainer):
     unsupported = frozenset({"init", "freeze", "continued"})
     objective: Literal["negative-sampling", "nce", "sampled-softmax", "full-softmax"] = option(
         "nce",
-        "How words are predicted. nce: tell the word from random ones, with a bias for each word and scores that become "
-        "probabilities; full-softmax: over all words, for small vocabularies; sampled-softmax and negative-sampling have "
-        "no bias, so that the network learns little but frequencies on a small corpus.",
+        "How words are predicted. nce: tell the word from random ones, with a bias for each word and scores that "
+        "become probabilities; negative-sampling: the same without a bias, which learns little from a small corpus; "
+        "sampled-softmax: softmax over a sample; full-softmax: over all words, for small vocabularies.",
     )
     negatives: int = option(20, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000)
     character_dim: int = option(50, "Dimension of the vectors of characters.", ge=1, le=65536)
