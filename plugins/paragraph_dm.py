@@ -210,7 +210,7 @@ class ParagraphDM(DocumentTrainer):
         None,
         "All contexts in a window share one set of negative samples. batch: 8 windows that have no word in common "
         "share it too (with concat, half as many with twice the weight); window: each window draws its own.  "
-        "[default: window for mean and sum, batch for concat]",
+        "[default: batch for concat with both contexts, else window]",
     )
 
     @property
@@ -226,7 +226,8 @@ class ParagraphDM(DocumentTrainer):
     @property
     def windows_per_draw(self) -> int:
         """How many windows share one set of negative samples."""
-        sharing = self.negative_sharing or ("batch" if self.is_concatenated else "window")
+        is_stable = self.is_concatenated and self.context == "both"  # runs with past contexts have diverged in batches
+        sharing = self.negative_sharing or ("batch" if is_stable else "window")
         return BATCH_WINDOWS if sharing == "batch" else 1
 
     @property
