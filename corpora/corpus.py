@@ -28,7 +28,7 @@ from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, SettingError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
-from embeddings.support.remote_address import display_name
+from embeddings.support.remote.address import display_name
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder

@@ -14,8 +14,8 @@ from typing import IO, Any
 
 from embeddings.corpora.reading.data_tables import DataTable, Partitions, as_table, is_bag
 from embeddings.errors import CorpusError, RemoteError
-from embeddings.support.local_paths import is_hidden
-from embeddings.support.remote_address import Address, is_remote, parse_address
+from embeddings.support.hidden_files import is_hidden
+from embeddings.support.remote.address import Address, is_remote, parse_address
 
 N_STATUSES = 16  # remote files whose status is requested at a time
 BUILT_IN = {"sample": Path(__file__).parents[1] / "sample" / "wikipedia-sample.txt.zst"}
@@ -85,8 +85,8 @@ class RemoteFile(File):
     def table_source(self) -> Any:
         """A function that opens the file for reading at any position; of a server without ranges, a local copy."""
         from embeddings.support.local_paths import local_path
-        from embeddings.support.remote_reader import RandomReader
-        from embeddings.support.remote_store import file_status
+        from embeddings.support.remote.range_reader import RandomReader
+        from embeddings.support.remote.store import file_status
 
         status = file_status(self.address)
         if status.has_ranges and status.size is not None:
@@ -95,7 +95,7 @@ class RemoteFile(File):
 
     def status(self) -> "FileStatus":
         """Return the size and what identifies the content; raises RemoteError, an OSError."""
-        from embeddings.support.remote_store import file_status
+        from embeddings.support.remote.store import file_status
 
         status = file_status(self.address)
         return FileStatus(status.size, status.identity)
@@ -103,7 +103,7 @@ class RemoteFile(File):
     @contextmanager
     def open_stream(self) -> Iterator[IO[bytes]]:
         """Open the file for reading bytes in order; raises CorpusError if that fails."""
-        from embeddings.support.remote_reader import RemoteReader
+        from embeddings.support.remote.range_reader import RemoteReader
 
         try:
             stream = RemoteReader(self.address)
@@ -234,7 +234,7 @@ def path_sources(path: str | os.PathLike[str]) -> Sequence[File]:
 
 def remote_sources(address: Address) -> list[RemoteFile]:
     """Return the remote file, the files of the folder, or the matches of the pattern."""
-    from embeddings.support.remote_listing import find_remote
+    from embeddings.support.remote.listing import find_remote
 
     try:
         return [RemoteFile(Path(str(one)), address=one) for one in find_remote(address)]

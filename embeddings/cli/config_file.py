@@ -8,7 +8,7 @@ from embeddings.cli.options import option
 from embeddings.cli.output_paths import CONFIG
 from embeddings.errors import FormatError
 from embeddings.setting_names import our_name
-from embeddings.support.remote_address import without_credentials
+from embeddings.support.remote.address import without_credentials
 from embeddings.support.toml_file import read_toml
 
 NOT_SETTINGS = {"config", "corpus", "help", "continued", "as_json"}

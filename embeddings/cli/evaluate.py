@@ -20,7 +20,7 @@ from embeddings.eval.statistics.item_scores import ItemScores
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
-from embeddings.support.remote_address import without_credentials
+from embeddings.support.remote.address import without_credentials
 from embeddings.vectors.as_vectors import as_vectors
 from embeddings.vectors.vectors import Vectors
 

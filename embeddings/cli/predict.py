@@ -22,7 +22,7 @@ from embeddings.models.classifier import Classifier, encode_texts
 from embeddings.models.loading import load_classifier
 from embeddings.models.text_means import TextMeans
 from embeddings.support.ordered_map import map_in_order
-from embeddings.support.remote_address import is_remote
+from embeddings.support.remote.address import is_remote
 
 BATCH_BYTES = 1 << 22
 BATCH_RESULTS = 1 << 20  # labels of a batch

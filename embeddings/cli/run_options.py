@@ -15,7 +15,7 @@ from embeddings.eval.early_stopping import EarlyStopping
 from embeddings.kernels.merge_rows import RULES
 from embeddings.settings import flag
 from embeddings.support.files import atomic_write
-from embeddings.support.remote_address import is_remote
+from embeddings.support.remote.address import is_remote
 from embeddings.training.callbacks import Callback, RunStart
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.remote_training import RemoteTraining

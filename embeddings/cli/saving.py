@@ -10,7 +10,7 @@ from embeddings.cli.signals import ignored_signals
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.models.model_files import check_target
 from embeddings.support.files import check_file
-from embeddings.support.remote_address import is_remote
+from embeddings.support.remote.address import is_remote
 from embeddings.vectors import format_dispatch
 
 Save = Callable[[str, Any, bool], Any]  # takes a path, the result, and whether to replace existing output

@@ -1,6 +1,6 @@
 """Atomic writes: to a temporary name, flushed to disk, then renamed into place.
 
-An address such as s3://bucket/file is written by `embeddings.support.remote_writing`, in the same functions.
+An address such as s3://bucket/file is written by `embeddings.support.remote.writing`, in the same functions.
 
 Without `force`, the rename refuses to replace, so that of several processes that write the same output exactly one
 succeeds. The permissions of what is written follow the umask.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from embeddings.errors import OutputError
 from embeddings.support.logs import log
-from embeddings.support.remote_address import is_remote
+from embeddings.support.remote.address import is_remote
 from embeddings.support.shared_lock import exclusive_lock
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Return the path if it can be written; nothing is changed."""
     target = Path(path)
     if is_remote(path):
-        from embeddings.support.remote_writing import check_remote_output
+        from embeddings.support.remote.writing import check_remote_output
 
         check_remote_output(path, force=force)
         return target
@@ -63,7 +63,7 @@ def check_own_folder(
         contents: what the folder holds, such as "model", for messages.
     """
     if is_remote(path):
-        from embeddings.support.remote_writing import check_remote_folder
+        from embeddings.support.remote.writing import check_remote_folder
 
         check_remote_folder(path, main_file, files, contents, force=force)
         return Path(path)
@@ -102,7 +102,7 @@ def atomic_write(path: str | os.PathLike[str], *, force: bool = False, folder: b
             another process has written `path` in the meantime.
     """
     if is_remote(path):
-        from embeddings.support.remote_writing import remote_write
+        from embeddings.support.remote.writing import remote_write
 
         with remote_write([path], force=force, folder=folder) as temporaries:
             yield temporaries[0]
@@ -135,7 +135,7 @@ def atomic_write_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[
             the meantime.
     """
     if is_remote(paths[0]):
-        from embeddings.support.remote_writing import remote_write
+        from embeddings.support.remote.writing import remote_write
 
         with remote_write(paths, force=force, folder=False) as remote:
             yield remote

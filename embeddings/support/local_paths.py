@@ -1,18 +1,10 @@
-"""Which files of a folder belong to a corpus, and local copies of remote files."""
+"""Local paths of files that may be remote."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from embeddings.errors import OutputError
-from embeddings.support.remote_address import StrPath, display_name, is_remote
-
-SPARK_FILES = {"_SUCCESS", "_metadata", "_common_metadata", "_temporary"}  # records of Spark and of other writers
-SPARK_PREFIXES = ("_started_", "_committed_")
-
-
-def is_hidden(name: str) -> bool:
-    """Whether a file or folder in the folder of a corpus is not a part of it: hidden, or a record of Spark's own."""
-    return name.startswith((".", *SPARK_PREFIXES)) or name in SPARK_FILES
+from embeddings.support.remote.address import StrPath, display_name, is_remote
 
 
 def local_path(path: StrPath, companions: Sequence[str] = ()) -> Path:
@@ -27,7 +19,7 @@ def local_path(path: StrPath, companions: Sequence[str] = ()) -> Path:
     """
     if not is_remote(path):
         return Path(path)
-    from embeddings.support.remote_copies import local_copy
+    from embeddings.support.remote.copies import local_copy
 
     return local_copy(path, companions)
 

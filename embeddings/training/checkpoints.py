@@ -28,7 +28,7 @@ from embeddings.support import tensors
 from embeddings.support.files import atomic_write, check_output
 from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
-from embeddings.support.remote_address import display_name, is_remote
+from embeddings.support.remote.address import display_name, is_remote
 from embeddings.training.checkpoint_interval import AUTO, Interval
 from embeddings.training.progress import Progress
 from embeddings.training.remote_checkpoints import RemoteCheckpoints

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteError
 from embeddings.support.cache_folder import cache_folder
-from embeddings.support.remote_address import Address, StrPath, parse_address
+from embeddings.support.remote.address import Address, StrPath, parse_address
 
 
 @cache
@@ -36,7 +36,7 @@ class RemoteCheckpoints:
 
     def files(self) -> list[Address]:
         """All files below the address."""
-        from embeddings.support.remote_copies import files_below
+        from embeddings.support.remote.copies import files_below
 
         try:
             return files_below(self.address)
@@ -51,13 +51,13 @@ class RemoteCheckpoints:
 
     def check(self) -> None:
         """Refuse an address that cannot be written."""
-        from embeddings.support.remote_writing import check_remote_output
+        from embeddings.support.remote.writing import check_remote_output
 
         check_remote_output(str(self.address), force=True)
 
     def fetch(self, name: str) -> Path:
         """Copy a checkpoint to the local folder."""
-        from embeddings.support.remote_copies import local_copy
+        from embeddings.support.remote.copies import local_copy
 
         target = self.folder / name
         try:
@@ -70,7 +70,7 @@ class RemoteCheckpoints:
 
     def upload(self, folder: Path) -> None:
         """Write a checkpoint of the local folder to the store."""
-        from embeddings.support.remote_writing import upload_folder
+        from embeddings.support.remote.writing import upload_folder
 
         try:
             upload_folder(folder, self.address.child(folder.name), force=True)
@@ -89,8 +89,8 @@ class RemoteCheckpoints:
 
     def remove_files(self, files: list[Address]) -> None:
         """Remove files, records first; what cannot be removed stays."""
-        from embeddings.support.remote_retry import attempt
-        from embeddings.support.remote_store import arrow_store
+        from embeddings.support.remote.retry import attempt
+        from embeddings.support.remote.store import arrow_store
 
         with suppress(EmbeddingsError):
             for file in sorted(files, key=lambda file: file.name != self.record):

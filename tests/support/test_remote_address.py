@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from embeddings.errors import SettingError
-from embeddings.support import remote_address
 from embeddings.support.local_paths import is_hidden
-from embeddings.support.remote_address import (
+from embeddings.support.remote import address
+from embeddings.support.remote.address import (
     Address,
     display_name,
     hide_secrets,
@@ -15,7 +15,7 @@ from embeddings.support.remote_address import (
     parse_address,
     without_credentials,
 )
-from embeddings.support.remote_listing import matches
+from embeddings.support.remote.listing import matches
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_an_incomplete_address_is_refused_without_its_secret(text):
 
 
 def test_no_name_has_credentials_which_are_remembered(monkeypatch):
-    monkeypatch.setattr(remote_address, "credentials", {})
-    monkeypatch.setattr(remote_address, "queries", {})
+    monkeypatch.setattr(address, "credentials", {})
+    monkeypatch.setattr(address, "queries", {})
     assert display_name("s3://ME:w%2Ford@bucket/x") == "s3://bucket/x"
     assert without_credentials("--out=s3://ME:w%2Ford@bucket/x") == "--out=s3://bucket/x"
     assert without_credentials("https://host/x?Signature=abc") == "https://host/x"
     assert without_credentials("see https://host/x?q=1 there") == "see https://host/x?q=1 there"
-    assert remote_address.credentials["s3", "bucket"] == ("ME", "w/ord")
+    assert address.credentials["s3", "bucket"] == ("ME", "w/ord")
     assert hide_secrets("ME with w/ord\nand Signature=abc") == "*** with *** and ***"
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, OutputError
-from embeddings.support import remote_store
+from embeddings.support.remote import store
 
 
 @pytest.fixture
@@ -14,11 +14,11 @@ def hub():
     from fsspec.implementations.memory import MemoryFileSystem
 
     fsspec.register_implementation("hf", MemoryFileSystem, clobber=True)
-    remote_store.make_store.cache_clear()
+    store.make_store.cache_clear()
     hub = MemoryFileSystem()
     yield hub
     fsspec.register_implementation("hf", "huggingface_hub.HfFileSystem", clobber=True)
-    remote_store.make_store.cache_clear()
+    store.make_store.cache_clear()
     hub.rm("/", recursive=True)
 
 
@@ -36,7 +36,7 @@ def test_files_of_the_hub_are_read_and_written(hub):
 
 
 def test_a_missing_library_is_named(monkeypatch):
-    remote_store.make_store.cache_clear()
+    store.make_store.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
     with pytest.raises(CorpusError, match=r"pip install 'embeddings-toolkit\[remote\]'"):
         em.Corpus("hf://datasets/owner/none.txt")

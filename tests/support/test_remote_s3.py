@@ -10,9 +10,9 @@ from remote_servers import SECRET, s3_environment, s3_server, web_server
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, OutputError
-from embeddings.support import remote_reader, remote_retry, remote_writing
 from embeddings.support.files import atomic_write, atomic_write_all
-from embeddings.support.remote_address import parse_address
+from embeddings.support.remote import range_reader, retry, writing
+from embeddings.support.remote.address import parse_address
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import remote_checkpoints
 from embeddings.training.run_log import RunLog
@@ -34,8 +34,8 @@ def s3(server, monkeypatch, tmp_path, request):
     for name, value in s3_environment(endpoint).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(remote_retry, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(remote_reader, "PART_SIZE", 1 << 17)
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(range_reader, "PART_SIZE", 1 << 17)
     client.create_bucket(Bucket="bucket")
     for name in names(client):
         client.delete_object(Bucket="bucket", Key=name)
@@ -121,7 +121,7 @@ def test_a_wrong_endpoint_is_one_clear_error(s3, monkeypatch):
     with web_server(is_silent=True) as silent, monkeypatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL", silent.url)
         patch.setenv("EMBEDDINGS_REMOTE_TIMEOUT", "1")
-        patch.setattr(remote_retry, "ATTEMPTS", 2)
+        patch.setattr(retry, "ATTEMPTS", 2)
         with pytest.raises(CorpusError, match="no answer in time"):
             em.Corpus("s3://bucket/b.txt")
 
@@ -183,14 +183,14 @@ def test_nothing_appears_when_writing_fails(s3, monkeypatch):
     with pytest.raises(AssertionError):
         write("fails")
     assert names(s3) == []
-    real = remote_writing.write_stream
+    real = writing.write_stream
 
     def interrupted(store, path, address):
         if "second" in address.name:
             raise KeyboardInterrupt
         real(store, path, address)
 
-    monkeypatch.setattr(remote_writing, "write_stream", interrupted)
+    monkeypatch.setattr(writing, "write_stream", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write("first", "second")
     assert names(s3) == []

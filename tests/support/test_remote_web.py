@@ -7,18 +7,18 @@ from remote_servers import web_server
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, OutputError
-from embeddings.support import remote_reader, remote_retry
-from embeddings.support.remote_address import parse_address
-from embeddings.support.remote_reader import RemoteReader
+from embeddings.support.remote import range_reader, retry
+from embeddings.support.remote.address import parse_address
+from embeddings.support.remote.range_reader import RemoteReader
 
 TEXT = b"".join(b"line %d of the text is here\n" % number for number in range(20_000))  # several ranges
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(remote_retry, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(remote_reader, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(remote_reader, "PART_SIZE", 1 << 16)
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(range_reader, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(range_reader, "PART_SIZE", 1 << 16)
     monkeypatch.setenv("EMBEDDINGS_REMOTE_TIMEOUT", "1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from embeddings.errors import RemoteError, SettingError
 from embeddings.support.logs import log
-from embeddings.support.remote_address import Address, hide_secrets
+from embeddings.support.remote.address import Address, hide_secrets
 
 TIMEOUT_VARIABLE = "EMBEDDINGS_REMOTE_TIMEOUT"
 TIMEOUT = 30.0  # seconds without an answer or data

@@ -13,9 +13,9 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from embeddings.support.remote_address import Address, credentials, queries
-from embeddings.support.remote_retry import PermanentError, timeout
-from embeddings.support.remote_status import RemoteStatus
+from embeddings.support.remote.address import Address, credentials, queries
+from embeddings.support.remote.retry import PermanentError, timeout
+from embeddings.support.remote.status import RemoteStatus
 
 PART = 1 << 16  # bytes
 MIN_SPEED = 1000  # bytes a second, below which a transfer is given up

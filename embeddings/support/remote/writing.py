@@ -13,10 +13,10 @@ from tempfile import TemporaryDirectory
 
 from embeddings.errors import OutputError, RemoteError
 from embeddings.support.logs import log
-from embeddings.support.remote_address import Address, StrPath, parse_address
-from embeddings.support.remote_copies import files_below
-from embeddings.support.remote_retry import attempt
-from embeddings.support.remote_store import ArrowStore, arrow_store
+from embeddings.support.remote.address import Address, StrPath, parse_address
+from embeddings.support.remote.copies import files_below
+from embeddings.support.remote.retry import attempt
+from embeddings.support.remote.store import ArrowStore, arrow_store
 
 BLOCK = 1 << 23
 MAX_COPY = 5 * 10**9  # bytes that S3 copies; a larger object is uploaded under its own name

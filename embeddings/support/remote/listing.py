@@ -3,11 +3,11 @@
 from fnmatch import fnmatchcase
 
 from embeddings.errors import RemoteError
-from embeddings.support.local_paths import is_hidden
-from embeddings.support.remote_address import MAGIC, WEB, Address
-from embeddings.support.remote_copies import files_below
-from embeddings.support.remote_retry import attempt
-from embeddings.support.remote_store import absence, arrow_store
+from embeddings.support.hidden_files import is_hidden
+from embeddings.support.remote.address import MAGIC, WEB, Address
+from embeddings.support.remote.copies import files_below
+from embeddings.support.remote.retry import attempt
+from embeddings.support.remote.store import absence, arrow_store
 
 
 def find_remote(address: Address) -> list[Address]:

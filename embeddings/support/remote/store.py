@@ -12,10 +12,10 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from embeddings.errors import RemoteError
-from embeddings.support.remote_address import WEB, Address, credentials
-from embeddings.support.remote_retry import PermanentError, attempt, timeout
-from embeddings.support.remote_status import RemoteStatus
-from embeddings.support.remote_web import WebStore
+from embeddings.support.remote.address import WEB, Address, credentials
+from embeddings.support.remote.retry import PermanentError, attempt, timeout
+from embeddings.support.remote.status import RemoteStatus
+from embeddings.support.remote.web import WebStore
 
 ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 WRITE_ATTEMPTS = 4  # of each request of an upload
@@ -24,7 +24,7 @@ TAG_FIELDS = ("ETag", "etag", "blob_id", "oid")  # of fsspec
 
 
 class Store(Protocol):
-    """Reads the files of addresses; errors are those of its library, see `remote_retry.attempt`."""
+    """Reads the files of addresses; errors are those of its library, see `retry.attempt`."""
 
     def status(self, address: Address) -> RemoteStatus | None:
         """Return the status of a file; None if it does not exist or is a folder."""

@@ -1,0 +1,1 @@
+"""Files of object stores and web servers: addresses, reading, listing, local copies and writing."""
