@@ -169,7 +169,7 @@ def cluster_for(address: str | None, options: dict[str, Any]) -> RemoteTraining 
     if address is None:
         for name in ("workers", "threads_per_worker", "worker_timeout"):
             if name in given:
-                raise click.UsageError(f"{flag(name)} requires --cluster")
+                raise click.UsageError(f"{flag(name)} requires --cluster; on this machine alone, use --threads")
         return None
     from embeddings.cluster.ray_cluster import Cluster
 

@@ -12,7 +12,6 @@ TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
 @pytest.mark.parametrize(
     ("options", "name", "remedy"),
     [
-        (["--workers", "4"], "--workers", "Use --threads."),
         (["--vector_size", "4"], "--vector_size", "Use --dim."),
         (["--vector-size=4"], "--vector-size", "Use --dim."),
         (["--iter", "4"], "--iter", "Use --epochs."),
@@ -42,6 +41,12 @@ def test_unknown_options_are_answered_with_ours(options, name, remedy):
     message = refused(*TRAIN, *options, code=2)
     assert message.startswith(f"No such option: {name}. ")
     assert remedy in message
+
+
+def test_workers_of_other_tools_are_threads():
+    message = refused("train", "skipgram", "sample", "-o", "x", "--workers", "4", code=2)
+    assert message.startswith("--workers requires --cluster")
+    assert "--threads" in message
 
 
 @pytest.mark.parametrize(

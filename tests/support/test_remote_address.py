@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embeddings.errors import SettingError
-from embeddings.support.local_paths import is_hidden
+from embeddings.support.hidden_files import is_hidden
 from embeddings.support.remote import address
 from embeddings.support.remote.address import (
     Address,

@@ -19,7 +19,7 @@ WORDS = [f"w{i}" for i in range(0, 50, 2)]
 FREEZABLE = [
     (trainer, settings)
     for trainer, settings in CONFIGURATIONS
-    if trainer != "sembei" and (trainer != "paragraph-dbow" or settings)
+    if trainer != "sembei" and (trainer != "paragraph-dbow" or "train_words" in settings)
 ]
 
 
