@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import LAST
+from embeddings.kernels.block import LAST, SPACING
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import entry_point
 from embeddings.kernels.noise_sampling import draw_word
@@ -17,7 +17,7 @@ from embeddings.training.stream import Stream
 
 BLOCK_TEXTS = 64
 MAX_DRAWS = 100  # of a negative sample that is none of the text's label
-POSITION, END, FILLED = 0, 1, LAST  # of `LabelledBlock.cursor`; objectives of words read the last one
+POSITION, END, FILLED = 0, 1, LAST  # of `LabelledBlock.cursor`; objectives of words read LAST and SPACING
 
 
 class LabelSource(NamedTuple):
@@ -93,7 +93,7 @@ class TextStream(Stream):
         """A block for one thread."""
         texts, words = np.zeros((2, BLOCK_TEXTS), np.int64)
         return LabelledBlock(
-            separate_zeros(FILLED + 1, np.int64), texts, words, np.zeros((BLOCK_TEXTS, self.negatives), np.int64)
+            separate_zeros(SPACING + 1, np.int64), texts, words, np.zeros((BLOCK_TEXTS, self.negatives), np.int64)
         )
 
     def fill(self, block: LabelledBlock, chunk: Chunk, random: np.ndarray) -> int:
