@@ -19,6 +19,7 @@ from embeddings.eval.benchmark.result_rows import (
 )
 from embeddings.eval.benchmark.tools import OURS, Tool
 from embeddings.eval.machine import describe
+from embeddings.settings.objective_choice import OBJECTIVE_SETTINGS
 from embeddings.support.markdown import table_lines
 
 WORD_SETS = (
@@ -121,8 +122,8 @@ def first(runs: Sequence[Row], name: str) -> int | None:
 def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Tool]) -> str:
     """The table, with the machine and corpus above it and explanations below."""
     lines = summaries(rows)
-    values = {  # of each setting, in order, without those of trainers that lack it
-        name: list(dict.fromkeys(one.settings[name] for one in lines if one.settings[name] is not None))
+    values = {  # of each setting, in order, without those of trainers that lack it and objectives that ignore it
+        name: list(dict.fromkeys(one.settings[name] for one in lines if has_effect(one.settings, name)))
         for name in lines[0].settings
         if name != "trainer"
     }
@@ -143,6 +144,12 @@ def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Tool]
         "",
     ]
     return "\n".join([*parts, *explanations(lines), *notes]) + "\n"
+
+
+def has_effect(settings: dict[str, Any], name: str) -> bool:
+    """Whether a setting has a value that the objective uses."""
+    users = OBJECTIVE_SETTINGS.get(name)
+    return settings[name] is not None and (users is None or settings.get("objective") in (None, *users))
 
 
 def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:

@@ -278,6 +278,12 @@ def test_varying_settings_are_columns():
     assert next(line for line in lines if line.startswith("| model")).startswith("| model | dim | tool |")
 
 
+def test_settings_of_other_objectives_are_not_shown():
+    run = {**row("embeddings", 1, 1.0), "objective": "hierarchical-softmax", "tree": "huffman", "proposals": "unigram"}
+    lines = result_table.markdown([run], MACHINE, [tools.OURS]).splitlines()
+    assert "Common settings: dim 10, epochs 2, threads 1, objective hierarchical-softmax, tree huffman." in lines
+
+
 # processes
 
 
