@@ -11,7 +11,9 @@ from embeddings.kernels.jit import entry_point
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts
 from embeddings.objectives.objective import predict
+from embeddings.plugins.pretrained_words import learn_windows, pretrained_plan
 from embeddings.settings import LEARNING_RATE, RATE_RANGE, UnknownWords, WeightTying, option
+from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -58,11 +60,14 @@ class CBOW(WeightTying, UnknownWords, PredictionTrainer):
     )
 
     examples = mean_examples
+    init_modes = INIT_MODES
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""
         objective = self.new_objective(data.vocabulary)
         mean, exact = self.combine == "mean", self.context_gradient == "exact"
+        if (init := data.run_options.pretrained) is not None:
+            return pretrained_plan(self, data, init, objective, learn_windows, inputs=1, mean=mean, exact=exact)
         return self.window_plan(
             data,
             objective,

@@ -10,7 +10,9 @@ from embeddings.kernels.jit import entry_point
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts, gather_inputs
 from embeddings.objectives.objective import predict, predict_pair
+from embeddings.plugins import pretrained_words
 from embeddings.settings import PairSampling, UnknownWords, WeightTying
+from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -50,16 +52,23 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
 
     trainer_name = "skipgram"
     examples = pair_examples
+    init_modes = INIT_MODES
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""
         objective, contexts = self.new_objective(data.vocabulary), 2 * self.window
         in_pairs = self.negative_sharing == "none"
         noise = objective.noise * contexts if in_pairs else objective.noise
+        stream, init = data.window_stream(objective.noise_weights, noise), data.run_options.pretrained
+        if init is not None:
+            kernel = pretrained_words.learn_pairs if in_pairs else pretrained_words.learn_contexts
+            return pretrained_words.pretrained_plan(
+                self, data, init, objective, kernel, inputs=1 if in_pairs else contexts, stream=stream
+            )
         return self.window_plan(
             data,
             objective,
-            stream=data.window_stream(objective.noise_weights, noise),
+            stream=stream,
             kernel=learn_pairs if in_pairs else learn_block,
             operands=lambda tables, objective: Operands(tables["words"], objective),
             buffers=lambda targets, width: new_step_buffers(contexts, targets, width, contexts=contexts),

@@ -9,13 +9,20 @@ from embeddings.cli.output_paths import CONTINUED_MODEL
 from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix, phrase_settings
-from embeddings.training.init_vectors import InitFrom
+from embeddings.training.init_vectors import INIT_MODES, InitFrom
 from embeddings.training.trainer import Trainer
 from embeddings.vectors.vectors import Vectors
 
-DEFAULTS = {"init": None, "init_duplicates": None, "freeze": False, "allow_pickle": False, "continued": None}
+DEFAULTS = {
+    "init": None,
+    "init_mode": None,
+    "init_duplicates": None,
+    "freeze": False,
+    "allow_pickle": False,
+    "continued": None,
+}
 DEPENDENT = {  # options that a trainer has only if it supports this
-    "init": ("init", "init_duplicates", "freeze", "allow_pickle"),
+    "init": ("init", "init_mode", "init_duplicates", "freeze", "allow_pickle"),
     "freeze": ("freeze",),
     "continued": ("continued",),
 }
@@ -27,6 +34,8 @@ def options(trainer: type[Trainer]) -> list[click.Parameter]:
     if not trainer.accepts_run_options:
         return []
     left_out = {name for key in trainer.unsupported for name in DEPENDENT[key]}
+    if len(trainer.init_modes) == 1:
+        left_out.add("init_mode")
     return [option for option in all_options() if option.name not in left_out]
 
 
@@ -38,6 +47,14 @@ def all_options() -> list[click.Parameter]:
             "Initialise words from these pretrained vectors, and other words randomly; without --dim, the dimension is "
             "theirs.",
             "VECTORS",
+        ),
+        option(
+            "--init-mode",
+            "How the vectors of --init are used. initial: training starts from them; concatenate: they are the first "
+            "components of the vectors, zeros for other words, and only the remaining components are trained; project: "
+            "vectors are their products with a trained matrix, and other words are trained as usual.  "
+            "[default: initial]",
+            list(INIT_MODES),
         ),
         option(
             "--init-duplicates",
@@ -84,19 +101,35 @@ def load_vectors(init: str | Vectors, *, allow_pickle: bool) -> Vectors:
     return init if isinstance(init, Vectors) else load(init, allow_pickle=allow_pickle)
 
 
+def default_dim(init: Vectors, mode: str | None, dim: int) -> int:
+    """The dimension of a model without --dim, given the vectors of --init and the default of the trainer."""
+    return {"concatenate": init.dim + dim, "project": dim}.get(mode or "initial", init.dim)
+
+
 def run_arguments(
-    init: str | Vectors | None, init_duplicates: Any, freeze: bool, allow_pickle: bool, continued: Model | None
-) -> dict[str, Any]:
+    init: str | Vectors | None, init_mode: Any, init_duplicates: Any, freeze: bool, allow_pickle: bool,
+    continued: Model | None,
+) -> dict[str, Any]:  # fmt: skip
     """The arguments of `RunOptions` for these options."""
     if init is None:
-        options = {"--init-duplicates": init_duplicates, "--freeze": freeze, "--allow-pickle": allow_pickle}
+        options = {
+            "--init-mode": init_mode,
+            "--init-duplicates": init_duplicates,
+            "--freeze": freeze,
+            "--allow-pickle": allow_pickle,
+        }
         for name, value in options.items():
             if value:
                 raise click.UsageError(f"{name} requires --init")
         return {"continued": continued}
     return {
         "continued": continued,
-        "init": InitFrom(load_vectors(init, allow_pickle=allow_pickle), init_duplicates or "most-frequent", freeze),
+        "init": InitFrom(
+            load_vectors(init, allow_pickle=allow_pickle),
+            init_duplicates or "most-frequent",
+            freeze,
+            init_mode or "initial",
+        ),
     }
 
 

@@ -57,7 +57,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
         if options.get("init") is not None and "dim" in values and not is_given("dim"):
             options["init"] = init_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
-            values["dim"] = options["init"].dim
+            values["dim"] = init_options.default_dim(options["init"], options.get("init_mode"), values["dim"])
         search = {name: options.pop(name, None) for name in autotune.NAMES}
         resamples, is_search = options.pop("resamples", None), autotune.is_requested(search)
         if resamples is not None:

@@ -1,4 +1,4 @@
-"""Initial word vectors taken from another model or file.
+"""Pretrained word vectors, taken from another model or file.
 
 A word of the vocabulary starts from the vector of the word with the same spelling. If the corpus is lower-cased and the
 given words are not, several of them may match one word: `duplicates` decides between them. Words without a match start
@@ -6,6 +6,9 @@ at random as usual.
 
 Initialised rows are trained, or frozen: their updates are redirected to a row that is never read
 (`embeddings.kernels.step_buffers.mask_frozen`), so everything else learns as if they were constants.
+
+Some trainers also use vectors as constant parts of those of the model, or through a learned projection; see
+`embeddings.plugins.pretrained_words`.
 """
 
 import os
@@ -13,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from embeddings.training.training_data import TrainingData
 
 Duplicates = Literal["most-frequent", "average", "exact"]
+InitMode = Literal["initial", "concatenate", "project"]
+INIT_MODES: tuple[str, ...] = get_args(InitMode)
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,10 @@ class InitFrom:
             the one with the highest count or, without counts, the first; "average" takes their mean; "exact" matches
             only words with exactly the same spelling.
         freeze: keep the initialised rows constant.
+        mode: how vectors are used. initial: training starts from them; concatenate: the first components of each vector
+            are the given vector, which stays constant, or zeros for a word without one, and the others are trained;
+            project: vectors are products of the given ones, which stay constant, with a matrix that is trained, and a
+            word without one has a trained vector. skipgram and cbow support all modes.
 
     Raises:
         SettingError: an argument is of the wrong type or not an allowed value.
@@ -51,6 +60,7 @@ class InitFrom:
     vectors: "Vectors | Model | str | os.PathLike[str]"
     duplicates: Duplicates = "most-frequent"
     freeze: bool = False
+    mode: InitMode = "initial"
 
     def __post_init__(self) -> None:
         vectors: Any = self.vectors
@@ -59,6 +69,9 @@ class InitFrom:
             raise SettingError(f"init takes Vectors, a Model, or the path of either, got {text:.80}")
         check_value("duplicates", self.duplicates, Duplicates, {})
         check_value("freeze", self.freeze, bool, {})
+        check_value("mode", self.mode, InitMode, {})
+        if self.freeze and self.mode != "initial":
+            raise SettingError(f"freeze cannot be combined with mode={self.mode}, which never changes given vectors")
 
     @cached_property
     def source_vectors(self) -> Vectors:
@@ -69,7 +82,8 @@ class InitFrom:
 
     def config(self) -> dict[str, Any]:
         """What identifies it in the fingerprint of a run."""
-        return {"vectors": self.source_vectors.fingerprint, "duplicates": self.duplicates, "freeze": self.freeze}
+        choices = {"duplicates": self.duplicates, "freeze": self.freeze, "mode": self.mode}
+        return {"vectors": self.source_vectors.fingerprint, **choices}
 
     def check(self, trainer: "Trainer") -> None:
         """Refuse what a trainer with these settings cannot start from."""
@@ -78,8 +92,23 @@ class InitFrom:
             raise SettingError(f"{name} cannot start from pretrained vectors with these settings")
         if self.freeze and not trainer.can_freeze:
             raise SettingError(f"{name} cannot freeze word vectors with these settings")
-        if self.source_vectors.dim != dim:
+        if self.mode != "initial":
+            self.check_mode(trainer, dim)
+        elif self.source_vectors.dim != dim:
             raise SettingError(f"dim must be {self.source_vectors.dim}, as in the vectors to start from, got {dim}")
+
+    def check_mode(self, trainer: "Trainer", dim: int | None) -> None:
+        """Refuse a mode that a trainer with these settings does not support."""
+        name, own = trainer.trainer_name, self.source_vectors.dim
+        if self.mode not in trainer.init_modes:
+            raise SettingError(f"{name} does not support mode={self.mode} of pretrained vectors: use skipgram or cbow")
+        if not trainer.can_freeze:
+            raise SettingError(f"{name} does not support mode={self.mode} of pretrained vectors with tie")
+        if self.mode == "concatenate" and (dim or 0) <= own:
+            raise SettingError(
+                f"dim must be greater than {own}, the dimension of the pretrained vectors that mode=concatenate "
+                f"extends by trained components, got {dim}"
+            )
 
     def match(self, data: "TrainingData") -> tuple[np.ndarray, np.ndarray]:
         """The rows of words that have a vector to start from, int64 (n,), and these vectors, float32 (n, dim)."""
@@ -94,9 +123,11 @@ class InitFrom:
         return rows, matrix
 
     def apply(self, data: "TrainingData", plan: "Plan", tables: Arrays) -> np.ndarray:
-        """Set the rows of words, as the plan does it; returns a mask of the initialised rows, bool (rows,)."""
+        """Set the rows of words, as the plan does it; returns a mask of the words with a vector, bool (rows,)."""
         rows, matrix = self.match(data)
         table = tables[plan.word_table]
+        if self.mode != "initial":
+            return row_mask(rows, len(table))  # they are not initial values
         if plan.set_vectors is None:
             table[rows, : matrix.shape[1]] = matrix
         else:

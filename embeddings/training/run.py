@@ -105,7 +105,8 @@ class Run:
                 f"the word_table of the plan, {self.plan.word_table!r}, is not a table: {self.plan.names}"
             )
         mask = init.apply(data, self.plan, self.tables)
-        self.notes = [f"{int(mask.sum()):,} of {words:,} words start from the given vectors"]
+        verb = "start from the given vectors" if init.mode == "initial" else "have a pretrained vector"
+        self.notes = [f"{int(mask.sum()):,} of {words:,} words {verb}"]
         return mask if init.freeze else None
 
     def train(self) -> Model:

@@ -85,6 +85,11 @@ class RunOptions:
             )
 
     @property
+    def pretrained(self) -> InitFrom | None:
+        """The given vectors, if they are part of those of the model instead of initial values."""
+        return None if self.init is None or self.init.mode == "initial" else self.init
+
+    @property
     def is_default(self) -> bool:
         """Whether nothing is set."""
         parts = (self.init, self.continued, self.checkpoints, self.replicas, self.cluster)

@@ -49,6 +49,7 @@ class Trainer(Settings, Capabilities):
     libraries: optional libraries that it needs for training.
     has_parallel_kernel: whether its kernel runs on several threads itself, so that one worker reads the whole text.
     unsupported: what it can do with no settings, of "init", "freeze" and "continued".
+    init_modes: how it can use pretrained vectors; see `embeddings.InitFrom`.
     accepts_run_options: whether it supports checkpoints, callbacks and initial vectors; `learn` must implement them.
     """
 
@@ -63,6 +64,7 @@ class Trainer(Settings, Capabilities):
     libraries: ClassVar[tuple[str, ...]] = ()
     accepts_run_options: ClassVar[bool] = True
     unsupported: ClassVar[frozenset[str]] = frozenset()
+    init_modes: ClassVar[tuple[str, ...]] = ("initial",)
     fixed_settings: ClassVar[tuple[str, ...]] = ("dim",)
     free_settings: ClassVar[tuple[str, ...]] = ()
 

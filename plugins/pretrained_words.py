@@ -1,0 +1,202 @@
+"""Skip-gram and CBOW with pretrained vectors of words, beside trained components or through a learned projection."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from embeddings.kernels.block import FIRST, LAST, Block
+from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.pretrained_inputs import PretrainedInputs, backprop_to_group, read_group
+from embeddings.kernels.row_operations import address
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.models.initializers import orthogonal
+from embeddings.models.parameters import VECTORS, Arrays
+from embeddings.models.table import Table, word_vectors
+from embeddings.objectives.objective import Objective, predict, predict_pair
+from embeddings.training.init_vectors import InitFrom
+from embeddings.training.plan import Kernel, Plan
+from embeddings.training.prediction_trainer import PredictionTrainer
+from embeddings.training.stream import Stream
+from embeddings.training.training_data import TrainingData
+
+PROJECTION = "projection"
+PROJECTION_SEED = 1 << 32  # added to that of words
+
+
+class Operands(NamedTuple):
+    """The rows of words, the objective, and how CBOW combines contexts; see `embeddings.plugins.cbow.Operands`."""
+
+    words: PretrainedInputs
+    objective: Any
+    mean: bool
+    exact: bool
+
+
+@entry_point
+def learn_contexts(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+    """Skip-gram: each context predicts the centre; a window shares its negative samples."""
+    half = buffers.hidden_rows.shape[0] // 2
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        m = context_words(block, buffers.contexts, i)
+        for j in range(m):
+            read_context(operands.words, buffers, j, j, half + j)
+        if m > 0:
+            predict(operands.objective, block, buffers, i, m, rate)
+        for j in range(m):
+            backprop_to_group(operands.words, buffers.contexts, j, j + 1, 1, 1, buffers.hidden_rows, half + j)
+
+
+@entry_point
+def learn_pairs(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+    """Skip-gram pair by pair, each with its own negative samples."""
+    noise = block.noise.shape[1] // buffers.contexts.shape[0]
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        m = context_words(block, buffers.contexts, i)
+        for j in range(m):
+            read_context(operands.words, buffers, j, 0, 1)
+            predict_pair(operands.objective, block, buffers, i, rate, j * noise)
+            backprop_to_group(operands.words, buffers.contexts, j, j + 1, 1, 1, buffers.hidden_rows, 1)
+
+
+@entry_point
+def learn_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+    """CBOW: the mean or sum of the contexts predicts the centre."""
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        m = context_words(block, buffers.contexts, i)
+        if m > 0:
+            factor = 1 / m if operands.mean else 1.0
+            read_group(operands.words, buffers.contexts, 0, m, factor, buffers.hidden_rows, 0)
+            set_input(buffers, 0, 0, 1)
+            predict(operands.objective, block, buffers, i, 1, rate)
+            share = factor if operands.exact else 1.0
+            backprop_to_group(operands.words, buffers.contexts, 0, m, factor, share, buffers.hidden_rows, 1)
+
+
+@inline
+def context_words(block: Block, words: np.ndarray, i: int) -> int:
+    """Write the context words of centre i, left to right; returns how many there are."""
+    m = 0
+    for c in range(block.start[i], block.stop[i]):
+        if c != i:
+            words[m] = block.inputs[c]
+            m += 1
+    return m
+
+
+@inline
+def read_context(words: PretrainedInputs, buffers: StepBuffers, j: int, row: int, gradient: int) -> None:
+    """Make context j an input, in a hidden row, and its gradient another row."""
+    read_group(words, buffers.contexts, j, j + 1, 1, buffers.hidden_rows, row)
+    set_input(buffers, row, row, gradient)
+
+
+@inline
+def set_input(buffers: StepBuffers, number: int, row: int, gradient: int) -> None:
+    """Make a hidden row an input, whose gradient is another row of zeros."""
+    for j in range(buffers.hidden_rows.shape[1]):
+        buffers.hidden_rows[gradient, j] = 0
+    buffers.inputs[number] = address(buffers.hidden_rows, row)
+    buffers.input_gradient_rows[number] = address(buffers.hidden_rows, gradient)
+
+
+@dataclass(frozen=True)
+class PretrainedWords:
+    """The rows of words with pretrained vectors, as tables, in training, and in a saved model.
+
+    With mode "concatenate", a vector is the pretrained one, or zeros, followed by trained components. With "project",
+    it is the product of the pretrained one with the table "projection" (pretrained dim, dim), or a trained vector for a
+    word without one.
+
+    Arguments:
+        rows, vectors: the words with a pretrained vector, int64 (n,), and these vectors, (n, pretrained dim).
+        size: of the vocabulary.
+        dim: of the model's vectors.
+        initializer: of trained rows; a key of `embeddings.models.initializers.INITIALIZERS`.
+    """
+
+    rows: np.ndarray
+    vectors: np.ndarray
+    size: int
+    dim: int
+    initializer: str
+    is_projected: bool
+    objective: Objective
+
+    @property
+    def trained_dim(self) -> int:
+        """Numbers in a trained row."""
+        return self.dim - (0 if self.is_projected else self.vectors.shape[1])
+
+    @cached_property
+    def scale(self) -> np.float32:
+        """What vectors to project are multiplied by, so that the mean of their squared norms is 1."""
+        mean = np.mean(np.sum(np.square(self.vectors, dtype=np.float64), axis=1))
+        return np.float32(1 / np.sqrt(mean)) if self.is_projected and mean > 0 else np.float32(1)
+
+    @cached_property
+    def pretrained(self) -> np.ndarray:
+        """The constants of all words, (size, pretrained dim)."""
+        table = np.zeros((self.size, self.vectors.shape[1]), np.float32)
+        table[self.rows] = self.vectors * self.scale
+        return table
+
+    def tables(self) -> dict[str, Table]:
+        """What is learned."""
+        tables = {"words": word_vectors(self.size, self.trained_dim, self.initializer)}
+        if self.is_projected:
+            sizes = {"rows": self.vectors.shape[1], "dim": self.dim}
+            tables[PROJECTION] = Table(**sizes, axis="other", init=orthogonal, seed=PROJECTION_SEED)
+        return tables | self.objective.tables()
+
+    def inputs(self, arrays: Mapping[str, np.ndarray]) -> PretrainedInputs:
+        """What the kernel of one thread works on."""
+        is_trained = np.ones(self.size, np.bool_)
+        is_trained[self.rows] = not self.is_projected
+        return PretrainedInputs(
+            trained=arrays["words"],
+            pretrained=self.pretrained,
+            projection=arrays[PROJECTION] if self.is_projected else np.zeros((0, 0), np.float32),
+            is_trained=is_trained,
+            trained_dim=self.trained_dim,
+            mean=np.zeros(self.vectors.shape[1], np.float32),
+        )
+
+    def export(self, arrays: Arrays) -> Arrays:
+        """The tables of a model; consumes arrays."""
+        saved = {table.saved_as or name: table.unpad(arrays[name]) for name, table in self.tables().items()}
+        if self.is_projected:
+            saved[PROJECTION] = saved[PROJECTION] * self.scale
+            saved[VECTORS][self.rows] = self.vectors @ saved[PROJECTION]
+        else:
+            saved[VECTORS] = np.concatenate([self.pretrained, saved[VECTORS]], axis=1)
+        return saved
+
+
+def pretrained_plan(
+    trainer: PredictionTrainer, data: TrainingData, init: InitFrom, objective: Objective, kernel: Kernel,
+    *, inputs: int, mean: bool = True, exact: bool = False, stream: Stream | None = None,
+) -> Plan:  # fmt: skip
+    """The plan of a model whose words have pretrained vectors.
+
+    Arguments:
+        init: the pretrained vectors, and how they are used.
+        inputs: how many inputs the kernel learns at a time.
+        mean, exact: how CBOW combines contexts.
+        stream: as in `PredictionTrainer.window_plan`.
+    """
+    size, is_projected = len(data.vocabulary), init.mode == "project"
+    words = PretrainedWords(*init.match(data), size, trainer.dim, trainer.initializer, is_projected, objective)
+    contexts = 2 * trainer.window
+    return trainer.window_plan(
+        data,
+        objective,
+        stream=stream,
+        kernel=kernel,
+        tables=words.tables(),
+        operands=lambda arrays, objective: Operands(words.inputs(arrays), objective, mean, exact),
+        buffers=lambda targets, width: new_step_buffers(inputs, targets, width, contexts=contexts, rows=2 * inputs),
+        export=words.export,
+    )
