@@ -11,11 +11,11 @@ from embeddings.kernels.jit import entry_point
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts
 from embeddings.objectives.objective import predict
-from embeddings.plugins.pretrained_words import learn_windows, pretrained_plan
 from embeddings.settings import LEARNING_RATE, RATE_RANGE, UnknownWords, WeightTying, option
 from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
+from embeddings.training.pretrained_words import learn_windows, pretrained_plan
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import mean_examples
 

@@ -10,8 +10,8 @@ from embeddings.kernels.jit import entry_point
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts, gather_inputs
 from embeddings.objectives.objective import predict, predict_pair
-from embeddings.plugins import pretrained_words
 from embeddings.settings import PairSampling, UnknownWords, WeightTying
+from embeddings.training import pretrained_words
 from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer

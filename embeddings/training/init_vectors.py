@@ -8,7 +8,7 @@ Initialised rows are trained, or frozen: their updates are redirected to a row t
 (`embeddings.kernels.step_buffers.mask_frozen`), so everything else learns as if they were constants.
 
 Some trainers also use vectors as constant parts of those of the model, or through a learned projection; see
-`embeddings.plugins.pretrained_words`.
+`embeddings.training.pretrained_words`.
 """
 
 import os
