@@ -1,7 +1,10 @@
 """The answer to each analogy question, by several methods and among several numbers of words.
 
 All methods are functions of the cosines of every word with a, b and c. Each distinct word of the questions is compared
-with the whole vocabulary once, by a matrix product per block of words, however many questions it occurs in.
+with the whole vocabulary once, by a matrix product per block of words, however many questions it occurs in; each
+distinct pair of a and b is combined once.
+
+For 3CosAdd the cosines are computed in float32, with a margin that covers their rounding.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +26,7 @@ from embeddings.eval.measures.topk import (
 )
 from embeddings.eval.measures.word_matching import CaseFolding
 from embeddings.indexes.parallel import run_slices
-from embeddings.support.cosine import MULTIPLICATIVE_EPSILON, exact_cosines, normalize
+from embeddings.support.cosine import MULTIPLICATIVE_EPSILON, exact_cosines, normalize, product_error
 
 IDENTICAL = 1e-6  # squared distance below which a unit vector is c itself, and no direction leads to it
 CACHE_BYTES = 1 << 22  # of cosines at a time, which the processor's cache holds
@@ -43,10 +46,10 @@ def score_questions(
         return correct
     answers = np.where((answers[:, :, None] == rows[:, None, :]).any(axis=2), -1, answers)
     words, positions = np.unique(rows, return_inverse=True)
-    cosines = Cosines(units, words, methods)
-    queries = cosines.queries(positions.reshape(-1, 3), [folding.case_variants(three) for three in rows])
+    cosines = Cosines(units, words, positions.reshape(-1, 3), methods)
+    queries = cosines.queries([folding.case_variants(three) for three in rows])
     candidates = [new_candidates(len(rows)) for _ in methods]
-    for part in vocabulary_blocks(len(words), limits):
+    for part in vocabulary_blocks(cosines.bytes_per_word, limits):
         cosines.compute(part)
         for method, best in zip(methods, candidates, strict=True):
             update_all(method, cosines.block(method), queries, units, best)
@@ -57,9 +60,9 @@ def score_questions(
     return correct
 
 
-def vocabulary_blocks(words: int, limits: Sequence[int]) -> Iterator[slice]:
-    """Blocks of the vocabulary that end at each of the limits and whose cosines with `words` words fit the cache."""
-    start, step = 0, max(1, CACHE_BYTES // (8 * max(1, words) * CHUNK)) * CHUNK
+def vocabulary_blocks(bytes_per_word: int, limits: Sequence[int]) -> Iterator[slice]:
+    """Blocks of the vocabulary that end at each of the limits and whose tables fit the cache."""
+    start, step = 0, max(1, CACHE_BYTES // (bytes_per_word * CHUNK)) * CHUNK
     for limit in sorted(set(limits)):
         while start < limit:
             stop = min(start + step, limit)
@@ -68,50 +71,68 @@ def vocabulary_blocks(words: int, limits: Sequence[int]) -> Iterator[slice]:
 
 
 class Cosines:
-    """The cosines of the words of all questions with a block of the vocabulary, (words, block) float64."""
+    """The cosines of the words of questions with a block of the vocabulary, (words, block).
 
-    def __init__(self, units: np.ndarray, words: np.ndarray, methods: Sequence[str]) -> None:
-        self.units, self.words, self.methods = units, units[words].astype(np.float64), methods
+    Arguments:
+        units: the unit vectors of the vocabulary.
+        words: the rows of the words.
+        positions: those of a, b and c of each question in `words`, (questions, 3).
+        methods: those of the questions. For 3CosAdd alone float32 is enough.
+        exact: compute in float64 all the same.
+    """
+
+    def __init__(
+        self, units: np.ndarray, words: np.ndarray, positions: np.ndarray, methods: Sequence[str], exact: bool = False
+    ) -> None:
+        self.dtype = np.float64 if exact or set(methods) != {"3cosadd"} else np.float32
+        self.units, self.words, self.methods = units, units[words].astype(self.dtype), methods
+        self.positions = positions
+        pairs, self.pair_of = np.unique(positions[:, :2], axis=0, return_inverse=True)
+        self.a, self.b = pairs.T
+        self.bytes_per_word = self.words.itemsize * (len(words) + len(pairs))
         self.start = 0
-        self.cosines = self.shifted_cosines = self.inverse = np.empty((0, 0))
+        self.cosines = self.inverse = np.empty((0, 0))
 
-    def queries(self, positions: np.ndarray, excluded: Sequence[Sequence[int]]) -> Queries:
-        """Questions by the positions of their words in `words`, and the rows that may not answer each."""
-        shifts = np.zeros(len(positions))
+    def queries(self, excluded: Sequence[Sequence[int]]) -> Queries:
+        """The questions, given the rows that may not answer each."""
+        shifts = np.zeros(len(self.positions))
         if "pairdirection" in self.methods:
-            a, b, c = (self.words[positions[:, side]] for side in range(3))
+            a, b, c = (self.words[self.positions[:, side]] for side in range(3))
             shifts = np.einsum("ij,ij->i", c, b - a)
         starts = np.cumsum([0, *map(len, excluded)])
-        return Queries(positions, shifts, starts, np.fromiter(chain.from_iterable(excluded), np.int64))
+        rows = np.stack([self.pair_of.reshape(-1), self.positions[:, 2]], axis=1)
+        return Queries(rows, shifts, starts, np.fromiter(chain.from_iterable(excluded), np.int64), self.margin)
+
+    @property
+    def margin(self) -> float:
+        """The difference of scores, relative to the best, that rounding can hide: of three cosines and of their sum."""
+        return MARGIN if self.dtype == np.float64 else 4 * product_error(self.units)
 
     def compute(self, part: slice) -> None:
         """Compute the cosines with another block of the vocabulary."""
-        block = self.units[part].astype(np.float64)
+        block = self.units[part].astype(self.dtype, copy=False)
         self.start, self.cosines = part.start, self.words @ block.T
         if "pairdirection" in self.methods:
             squares = np.add.outer((self.words**2).sum(axis=1), (block**2).sum(axis=1)) - 2 * self.cosines
             squares[squares < IDENTICAL] = np.inf
             self.inverse = np.reciprocal(np.sqrt(squares, out=squares), out=squares)
-        np.clip(self.cosines, -1, 1, out=self.cosines)
-        if "3cosmul" in self.methods:
-            self.shifted_cosines = self.cosines + 1
 
     def block(self, method: str) -> Block:
         """The tables that a method scores the current block by."""
-        first = second = third = self.cosines  # in the order of the cosine with b - a + c
         if method == "3cosmul":  # twice equation 4, which keeps the order
-            inverse = self.shifted_cosines + 2 * MULTIPLICATIVE_EPSILON
-            first, second, third = np.reciprocal(inverse, out=inverse), self.shifted_cosines, self.shifted_cosines
-        elif method == "pairdirection":  # |b - a| times the cosine
-            third = self.inverse
-        return new_block(METHODS.index(method), first, second, third, self.start)
+            shifted = np.clip(self.cosines, -1, 1) + 1
+            pairs = shifted[self.b] / (shifted[self.a] + 2 * MULTIPLICATIVE_EPSILON)
+            return new_block(pairs, shifted, self.start)
+        pairs = self.cosines[self.b] - self.cosines[self.a]
+        return new_block(pairs, self.inverse if method == "pairdirection" else self.cosines, self.start)
 
 
 def update_all(method: str, block: Block, queries: Queries, units: np.ndarray, candidates: Candidates) -> None:
     """Update the candidates of all questions by a block of words, on all cores."""
 
     def work(part: slice) -> None:
-        update(METHODS.index(method), block, queries.part(part), units, candidates.part(part), np.empty(CHUNK))
+        scores = np.empty(CHUNK, block.pairs.dtype)
+        update(METHODS.index(method), block, queries.part(part), units, candidates.part(part), scores)
 
     run_slices(len(queries.positions), work)
 
@@ -134,12 +155,12 @@ def all_candidates(
     units: np.ndarray, question: np.ndarray, excluded: np.ndarray, method: str, limit: int
 ) -> np.ndarray:
     """All rows whose scores rounding cannot tell from the best."""
-    cosines, scores = Cosines(units, question, [method]), np.empty(limit)
-    shift = cosines.queries(np.arange(3)[None], [excluded.tolist()]).shifts[0]
-    for part in vocabulary_blocks(3, [limit]):
+    cosines, scores = Cosines(units, question, np.arange(3)[None], [method], exact=True), np.empty(limit)
+    shift = cosines.queries([excluded.tolist()]).shifts[0]
+    for part in vocabulary_blocks(cosines.bytes_per_word, [limit]):
         cosines.compute(part)
         block = cosines.block(method)
-        score_rows(METHODS.index(method), block.first[0], block.second[1], block.third[2], shift, scores[part])
+        score_rows(METHODS.index(method), block.pairs[0], block.third[2], shift, scores[part])
     scores[excluded[excluded < limit]] = -np.inf
     best = scores.max()
     return np.flatnonzero(scores >= best - MARGIN * max(1.0, abs(best)))

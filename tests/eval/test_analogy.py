@@ -108,13 +108,13 @@ def distinct_limits(limits, size):
 
 def single_block(scores):
     """A block in which one question has these scores, by 3CosAdd."""
-    return new_block(0, np.zeros((1, len(scores))), np.zeros((1, len(scores))), np.array([scores], np.float64), 0)
+    return new_block(np.zeros((1, len(scores))), np.array([scores], np.float64), 0)
 
 
 def test_near_ties_are_resolved_in_float64():
     units = np.array([[0.8, 0.6], [1, 0], [1, 0], [0.6, 0.8], [0.9, 0.1], [0.1, 0.9]], np.float32)
     question = np.array([0, 0, 1])  # b - a + c is row 1, and row 2 is equal
-    asked = Queries(np.zeros((1, 3), np.int64), np.zeros(1), np.array([0, 1]), np.array([0]))
+    asked = Queries(np.zeros((1, 2), np.int64), np.zeros(1), np.array([0, 1]), np.array([0]))
     candidates = new_candidates(1)
 
     def update_with(scores, start):
@@ -138,16 +138,16 @@ def test_bounds_drop_no_candidate(method, shift):
     """The best of many chunks, of which some have no bounds, is the best of all scores."""
     rng = np.random.default_rng(5)
     for size in (GROUPS, CHUNK, 3 * CHUNK + 7):
-        first, second, third = rng.uniform(0, 1, (3, 9, size)) ** rng.choice([1, 4])
-        signed = second - (1 if shift else 0)  # with a shift all differences of PairDirection are negative
-        rows = rng.integers(0, 9, (40, 3))
+        pairs, third = rng.uniform(0, 1, (2, 9, size)) ** rng.choice([1, 4])
+        pairs -= 1 if shift else 0  # with a shift all differences of PairDirection are negative
+        rows = rng.integers(0, 9, (40, 2))
         asked = Queries(rows, np.full(40, shift), np.zeros(41, np.int64), np.zeros(0, np.int64))
         candidates, scores = new_candidates(40), np.empty(CHUNK)
         units = rng.normal(size=(size, 2)).astype(np.float32)
-        update(method, new_block(method, first, signed, third, 0), asked, units, candidates, scores)
-        for q, (a, b, c) in enumerate(rows):
-            x, y, z = first[a], signed[b], third[c]
-            expected = (y - x + z, y * z * x, (y - x - shift) * z)[method]
+        update(method, new_block(pairs, third, 0), asked, units, candidates, scores)
+        for q, (pair, c) in enumerate(rows):
+            y, z = pairs[pair], third[c]
+            expected = (y + z, y * z, (y - shift) * z)[method]
             if method != 1 or not shift:  # tables of 3CosMul are positive
                 assert candidates.best[q] == pytest.approx(expected.max(), abs=1e-12)
                 near = np.flatnonzero(expected >= expected.max() - 9e-8)
@@ -170,6 +170,22 @@ def test_more_near_ties_than_the_capacity(tmp_path, method):
     result = evaluate(vectors, analogy=path, restrict=None, method=method)[-1]
     assert result.value * result.covered == pytest.approx(naive(vectors, questions, None, method)[1])
     assert result.value > 0
+
+
+def test_scores_that_float32_cannot_tell_apart(tmp_path):
+    """Words differ by less than the rounding of float32, and the answers are those of exact cosines."""
+    rng = np.random.default_rng(3)
+    matrix = np.repeat(rng.standard_normal((6, 50)), 6, axis=0) + rng.normal(0, 1e-5, (36, 50))
+    vectors = Vectors([f"w{row}" for row in range(36)], matrix)
+    rows = np.stack([rng.choice(36, 4, replace=False) for _ in range(60)])
+    questions = [[f"w{row}" for row in four] for four in rows]
+    a, b, c = (vectors.unit_rows[rows[:, side]].astype(float) for side in range(3))
+    scores = np.clip([vectors.unit_rows @ query for query in normalize(b - a + c)], -1, 1)
+    for question, own, three in zip(questions, scores, rows[:, :3], strict=True):
+        own[three] = -np.inf
+        question[3] = f"w{own.argmax()}"
+    path = write(tmp_path / "q", questions)
+    assert evaluate(vectors, analogy=path, restrict=None)[-1].value == 1
 
 
 def test_missing_answers_are_not_the_empty_word(tmp_path):
