@@ -167,9 +167,9 @@ def threshold(best: float, margin: float) -> float:
 @inline
 def any_reach(scores: np.ndarray, least: float) -> bool:
     """Whether any score reaches `least`: counted, since a loop with an early exit is not vectorised."""
-    count, limit = np.int32(0), scores.dtype.type(least)
+    count, limit = 0, scores.dtype.type(least)
     for i in range(scores.shape[0]):
-        count += np.int32(scores[i] >= limit)
+        count += int(scores[i] >= limit)
     return count > 0
 
 
