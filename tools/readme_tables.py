@@ -10,7 +10,9 @@ from statistics import fmean, median
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "eval" / "results"
-SHOWN = (("results.csv", "skipgram"), ("results.csv", "cbow"), ("structured/results.csv", "fasttext"))
+SHOWN = tuple((f"{folder}/results.csv", trainer) for folder, trainer in (
+    ("comparison", "skipgram"), ("comparison", "cbow"), ("structured", "fasttext"),
+))  # fmt: skip
 SCORES = ("wordsim353", "simlex999", "google-analogies")
 MARK, END = "<!-- comparison -->\n", "<!-- end of comparison -->\n"
 

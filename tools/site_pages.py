@@ -17,8 +17,8 @@ from embeddings.cli import COMMANDS, main
 ROOT = Path(__file__).parents[1]
 FOLDER = "reference/commands"
 PICTURES = (
-    *("results.png", "neighbours.svg", "structured/results.png", "documents/results.png"),
-    *("tuning/sample.svg", "tuning/wikipedia.svg", "text-pairs/loss.svg"),
+    *("results.png", "comparison/results.png", "neighbours.svg", "structured/results.png", "documents/results.png"),
+    *("tuning/sample.svg", "tuning/wikipedia.svg", "text-pairs/loss.svg", "kernels/roofline.png"),
 )
 
 
