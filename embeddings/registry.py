@@ -1,8 +1,11 @@
 """Plugins that installed packages provide as entry points; those of this package are found the same way."""
 
 import dataclasses
+import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
 from embeddings.errors import RegistryError, SettingError
@@ -19,7 +22,7 @@ GROUPS = {
 def find_all(kind: str) -> dict[str, list[EntryPoint]]:
     """The entry points of all plugins of a kind, by name, sorted; nothing is imported."""
     plugins: dict[str, list[EntryPoint]] = {}
-    for entry in sorted(entry_points(group=GROUPS[kind]), key=lambda entry: entry.name):
+    for entry in sorted(group_entries(GROUPS[kind], path_state()), key=lambda entry: entry.name):
         same_name = plugins.setdefault(entry.name, [])
         # distribution names are slow to read, so they are compared only for duplicate names
         if not any(
@@ -27,6 +30,26 @@ def find_all(kind: str) -> dict[str, list[EntryPoint]]:
         ):
             same_name.append(entry)
     return plugins
+
+
+@lru_cache(maxsize=len(GROUPS))
+def group_entries(group: str, state: tuple[Any, ...]) -> EntryPoints:
+    """The entry points of a group; this reads the metadata of all packages, which is slow: once per state."""
+    return entry_points(group=group)
+
+
+def path_state() -> tuple[Any, ...]:
+    """The folders of `sys.path` with their inodes and times of change: another value after a package is installed."""
+    return tuple((path, folder_state(path or ".")) for path in sys.path)
+
+
+def folder_state(path: str) -> tuple[int, int] | None:
+    """The inode and time of change of a folder; None if there is none."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):  # ValueError: a null character
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def distribution_name(entry: EntryPoint) -> str:

@@ -1,14 +1,18 @@
 """Fixtures and hooks of all tests."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 import readers
 from hypothesis import settings
+
+from embeddings.support import cache_folder
 
 ROOT = Path(__file__).parents[1]
 settings.register_profile("ours", deadline=None)  # no test depends on the speed of a machine
@@ -26,6 +30,30 @@ def pytest_configure(config):
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each of hundreds of processes compiles the package again
     if config.getoption("readers"):
         config.pluginmanager.register(readers.Readers(config.getoption("readers")))
+    use_own_cache(config)
+
+
+def use_own_cache(config):
+    """Share the compiled kernels with other runs, but nothing else in the cache of the user."""
+    kernels = cache_folder.cache_folder("kernels")
+    root = Path(tempfile.mkdtemp(prefix="embeddings-tests-"))
+    config.add_cleanup(lambda: shutil.rmtree(root, ignore_errors=True))
+    try:
+        (root / "kernels").symlink_to(kernels.resolve())
+    except (AttributeError, OSError):  # no folder can be written to, or Windows refuses links
+        return
+    os.environ[cache_folder.VARIABLE] = str(root)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_cache():
+    """Remove the cached corpora of each file of tests; every use of the cache lists all of them."""
+    yield
+    folder = cache_folder.existing_folder("corpora")
+    if folder and any(folder.iterdir()):
+        from embeddings.corpora.corpus_cache import eviction
+
+        eviction.shrink(folder, 0)
 
 
 def pytest_make_parametrize_id(config, val, argname):

@@ -1,7 +1,9 @@
 """Plugins of installed packages; the tests lay out packages as an installer does."""
 
 import importlib.metadata
+import os
 import re
+import sys
 
 import pytest
 
@@ -119,3 +121,24 @@ except registry.RegistryError as error:
 def test_entry_points_without_a_distribution():
     entry = importlib.metadata.EntryPoint("a", "b:C", "embeddings.trainers")
     assert registry.distribution_name(entry) == "an unnamed package"
+
+
+def test_metadata_is_read_again_only_after_a_change(tmp_path, monkeypatch):
+    reads, read = [], importlib.metadata.entry_points
+    monkeypatch.setattr(registry, "entry_points", lambda group: reads.append(group) or read(group=group))
+    site = tmp_path / "site"
+    site.mkdir()
+    os.utime(site, (1, 1))
+    monkeypatch.syspath_prepend(site)
+    before = set(registry.find_all("trainer"))
+    assert set(registry.find_all("trainer")) == before
+    assert registry.find_all("tokenizer")
+    assert reads == ["embeddings.trainers", "embeddings.tokenizers"]
+    info = site / "golf-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: golf\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[embeddings.trainers]\ngolf = golf_module:Golf\n")
+    assert set(registry.find_all("trainer")) == before | {"golf"}
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(site)])
+    assert set(registry.find_all("trainer")) == before
+    assert len(reads) == 4
