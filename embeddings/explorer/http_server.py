@@ -52,6 +52,7 @@ class ExplorerServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = MAX_CONNECTIONS  # more than that at once wait a second or longer for the next attempt
     allow_reuse_address = os.name != "nt"  # on Windows another program could take the port over
     allow_reuse_port = False
 
