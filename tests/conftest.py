@@ -35,14 +35,19 @@ def pytest_configure(config):
 
 def use_own_cache(config):
     """Share the compiled kernels with other runs, but nothing else in the cache of the user."""
-    kernels = cache_folder.cache_folder("kernels")
     root = Path(tempfile.mkdtemp(prefix="embeddings-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(root, ignore_errors=True))
+    if share_kernels(root):
+        os.environ[cache_folder.VARIABLE] = str(root)
+
+
+def share_kernels(root):
+    """Let another cache have the compiled kernels of the current one; False where that cannot be."""
     try:
-        (root / "kernels").symlink_to(kernels.resolve())
+        (root / "kernels").symlink_to(cache_folder.cache_folder("kernels").resolve())
     except (AttributeError, OSError):  # no folder can be written to, or Windows refuses links
-        return
-    os.environ[cache_folder.VARIABLE] = str(root)
+        return False
+    return True
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -63,6 +68,16 @@ def pytest_make_parametrize_id(config, val, argname):
 
 def pytest_runtest_setup(item):
     readers.record_marks(item)
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """The folder of a cache that is empty but for compiled kernels."""
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o700)
+    share_kernels(folder)
+    monkeypatch.setenv(cache_folder.VARIABLE, str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -119,21 +119,6 @@ def test_closed_pipe_is_no_error(text):
     assert result.stderr == ""
 
 
-def test_quick_commands_need_no_heavy_import(text, tmp_path, python):
-    expect("train", "skipgram", text, "-o", "m", *SMALL)
-    heavy = {"numba", "pandas", "scipy", "sklearn", "gensim"}
-    code = "import sys\nfrom embeddings.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
-    export = ("export", "m", tmp_path / "v")
-    for command in (
-        ("info", "m"),
-        ("info", __file__),
-        (*export, "--format", "word2vec-text"),
-        (*export, "--format", "parquet", "--force"),
-    ):
-        assert not heavy & set(python("-c", code, *command).stderr.split())
-    assert not heavy - {"numba", "scipy"} & set(python("-c", code, "neighbours", "m", "the").stderr.split())
-
-
 def test_help_imports_nothing_heavy(python):
     heavy = "('numpy', 'numba', 'pyarrow', 'gensim', 'faiss', 'embeddings.registry')"
     code = "import sys\nfrom embeddings.cli import main\ntry: main(['--help'])\n"

@@ -15,9 +15,8 @@ LINES = [
 
 
 @pytest.fixture
-def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def text(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"text": line}) + "\n" for line in LINES))
     return tmp_path
 

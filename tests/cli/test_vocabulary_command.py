@@ -8,9 +8,8 @@ from commands import expect, refused, table
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
     rows = [{"id": i, "text": f"the cat number{i} sat\non the mat", "lang": "en"} for i in range(50)]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "more.csv").write_text("body\n" + "the dog\n" * 10)

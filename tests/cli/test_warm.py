@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from commands import expect, refused
 
 
 @pytest.mark.slow
@@ -30,26 +31,21 @@ def test_a_first_run_after_warm_compiles_nothing(tmp_path, python):
     assert again == [{"trainer": "cbow", "seconds": 0}]
 
 
-def test_a_cache_that_cannot_be_written_is_refused_with_the_remedy(tmp_path, python):
+def test_a_cache_that_cannot_be_written_is_refused_with_the_remedy(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    run = python("-m", "embeddings", "warm", "cbow", check=False, EMBEDDINGS_CACHE=str(tmp_path / "file" / "cache"))
-    assert run.returncode == 1
-    assert "EMBEDDINGS_CACHE" in run.stderr
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "file" / "cache"))
+    assert "EMBEDDINGS_CACHE" in refused("warm", "cbow", code=1)
 
 
-def test_an_unknown_trainer_is_refused(python):
-    run = python("-m", "embeddings", "warm", "cbwo", check=False)
-    assert run.returncode == 2
-    assert "cbwo" in run.stderr
+def test_an_unknown_trainer_is_refused():
+    assert "cbwo" in expect("warm", "cbwo", code=2).stderr
 
 
-def test_a_cache_that_others_can_write_to_is_refused_with_the_remedy(tmp_path, python):
+def test_a_cache_that_others_can_write_to_is_refused_with_the_remedy(tmp_path, monkeypatch):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache").chmod(0o777)
-    run = python("-m", "embeddings", "warm", "cbow", check=False, EMBEDDINGS_CACHE=str(tmp_path / "cache"))
-    assert run.returncode == 1
-    assert "cannot cache compiled code: other users can write to" in run.stderr
-    assert len(run.stderr.splitlines()) == 1
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
+    assert "cannot cache compiled code: other users can write to" in refused("warm", "cbow", code=1)
 
 
 def test_the_list_tells_what_is_compiled(tmp_path, python):
@@ -72,7 +68,5 @@ def test_the_list_tells_what_is_compiled(tmp_path, python):
     assert not any(row["compiled"] for row in json.loads(generic.stdout))
 
 
-def test_a_list_of_named_trainers_is_refused(python):
-    run = python("-m", "embeddings", "warm", "--list", "cbow", check=False)
-    assert run.returncode == 2
-    assert "--list cannot be combined with TRAINER" in run.stderr
+def test_a_list_of_named_trainers_is_refused():
+    assert "--list cannot be combined with TRAINER" in refused("warm", "--list", "cbow", code=2)

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 import embeddings as em
-from embeddings import registry
 from embeddings.corpora import EncodedCorpus, encoded_corpus
 from embeddings.corpora.corpus_validation import file_digest, is_partition
 from embeddings.corpora.encoded_corpus import DOCUMENTS, FORMAT, IDS, META, SENTENCES, VOCABULARY, write_meta
@@ -20,18 +19,9 @@ TRAINERS = ("skipgram", "cbow", "fasttext", "paragraph-dbow", "paragraph-dm", "s
 SMALL = {"dim": 4, "min_count": 1, "epochs": 1, "threads": 1}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def kernels():
-    """Load the kernels before a test moves the cache."""
-    for name in TRAINERS:
-        registry.load("trainer", name)
-    em.Corpus(["one two"], phrases=em.PhraseList(["one two"])).encode().close()
-
-
 @pytest.fixture
-def text(tmp_path, monkeypatch):
+def text(tmp_path, own_cache):
     """A text in paragraphs of five lines, and an empty cache."""
-    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
     draw = random.Random(1)
     lines = (
         " ".join(draw.choices("abcdefghijklmnop", range(1, 17), k=12)) + "\n" * (1 + (i % 5 == 4)) for i in range(60)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from naive_corpora import decoded
 
-import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
 from embeddings.corpora import Corpus, EncodedCorpus
 from embeddings.corpora.corpus_cache import entries, tempdir
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, META, SENTENCES, VOCABULARY
@@ -18,10 +17,9 @@ from embeddings.support import cache_folder
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
+def home(own_cache):
     """The cache's folder of encoded corpora, empty."""
-    monkeypatch.setenv(cache_folder.VARIABLE, str(tmp_path / "cache"))
-    return tmp_path / "cache" / "corpora"
+    return own_cache / "corpora"
 
 
 @pytest.fixture
@@ -241,6 +239,7 @@ def test_the_number_of_decoding_errors_is_cached(text):
 def test_a_cache_that_others_can_write_to_is_not_used(text, home, monkeypatch, caplog):
     """Their entry could contain any text; nothing is read from there or written there."""
     Corpus(text).encode().close()
+    Corpus(["two three"], phrases=PhraseList(["two three"])).encode().close()  # load compiled kernels
     home.parent.chmod(0o777)
     before, reads = names(home), count_reads(monkeypatch)
     with Corpus(text).encode() as first, Corpus(text, phrases=PhraseList(["two three"])).encode() as second:

@@ -13,16 +13,14 @@ import embeddings.corpora.encoder
 from embeddings.corpora import Corpus
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError
-from embeddings.support import cache_folder
 
 WORDS = st.sampled_from("abcdefg")
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
+def home(own_cache):
     """The cache's folder of encoded corpora, empty."""
-    monkeypatch.setenv(cache_folder.VARIABLE, str(tmp_path / "cache"))
-    return tmp_path / "cache" / "corpora"
+    return own_cache / "corpora"
 
 
 @settings(deadline=None, max_examples=60)
@@ -82,6 +80,6 @@ def test_a_vocabulary_without_common_words_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(CorpusError, match=r"no word.* 2 .*vocabulary"):
         Corpus(["a b"], vocabulary=Vocabulary(["x", "y"], [2, 1])).encode()
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
     with pytest.raises(FormatError, match="missing cannot be read"):
         Corpus(["a"], vocabulary=Path(tempfile.gettempdir()) / "missing")

@@ -4,8 +4,7 @@ import measure_corpus_check
 from click.testing import CliRunner
 
 
-def test_the_table_has_a_row_for_each_part(tmp_path, monkeypatch):
-    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path))
+def test_the_table_has_a_row_for_each_part(tmp_path, own_cache):
     (tmp_path / "t.txt").write_text("the king and the queen\n" * 200)
     done = CliRunner().invoke(measure_corpus_check.main, [str(tmp_path / "t.txt"), "--repeats", "2"])
     assert done.exit_code == 0, done.output

@@ -376,8 +376,7 @@ def test_phrases_of_the_training_are_joined_in_inference(mode, tmp_path):
     assert model.infer(em.Corpus(queries, phrases=phrases, joiner="+"), seed=3).tobytes() == expected.tobytes()
 
 
-def test_phrases_of_cached_corpora_and_fixed_vocabularies(tmp_path, monkeypatch):
-    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
+def test_phrases_of_cached_corpora_and_fixed_vocabularies(tmp_path, own_cache):
     (tmp_path / "t").write_text("in new york\n" * 9)
     for options in ({}, {}, {"vocabulary": Vocabulary(["new_york", "in"], [9, 9])}):
         corpus = em.Corpus(tmp_path / "t", phrases=PhraseList([("new", "york"), ("no", "where")]), **options)
