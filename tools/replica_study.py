@@ -2,13 +2,14 @@
 
 python tools/replica_study.py run FOLDER --corpus FILE [--name NAME] [--model MODEL...] [--replicas N...]
     [--merge-every WORDS...] [--rule RULE...] [--learning-rate RATE...] [--seed N...] [--epochs N] [--processes N]
-    [--similarity SET...] [--analogy SET...] [--half dev|test] [--documents TRAIN,TEST]
+    [--similarity SET...] [--analogy SET...] [--half dev|test] [--documents TRAIN,TEST] [--no-times]
 python tools/replica_study.py table FOLDER
 
 `run` trains each cell in a process of its own on one thread, adds its rows to FOLDER/results.tsv, skips cells that are
 in it, and writes FOLDER/results.md and results.png, as `table` does. Replicas 0 stand for one thread without replicas.
 Give several of an option by repeating it. With --documents, --corpus is not read: models of documents learn from TRAIN
-and TEST, tables with the columns name, label and text.
+and TEST, tables with the columns name, label and text. With --no-times, for a machine that does other work too, seconds
+are not recorded.
 """
 
 import argparse
@@ -67,6 +68,7 @@ def run(folder: Path, options: argparse.Namespace) -> None:
     done = {tuple(row[column] for column in COLUMNS[:8]) for row in read_rows(path)}
     sets = {name: getattr(options, name) for name in ("similarity", "analogy", "documents") if getattr(options, name)}
     sets |= {} if options.half is None else {"half": options.half}
+    unwanted = (SECONDS, MERGE_SECONDS) if options.no_times else ()
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
     def measure(cell: Cell) -> None:
@@ -76,7 +78,8 @@ def run(folder: Path, options: argparse.Namespace) -> None:
         lines = (process.stdout if process.returncode == 0 else process.stderr).strip().splitlines() or [""]
         with lock:
             if process.returncode == 0:
-                append_rows(path, [[*cell.key, *map(str, one)] for one in json.loads(lines[-1])])
+                values = [one for one in json.loads(lines[-1]) if one[0] not in unwanted]
+                append_rows(path, [[*cell.key, *map(str, one)] for one in values])
             sys.stderr.write(f"{' '.join(cell.key)}: {lines[-1]}\n")
 
     with ThreadPoolExecutor(options.processes) as pool:
@@ -154,13 +157,13 @@ def write_tables(folder: Path) -> None:
 
 
 class Summary(NamedTuple):
-    """A cell without its seed, with means over the seeds; `loss` is None for one thread."""
+    """A cell without its seed, with means over the seeds; `loss` is None for one thread, `merging` if not recorded."""
 
     cell: Cell
     score: float
     seeds: int
     loss: float | None
-    merging: float
+    merging: float | None
 
 
 def summaries(rows: list[dict[str, str]]) -> list[Summary]:
@@ -180,7 +183,7 @@ def summaries(rows: list[dict[str, str]]) -> list[Summary]:
             fmean(measures[SCORE]),
             len(measures[SCORE]),
             1 - fmean(measures[SCORE]) / best[cell[:3]] if cell.replicas and best.get(cell[:3]) else None,
-            sum(measures[MERGE_SECONDS]) / sum(measures[SECONDS]),
+            sum(measures[MERGE_SECONDS]) / sum(measures[SECONDS]) if cell.replicas and SECONDS in measures else None,
         )
         for cell, measures in sorted(values.items())
     ]
@@ -205,7 +208,7 @@ def table(rows: Sequence[Summary]) -> str:
     for cell, score, seeds, loss, merging in rows:
         shared = [cell.corpus, f"`{cell.model}`", str(cell.epochs)]
         replicas = [str(cell.replicas), f"{cell.merge_every:,}", f"`{cell.rule}`"] if cell.replicas else ["", "", ""]
-        numbers = [f"{score:.1f}", "" if loss is None else f"{loss:.1%}", f"{merging:.0%}" if cell.replicas else ""]
+        numbers = [f"{score:.1f}", "" if loss is None else f"{loss:.1%}", "" if merging is None else f"{merging:.0%}"]
         lines.append([*shared, *replicas, f"{cell.learning_rate:g}", str(seeds), *numbers])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n" + NOTES
 
@@ -255,6 +258,7 @@ def main(arguments: Sequence[str]) -> None:
         parser.add_argument(f"--{name}", nargs="+", default=[])
     parser.add_argument("--half", choices=["dev", "test"], help="score only this half of the test sets")
     parser.add_argument("--documents")
+    parser.add_argument("--no-times", action="store_true")
     options = parser.parse_args(arguments)
     if options.command == "table":
         write_tables(options.folder)

@@ -1,6 +1,7 @@
 """A run whose workers are other processes: callbacks, checkpoints and the model are those of any run."""
 
 from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,14 @@ from embeddings.models.model import Model
 from embeddings.models.parameters import Arrays
 from embeddings.training.plan import Plan
 from embeddings.training.replica_tables import ReplicaTables
-from embeddings.training.replicas import MergeSchedule, Replicas
+from embeddings.training.replicas import FIRST_INTERVAL, MergeSchedule, Replicas
 from embeddings.training.run import Run
 from embeddings.training.state import capture_progress
 from embeddings.training.training_data import TrainingData
 from embeddings.training.worker import Worker
 
 CLUSTER = "cluster"  # in the record of a model
+TAKE_OVER_SECONDS = 1.0
 
 
 class RemoteShare(Worker):
@@ -49,12 +51,28 @@ class RemoteShare(Worker):
         self.reported = ShareProgress(state, copies, 0, 0.0, [0.0, 0.0], [])
 
 
+class TimedSchedule(MergeSchedule):
+    """When the tables of a single replica are taken over: about once a second, as its result does not depend on it."""
+
+    def __init__(self) -> None:
+        self.interval = self.next_merge = FIRST_INTERVAL
+        self.started = perf_counter()
+
+    def advance(self) -> None:
+        """Go to the next time."""
+        now = perf_counter()
+        factor = TAKE_OVER_SECONDS / max(now - self.started, 1e-9)
+        self.interval = max(1, round(self.interval * min(2.0, max(0.5, factor))))
+        self.next_merge += self.interval
+        self.started = now
+
+
 class RemoteReplicas(ReplicaTables):
     """Replicas on other machines."""
 
     def __init__(self, replicas: Replicas, run: "ClusterRun") -> None:
         self.replicas, self.run = replicas, run
-        self.schedule = MergeSchedule(replicas.merge_every)
+        self.schedule = MergeSchedule(replicas.merge_every) if replicas.count > 1 else TimedSchedule()
 
     def broadcast(self) -> None:
         """Let all replicas go on from the merged tables of this process."""

@@ -1,6 +1,12 @@
-"""Statistics of a run on a cluster: words per second of each worker, and the time that merging and waiting take."""
+"""Statistics of a run on a cluster: words per second of each worker, and the time that merging and waiting take.
+
+An interval is the time from where workers begin to learn to where they can go on from the merged tables. Waiting is
+what workers wait, on average, until the slowest one has learned; merging is the rest, in which no worker learns:
+finding, sending, merging and taking over rows, and messages.
+"""
 
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -13,34 +19,38 @@ class ExchangeStatistics:
 
     def __init__(self, workers: int) -> None:
         self.words, self.seconds = np.zeros(workers), np.zeros(workers)  # of learning, by worker
-        self.learning = self.merging = 0.0  # seconds of the run
-        self.received_bytes = self.merges = self.peak_memory = 0
+        self.total = self.merging = self.waiting = 0.0  # seconds of the run
+        self.received_bytes = self.merges = self.peak_memory = self.base_memory = self.store_memory = 0
         self.replaced: list[int] = []  # workers, in order
 
     def add_interval(self, reports: Mapping[int, Report], before: Mapping[int, ShareProgress], seconds: float) -> None:
-        """Add an interval of learning, which took these seconds in all."""
-        self.learning += seconds
+        """Add an interval until all reports arrived after these seconds."""
+        learning = [report.seconds for report in reports.values()]
+        self.total += seconds
+        self.merging += seconds - max(learning)
+        self.waiting += max(learning) - fmean(learning)
         for number, report in reports.items():
             self.seconds[number] += report.seconds
             self.peak_memory = max(self.peak_memory, report.memory)
+            self.base_memory = max(self.base_memory, report.base_memory)
+            self.store_memory = max(self.store_memory, report.store_memory)
             self.words[number] += sum(one.words - before[share].words for share, one in report.progress.items())
 
     def add_merge(self, received: int, seconds: float) -> None:
-        """Add a merge, for which workers received these bytes of changed rows."""
+        """Add a merge, for which workers received these bytes of changed rows, and the rest of the interval."""
         self.received_bytes, self.merges = self.received_bytes + received, self.merges + 1
+        self.total += seconds
         self.merging += seconds
 
     @property
     def merge_share(self) -> float:
         """The share of time that merging takes."""
-        total = self.learning + self.merging
-        return self.merging / total if total else 0.0
+        return self.merging / self.total if self.total else 0.0
 
     @property
     def waiting_share(self) -> float:
-        """The share of their time that workers wait for slower ones, or for messages."""
-        workers = len(self.seconds)
-        return 1 - float(self.seconds.sum()) / (workers * self.learning) if self.learning else 0.0
+        """The share of their time that workers wait for slower ones."""
+        return self.waiting / self.total if self.total else 0.0
 
     @property
     def speeds(self) -> list[float]:
@@ -54,7 +64,7 @@ class ExchangeStatistics:
             return ""
         slowest = int(np.argmin(self.speeds))
         return (
-            f"merging {100 * self.merge_share:.0f} %, waiting {100 * max(self.waiting_share, 0):.0f} %, "
+            f"merging {100 * self.merge_share:.0f} %, waiting {100 * self.waiting_share:.0f} %, "
             f"slowest worker {slowest}: {self.speeds[slowest] / 1e6:.2f} M/s"
         )
 
@@ -65,8 +75,11 @@ class ExchangeStatistics:
             "words_per_second_by_worker": [round(speed) for speed in self.speeds],
             "merge_share": round(self.merge_share, 4),
             "waiting_share": round(self.waiting_share, 4),
+            "merge_seconds": round(self.merging, 4),
             "merges": self.merges,
             "exchanged_bytes": self.received_bytes,
             "peak_memory_bytes": self.peak_memory,
+            "base_memory_bytes": self.base_memory,
+            "store_memory_bytes": self.store_memory,
             "replaced_workers": self.replaced,
         }

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Event
 from time import perf_counter
@@ -10,7 +11,14 @@ from typing import Any
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.row_exchange import Changes, MergedRows, apply_merged, changed_rows, divide, merge_changes
+from embeddings.cluster.row_exchange import (
+    Changes,
+    MergedRows,
+    apply_merged,
+    changed_rows,
+    compile_exchange,
+    merge_changes,
+)  # fmt: skip
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.models.parameters import Arrays, copy_into
 from embeddings.training.corpus_share import CorpusShare, ShareOfStream
@@ -34,11 +42,19 @@ class ShareProgress:
 
 @dataclass(frozen=True)
 class Report:
-    """What a worker reports after an interval: the progress of its shares by number, seconds, and peak memory."""
+    """What a worker reports after an interval: the progress of its shares by number, seconds of learning, and memory.
+
+    Arguments:
+        memory: the most that the process had, in bytes.
+        base_memory: what it had without tables when it began to learn: Python, libraries, kernels and text.
+        store_memory: what it has now of memory that processes share, which is Ray's object store.
+    """
 
     progress: dict[int, ShareProgress]
     seconds: float
-    memory: int  # bytes
+    memory: int
+    base_memory: int
+    store_memory: int
 
 
 class ReplicaHost:
@@ -62,8 +78,12 @@ class ReplicaHost:
         )  # fmt: skip
         self.workers = {share: self.new_worker(share) for share in task.shares_of(number)}
         next(iter(self.workers.values())).compile()
-        row = np.zeros((1, 16), np.float32)
-        changed_rows(row, row, 1)  # compiles it
+        self.own: Changes = {}  # the changed rows that this worker merges
+        self.merged: MergedRows = {}  # its part of the last merge
+        if task.workers > 1:
+            compile_exchange()
+        copies = sum(table.nbytes for table in (*self.base.values(), *self.tables.copies.values()))
+        self.base_memory = max(0, memory_of("VmRSS") - copies)
 
     def new_worker(self, share: int) -> Worker:
         """The thread of a share."""
@@ -89,10 +109,11 @@ class ReplicaHost:
         tally.sums[share] = progress.sums
         tally.epoch_sums[share] = [np.array(sums) for sums in progress.epoch_sums]
 
-    def advance(self, version: int, merged: Sequence[MergedRows]) -> None:
-        """Go on from the rows of a merge, unless this was done."""
+    def advance(self, version: int, merged: Sequence[MergedRows | None]) -> None:
+        """Go on from the rows of a merge, unless this was done; None stands for this worker's own part."""
         if version > self.version:
-            apply_merged(self.base, self.tables.copies, merged)
+            parts = [self.merged, *(part for part in merged if part is not None)]
+            apply_merged(self.base, self.tables.copies, parts, self.task.threads_per_worker)
             self.version = version
 
     def learn(self, epochs: int, share: float | None, learning_rate_factor: float) -> Report:
@@ -106,7 +127,8 @@ class ReplicaHost:
                 worker.run_until(epochs, halt, share)
 
         run_threads(work, threads, lambda: False)
-        return Report(self.progress(), perf_counter() - started, peak_memory())
+        seconds = perf_counter() - started
+        return Report(self.progress(), seconds, peak_memory(), self.base_memory, memory_of("RssShmem"))
 
     def progress(self) -> dict[int, ShareProgress]:
         """The progress of all shares; the arrays are copies."""
@@ -121,25 +143,47 @@ class ReplicaHost:
         words, steps = int(self.tally.words[share]), float(self.tally.steps[share])
         return ShareProgress(worker.state(), arrays, words, steps, self.tally.sums[share].tolist(), sums)
 
-    def changes(self) -> list[Changes]:
-        """The rows that the replicas changed since the last merge, for each of the workers that merge them."""
+    def changes(self) -> list[Changes | None]:
+        """The rows that the replicas changed since the last merge, for each of the workers that merge them.
+
+        None stands for the rows that this worker merges. A single worker merges its tables where they are.
+        """
         workers = self.task.workers
-        parts: list[Changes] = [{} for _ in range(workers)]
-        for name, base in self.base.items():
+        parts: list[Any] = [{} for _ in range(workers)]
+        for name, base in self.base.items() if workers > 1 else ():
             for replica, copy in zip(self.hosted, self.tables.copies[name], strict=True):
-                rows = changed_rows(base, copy, self.task.threads_per_worker)
-                for part, divided in zip(parts, divide(rows, copy, workers), strict=True):
-                    part[replica, name] = divided
+                divided = changed_rows(base, copy, workers, self.task.threads_per_worker)
+                for part, rows in zip(parts, divided, strict=True):
+                    part[replica, name] = rows
+        self.own, parts[self.number] = parts[self.number], None
         return parts
 
-    def merge(self, changes: Sequence[Changes]) -> MergedRows:
-        """Merge this worker's part of the rows."""
-        replicas = self.task.replicas
-        return merge_changes(self.base, self.plan.tables, changes, replicas.count, replicas.rule)
+    def merge(self, version: int, changes: Sequence[Changes | None]) -> MergedRows | None:
+        """Merge this worker's part of the rows to a version of the tables; returns the rows that others need."""
+        task = self.task
+        if task.workers == 1:
+            self.tables.merge()
+            self.version = version
+            return None
+        parts = [self.own, *(part for part in changes if part is not None)]
+        self.merged = merge_changes(
+            self.base, self.plan.tables, parts, task.replicas.count, task.replicas.rule, task.threads_per_worker
+        )
+        return self.merged
 
     def part_of_tables(self) -> Arrays:
         """The merged rows of this worker's part of all tables."""
         return {name: table[self.number :: self.task.workers] for name, table in self.base.items()}
+
+
+def memory_of(field: str) -> int:
+    """The memory of this process by a field of /proc/self/status, in bytes; 0 if unknown."""
+    with suppress(OSError), open("/proc/self/status", encoding="ascii") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            if name == field:
+                return int(value.split()[0]) * 1024
+    return 0
 
 
 def peak_memory() -> int:

@@ -47,6 +47,7 @@ class WorkerPool:
         self.current: set[int] = set()  # workers whose tables have these rows
         self.progress: Progress = {}  # at the last merge
         self.learned: dict[int, list[Any]] = {}  # references to the changes since then, by worker
+        self.merging: tuple[dict[int, Any], list[Any]] | None = None  # what `send_merge` returned, if it is valid
         self.reports: dict[int, Report] = {}
         self.interval: tuple[int, float | None, float] = (0, None, 1.0)  # arguments of `learn`
         self.failures: dict[int, int] = {}  # since the last merge, by worker
@@ -140,6 +141,8 @@ class WorkerPool:
         missing = [*numbers]
         while missing:
             refs = {number: self.send_learn(number) for number in missing}
+            is_complete = len(refs) == len(self.actors) > 1  # then merging begins as soon as all have learned
+            self.merging = self.send_merge() if is_complete else None
             results, failures = self.wait(refs, arrived)
             self.current |= set(results)
             self.reports |= results
@@ -148,29 +151,41 @@ class WorkerPool:
 
     def send_learn(self, number: int) -> Any:
         """Let a worker learn the interval; returns a reference to its report."""
-        merged = self.merged if number not in self.current else []
+        merged = self.merged_for(number)
         method = self.actors[number].learn.options(num_returns=1 + len(self.actors))
         report, *self.learned[number] = method.remote(self.version, *self.interval, *merged)
         return report
 
+    def merged_for(self, number: int) -> list[Any]:
+        """References to the rows of the last merge that a worker takes over; None for those that it merged itself."""
+        if number in self.current:
+            return []
+        return [None if other == number else rows for other, rows in enumerate(self.merged)]
+
+    def send_merge(self) -> tuple[dict[int, Any], list[Any]]:
+        """Let each worker merge its part of the changed rows; returns references to received bytes and to the rows."""
+        numbers, refs, merged = range(len(self.actors)), {}, []
+        for number in numbers:
+            parts = [self.learned[other][number] for other in numbers]
+            method = self.actors[number].merge.options(num_returns=2)
+            refs[number], rows = method.remote(self.version + 1, *parts)
+            merged.append(rows)
+        return refs, merged
+
     def merge(self) -> None:
-        """Let each worker merge its part of the changed rows, and take the progress over."""
+        """Wait until each worker has merged its part of the changed rows, and take the progress over."""
         started, numbers = perf_counter(), range(len(self.actors))
         while True:
-            refs = {}
-            merged = []
-            for number in numbers:
-                parts = [self.learned[other][number] for other in numbers]
-                received, rows = self.actors[number].merge.options(num_returns=2).remote(*parts)
-                refs[number] = received
-                merged.append(rows)
+            refs, merged = self.merging or self.send_merge()
+            self.merging = None
             results, failures = self.wait(refs)
             if not failures:
                 break
             self.replace(failures)
             self.learn_on(failures)
             self.send_changes_again([number for number in numbers if number not in failures])
-        self.version, self.merged, self.current = self.version + 1, merged, set()
+        self.version, self.merged = self.version + 1, merged
+        self.current = set() if len(merged) > 1 else {0}  # a single worker has merged its tables where they are
         self.progress = {share: one for report in self.reports.values() for share, one in report.progress.items()}
         self.learned = {}
         self.statistics.add_merge(sum(results.values()), perf_counter() - started)
@@ -191,7 +206,7 @@ class WorkerPool:
         for number in range(workers if self.here_version < self.version else 0):
             results: dict[int, Any] = {}
             while not results:
-                merged = self.merged if number not in self.current else []
+                merged = self.merged_for(number)
                 refs = {number: self.actors[number].part_of_tables.remote(self.version, *merged)}
                 results, failures = self.wait(refs)
                 self.replace(failures)
@@ -258,7 +273,7 @@ class WorkerPool:
         for other in [*self.current, *set(range(len(self.actors))) - self.current]:
             if other == number:
                 continue
-            merged = self.merged if other not in self.current else []
+            merged = self.merged_for(other)
             done, tables = self.actors[other].all_tables.options(num_returns=2).remote(self.version, *merged)
             try:
                 self.ray.get(done)

@@ -80,7 +80,7 @@ class WorkerProcess:
         self.replicas.load(version, tables, progress)
 
     def learn(
-        self, version: int, epochs: int, share: float | None, learning_rate_factor: float, *merged: MergedRows
+        self, version: int, epochs: int, share: float | None, learning_rate_factor: float, *merged: MergedRows | None
     ) -> tuple[Any, ...]:
         """Take over merged rows, and learn an interval; returns a report, and the changed rows for each worker."""
         self.replicas.advance(version, merged)
@@ -91,16 +91,16 @@ class WorkerProcess:
         """Send the changed rows for each worker again, after a None."""
         return None, *self.replicas.changes()
 
-    def merge(self, *changes: Any) -> tuple[int, MergedRows]:
-        """Merge a part of the rows; returns the bytes received and the rows."""
-        return size(changes), self.replicas.merge(changes)
+    def merge(self, version: int, *changes: Any) -> tuple[int, MergedRows | None]:
+        """Merge a part of the rows to a version of the tables; returns the bytes received, and the rows."""
+        return size([part for part in changes if part is not None]), self.replicas.merge(version, changes)
 
-    def part_of_tables(self, version: int, *merged: MergedRows) -> Arrays:
+    def part_of_tables(self, version: int, *merged: MergedRows | None) -> Arrays:
         """Take over merged rows, and return a part of the merged tables."""
         self.replicas.advance(version, merged)
         return self.replicas.part_of_tables()
 
-    def all_tables(self, version: int, *merged: MergedRows) -> tuple[int, Arrays]:
+    def all_tables(self, version: int, *merged: MergedRows | None) -> tuple[int, Arrays]:
         """Take over merged rows, and return the version and the merged tables."""
         self.replicas.advance(version, merged)
         return version, dict(self.replicas.base)

@@ -17,7 +17,7 @@ of threads.
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.jit import entry_point, inline, noinline
 
 RULES = ("mean", "mean-changed", "sum", "adasum", "coherence")
 MEAN, MEAN_CHANGED, SUM, ADASUM, COHERENCE = range(len(RULES))
@@ -54,11 +54,61 @@ def merge_rows(
         else:
             for i in range(n):
                 subtract(replicas[changed[i], row], merged[row], changes[i])
-            factor = combine(changes, n, count, rule)
-            add_scaled(changes[0], factor, merged[row])
+            add_changes(changes, n, count, rule, merged[row])
+        source = changed[0] if n == 1 and rule != MEAN else -1
         for r in range(count):
-            copy_numbers(merged[row], replicas[r, row])
+            if r != source:
+                copy_numbers(merged[row], replicas[r, row])
     return total
+
+
+@entry_point
+def merge_sent_rows(
+    base: np.ndarray, rows: np.ndarray, numbers: np.ndarray, values: np.ndarray, cursors: np.ndarray,
+    ends: np.ndarray, rule: int, changes: np.ndarray, changed: np.ndarray, merged: np.ndarray,
+) -> None:  # fmt: skip
+    """Merge some rows as `merge_rows`, given the rows that each replica changed.
+
+    Arguments:
+        base: the table that all replicas started from, float32 (rows, width).
+        rows: numbers of the rows to merge, ascending, int64 (n,).
+        numbers, values: the rows of all replicas: their numbers, int64 (total,), and float32 (total, width). Those of a
+            replica are consecutive and ascending.
+        cursors: where the rows of each replica begin, int64 (replicas,); they are moved to their ends.
+        ends: where they end, int64 (replicas,).
+        rule, changes, changed: as for `merge_rows`.
+        merged: set to the merged rows, float32 (n, width).
+    """
+    count = cursors.shape[0]
+    for i in range(rows.shape[0]):
+        row, n, output = rows[i], 0, merged[i]
+        for r in range(count):
+            cursor = cursors[r]
+            if cursor < ends[r] and numbers[cursor] == row:
+                changed[n] = cursor
+                cursors[r] = cursor + 1
+                n += 1
+        if n == 1 and rule != MEAN:
+            copy_numbers(values[changed[0]], output)
+            continue
+        copy_numbers(base[row], output)
+        for j in range(n):
+            subtract(values[changed[j]], output, changes[j])
+        add_changes(changes, n, count, rule, output)
+
+
+@entry_point
+def copy_rows(table: np.ndarray, numbers: np.ndarray, output: np.ndarray, first: int, last: int) -> None:
+    """Copy rows of a table, float32 (rows, width), to rows first to last of `output`: those with these numbers."""
+    for i in range(first, last):
+        copy_numbers(table[numbers[i]], output[i])
+
+
+@entry_point
+def set_rows(table: np.ndarray, numbers: np.ndarray, values: np.ndarray, first: int, last: int) -> None:
+    """Set rows of a table, float32 (rows, width), to values first to last; numbers and values are read-only arrays."""
+    for i in range(first, last):
+        copy_numbers(values[i], table[numbers[i]])
 
 
 @entry_point
@@ -80,6 +130,13 @@ def differs(row: np.ndarray, other: np.ndarray) -> bool:
     for k in range(bits.shape[0]):
         difference |= bits[k] ^ other_bits[k]
     return difference != 0  # type: ignore[no-any-return]
+
+
+@noinline
+def add_changes(changes: np.ndarray, n: int, count: int, rule: int, row: np.ndarray) -> None:
+    """Add the first n changes to a row, combined by a rule; overwrites `changes`."""
+    factor = combine(changes, n, count, rule)
+    add_scaled(changes[0], factor, row)
 
 
 @inline

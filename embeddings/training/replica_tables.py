@@ -68,7 +68,8 @@ class ReplicaTables:
         """Merge the rows that replicas changed, and let all replicas go on from them."""
 
         def merge_chunk(name: str, rows: slice) -> None:
-            rule = RULES.index(self.declared[name].on_merge or self.replicas.rule)
+            is_only = self.replicas.count == 1  # then its rows are taken over
+            rule = RULES.index("sum" if is_only else self.declared[name].on_merge or self.replicas.rule)
             count, _, width = self.copies[name].shape
             changes, changed = separate_zeros((count, width)), separate_zeros(count, np.int64)
             merge_rows(self.merged[name], self.copies[name], rows.start, rows.stop, rule, changes, changed)
