@@ -4,54 +4,42 @@ python tools/cluster_plan.py measure FOLDER [--corpus TEXT]
 python tools/cluster_plan.py check FOLDER [--corpus TEXT] [--workers N...] [--epochs N] [--without-times]
 python tools/cluster_plan.py table FOLDER
 
-`measure` writes FOLDER/costs.json: CPU seconds of learning, and of finding, merging and applying changed rows, and the
-rank-frequency curve of the text. `check` trains on 1 to 4 local workers (requires ray), and writes FOLDER/check.json
-and FOLDER/check.md: what was measured beside what is calculated. `table` writes FOLDER/plan.md.
+`measure` (requires ray) writes FOLDER/costs.json: CPU seconds of learning, and of finding, merging and applying changed
+rows, seconds of messages, and the rank-frequency curve and the bursts of words of the text. `check` trains on 1 to 4
+local workers (requires ray), and writes FOLDER/check.json and FOLDER/check.md: what was measured beside what is
+calculated. `table` writes FOLDER/plan.md.
 
 The rows that a replica changes in n words: word i, of the frequency p_i, is read n p_i k_i times on average, where k_i
-is the share that subsampling keeps, and drawn n' q_i times as a negative sample. So 1 - exp(-n p_i k_i) of the input
-rows change, and 1 - exp(-n p_i k_i - n' q_i) of the output rows. A worker sends and receives its changed rows, and then
-the rows that any worker changed, without its own part.
+is the share that subsampling keeps, and drawn n' q_i times as a negative sample. A word that occurs in a part of a text
+occurs there b times, so 1 - exp(-n p_i k_i / b) of the input rows change, and 1 - exp(-n p_i k_i / b - n' q_i) of the
+output rows; b follows from how many different words intervals of the text have. A worker sends and receives its changed
+rows, and then the rows that any worker changed, without its own part.
 """
 
 import argparse
 import json
-import platform
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from cluster_costs import DIMS, Bursts, Costs, kept_share, measure, measure_bursts
 
 import embeddings as em
-from embeddings.cluster.row_exchange import Rows, apply_merged, changed_rows, merge_table
-from embeddings.kernels.merge_rows import RULES
+from embeddings.cluster.cluster_run import TAKE_OVER_SECONDS
 from embeddings.kernels.row_operations import padded
 from embeddings.settings import BATCH_WINDOWS
 from embeddings.support.system import available_threads
 from embeddings.training.replicas import MergeSchedule
 
-DIMS = (100, 300)
-NEGATIVES, SUBSAMPLE = 5, 1e-3
-SAMPLE_ROWS, SAMPLE_REPLICAS = 50_000, 4
+NEGATIVES = 5
 THREADS, THREAD_EFFICIENCY = 16, 0.85  # of a machine: an assumption
 MERGE_EVERY = 64_000_000
 MACHINES, GIGABITS, VOCABULARIES, WORDS = (1, 4, 16, 64), (10, 100), (1_000_000, 5_000_000), (10**10, 10**12)
 ROW_NUMBER = 8  # bytes that are sent with a row
 TIMES = ("seconds", "calculated seconds", "merging", "calculated merging")
-CURVE_POINTS, CURVE_GROUPS = 200, 2000
-
-
-class Costs(NamedTuple):
-    """CPU seconds of one thread: for a word, and for a byte of rows."""
-
-    learn: float
-    scan: float
-    merge: float
-    apply: float
-    copy: float
+CURVE_GROUPS = 2000
 
 
 class Job(NamedTuple):
@@ -85,33 +73,36 @@ class Estimate(NamedTuple):
 class Curve(NamedTuple):
     """Groups of words of about the same frequency: the frequency of each, and how many words there are.
 
+    bursts: of its words.
     known: the share of the text that is in the vocabulary.
     """
 
     frequencies: np.ndarray
     words: np.ndarray
+    bursts: Bursts
     known: float = 1.0
 
 
-def extended_curve(curve: dict[str, list[float]], vocabulary: int) -> Curve:
+def extended_curve(content: dict[str, Any], vocabulary: int) -> Curve:
     """The curve of so many words: between measured ranks and beyond them by a power law."""
+    curve = content["curve"]
     ranks, values = np.log(curve["ranks"]), np.log(curve["frequencies"])
     slope = np.polyfit(ranks[len(ranks) // 2 :], values[len(ranks) // 2 :], 1)[0]
     bounds = np.unique(np.geomspace(1, vocabulary + 1, CURVE_GROUPS).astype(int))
     wanted = np.log((bounds[:-1] + bounds[1:] - 1) / 2)
     beyond = values[-1] + slope * (wanted - ranks[-1])
     result = np.exp(np.where(wanted <= ranks[-1], np.interp(wanted, ranks, values), beyond))
-    return Curve(result / (result * np.diff(bounds)).sum(), np.diff(bounds))
+    return Curve(result / (result * np.diff(bounds)).sum(), np.diff(bounds), Bursts(**content["bursts"]))
 
 
 def changed_per_interval(curve: Curve, words: float) -> tuple[np.ndarray, np.ndarray]:
     """The probability that an input and an output row of each group changes in so many words of a replica."""
-    ratio = SUBSAMPLE / curve.frequencies
-    read = words * curve.known * curve.frequencies * np.minimum(1, np.sqrt(ratio) + ratio)
+    read = words * curve.known * curve.frequencies * kept_share(curve.frequencies)
     noise = curve.frequencies**0.75
     noise = noise / (noise * curve.words).sum()
     drawn = (read * curve.words).sum() * NEGATIVES / BATCH_WINDOWS
-    return 1 - np.exp(-read), 1 - np.exp(-read - drawn * noise)
+    bursts = read / curve.bursts.size(words)
+    return 1 - np.exp(-bursts), 1 - np.exp(-bursts - drawn * noise)
 
 
 def intervals(job: Job) -> Iterator[tuple[float, int]]:
@@ -125,95 +116,38 @@ def intervals(job: Job) -> Iterator[tuple[float, int]]:
 
 
 def estimate(job: Job, costs: Costs, curve: Curve) -> Estimate:
-    """What a run takes."""
+    """What a run takes. A single machine merges nothing, and takes its tables over once a second."""
     width = 4 * padded(job.dim)
     table = job.vocabulary * width
     learning = job.words / job.machines * costs.learn / job.threads
     merging, received, merges, largest = 0.0, 0.0, 0, 0.0
+    if job.machines == 1:
+        merges = round(learning / TAKE_OVER_SECONDS) + job.epochs
+        return Estimate(learning, merges * (costs.scan + costs.apply) * 2 * table / job.threads, merges, 0, 4 * table)
     for words, count in intervals(job):
         own = changed_per_interval(curve, words)
         own_rows = sum(float((part * curve.words).sum()) for part in own)
         all_rows = sum(float(((1 - (1 - part) ** job.machines) * curve.words).sum()) for part in own)
         share = 1 - 1 / job.machines
         traffic = (own_rows + all_rows) * (width + ROW_NUMBER) * share
-        cpu = costs.scan * 2 * table + costs.copy * 2 * (own_rows + all_rows) * width
-        cpu += costs.merge * all_rows * width + costs.apply * 2 * all_rows * width
-        merging += count * (cpu / job.threads + traffic / job.bandwidth)
-        received += count * own_rows * (width + ROW_NUMBER)
+        cpu = costs.scan * 2 * table + costs.copy * own_rows * width
+        cpu += costs.merge * own_rows * width + costs.apply * 2 * all_rows * width
+        sent = costs.send * (own_rows * share + all_rows / job.machines) * width + costs.message
+        merging += count * (cpu / job.threads + sent + traffic / job.bandwidth)
+        received += count * own_rows * share * (width + ROW_NUMBER)
         merges += count
-        largest = max(largest, (own_rows + 2 * all_rows) * width)
+        largest = max(largest, (2 * own_rows + all_rows / job.machines) * width)
     return Estimate(learning, merging, merges, received, 4 * table + largest)
-
-
-def cpu_seconds(work: Any, least: float = 1.0) -> float:
-    """CPU seconds of a call, after one call more; the mean over at least this many seconds."""
-    work()
-    started, count = time.process_time(), 0
-    while time.process_time() - started < least:
-        work()
-        count += 1
-    return (time.process_time() - started) / count
-
-
-def measure_rows(dim: int) -> dict[str, float]:
-    """CPU seconds for a byte of rows."""
-    width, rng = padded(dim), np.random.default_rng(1)
-    base = rng.random((SAMPLE_ROWS, width), np.float32)
-    copies = np.repeat(base[np.newaxis], SAMPLE_REPLICAS, axis=0)
-    rows = np.arange(0, SAMPLE_ROWS, 2)
-    copies[:, rows] += np.float32(0.01)
-    changes = {number: Rows(rows, copies[number, rows]) for number in range(SAMPLE_REPLICAS)}
-    rule, size = RULES.index("coherence"), 4.0 * width
-    merged = merge_table(base, rows, changes, SAMPLE_REPLICAS, rule)
-    calls = {
-        "scan": (lambda: changed_rows(base, copies[0], 1), SAMPLE_ROWS),
-        "merge": (lambda: merge_table(base, rows, changes, SAMPLE_REPLICAS, rule), len(rows) * SAMPLE_REPLICAS),
-        "apply": (lambda: apply_merged({"a": base}, {"a": copies[:1]}, [{"a": Rows(rows, merged)}]), 2 * len(rows)),
-        "copy": (lambda: base[rows].copy(), 2 * len(rows)),
-    }
-    return {name: cpu_seconds(call) / (count * size) for name, (call, count) in calls.items()}
-
-
-def measure_learning(encoded: em.Corpus, dim: int) -> float:
-    """CPU seconds for a word: those of three epochs without those of one."""
-
-    def train(epochs: int) -> float:
-        started = time.process_time()
-        em.train("skipgram", encoded, dim=dim, epochs=epochs, threads=1)
-        return time.process_time() - started
-
-    train(1)
-    words = len(encoded.encode().ids)
-    return (train(3) - train(1)) / (2 * words)
-
-
-def rank_frequency(corpus: em.Corpus) -> dict[str, list[float]]:
-    """Some points of the rank-frequency curve."""
-    vocabulary = corpus.encode().vocabulary.select(min_count=5)
-    ranks = np.unique(np.geomspace(1, len(vocabulary), CURVE_POINTS).astype(int))
-    return {"ranks": ranks.tolist(), "frequencies": (vocabulary.counts[ranks - 1] / vocabulary.tokens).tolist()}
-
-
-def measure(folder: Path, text: str) -> None:
-    """Write the costs."""
-    corpus = em.Corpus(text)
-    costs = {dim: Costs(learn=measure_learning(corpus, dim), **measure_rows(dim)) for dim in DIMS}
-    content = {
-        "machine": f"{platform.processor() or platform.machine()}, one thread",
-        "corpus": f"{len(corpus.encode().ids):,} words",
-        "costs": {str(dim): one._asdict() for dim, one in costs.items()},
-        "curve": rank_frequency(corpus),
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "costs.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def check(folder: Path, text: str, workers: list[int], epochs: int, *, with_times: bool) -> None:
     """Train on local workers and write what was measured beside what is calculated."""
     content = json.loads((folder / "costs.json").read_text(encoding="utf-8"))
     costs, corpus = Costs(**content["costs"]["100"]), em.Corpus(text)
-    vocabulary = corpus.encode().vocabulary.select(min_count=5)
-    curve = Curve(vocabulary.counts / vocabulary.tokens, np.ones(len(vocabulary)), vocabulary.tokens / vocabulary.total)
+    encoded = corpus.encode()
+    vocabulary = encoded.vocabulary.select(min_count=5)
+    bursts, known = measure_bursts(encoded.ids, vocabulary), vocabulary.tokens / vocabulary.total
+    curve = Curve(vocabulary.counts / vocabulary.tokens, np.ones(len(vocabulary)), bursts, known)
     cores = available_threads()
     rows = []
     for number in workers:
@@ -229,7 +163,10 @@ def check(folder: Path, text: str, workers: list[int], epochs: int, *, with_time
             "merges": statistics["merges"], "calculated merges": expected.merges,
             "GB of changed rows": statistics["exchanged_bytes"] / 1e9,
             "calculated GB": number * expected.received / 1e9,
-            "GB of memory": statistics["peak_memory_bytes"] / 1e9, "calculated tables": expected.memory / 1e9,
+            "GB of memory": statistics["peak_memory_bytes"] / 1e9,
+            "without tables": statistics["base_memory_bytes"] / 1e9,
+            "object store": statistics["store_memory_bytes"] / 1e9,
+            "calculated tables and rows": expected.memory / 1e9,
         })  # fmt: skip
     if not with_times:
         rows = [{name: value for name, value in row.items() if name not in TIMES} for row in rows]
@@ -260,7 +197,7 @@ def plan_table(content: dict[str, Any]) -> str:
               "100 Gbit/s: hours", "speed-up", "merging", "memory, GB"]  # fmt: skip
     lines = [f"| {' | '.join(header)} |", f"|{'---:|' * len(header)}"]
     for vocabulary, dim, words in jobs():
-        curve, costs = extended_curve(content["curve"], vocabulary), Costs(**content["costs"][str(dim)])
+        curve, costs = extended_curve(content, vocabulary), Costs(**content["costs"][str(dim)])
         threads = THREADS * THREAD_EFFICIENCY
         alone = words * costs.learn / threads
         for machines in MACHINES[1:]:
