@@ -96,7 +96,7 @@ class RunOptions:
         return not self.callbacks and all(part is None for part in parts)
 
     def check(self, trainer: "Trainer") -> None:
-        """Refuse what a trainer cannot do, before the corpus is read."""
+        """Refuse what a trainer cannot do, in general or on this machine, before the corpus is read."""
         if not (self.is_default or trainer.accepts_run_options):
             raise SettingError(
                 f"the trainer {trainer.trainer_name} does not support checkpoints, callbacks, starting vectors, "
@@ -110,6 +110,7 @@ class RunOptions:
             continued_training.check(self.continued, trainer)
         if self.vocabulary_rule is not None and not isinstance(trainer, DocumentFrequency):
             raise SettingError(f"the trainer {trainer.trainer_name} does not support vocabulary_rule")
+        trainer.check_installation()
 
     def check_fingerprint(self, trainer: "Trainer", threads: int, seed: int) -> None:
         """Refuse to resume another run, as far as this is known before the corpus is read."""

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.errors import DeclarationError, SettingError
+from embeddings.errors import DeclarationError, EmbeddingsError, SettingError
 from embeddings.kernels import compile_process
 from embeddings.models.capabilities import Capabilities
 from embeddings.models.model import Model
@@ -46,7 +47,7 @@ class Trainer(Settings, Capabilities):
     fixed_settings: settings that continued training must not change.
     free_settings: those that it may change, though tables of other models depend on settings of the same name.
     max_threads: how many threads it can use; None for any number.
-    libraries: optional libraries that it needs for training.
+    libraries: optional libraries that it needs for training, see `check_installation`.
     has_parallel_kernel: whether its kernel runs on several threads itself, so that one worker reads the whole text.
     unsupported: what it can do with no settings, of "init", "freeze" and "continued".
     init_modes: how it can use pretrained vectors; see `embeddings.InitFrom`.
@@ -94,6 +95,12 @@ class Trainer(Settings, Capabilities):
     def predicts_words(self) -> bool:
         """Whether its models have a loss of new text; see `Capabilities.word_predictor`."""
         return self.word_predictor is not None
+
+    def check_installation(self) -> None:
+        """Refuse, before the corpus is read, what this machine cannot train; by default if a library is missing."""
+        for library in self.libraries:
+            if find_spec(library) is None:
+                raise EmbeddingsError(f"training {self.trainer_name} models requires {library}, which is not installed")
 
     def extend_corpus(self, model: Model, encoded: EncodedCorpus) -> EncodedCorpus:
         """The new text for continued training: by default with the extended vocabulary of the model."""

@@ -1,5 +1,6 @@
 """Base of trainers of recurrent networks: their settings, and what their plans share."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -7,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.models.model import Model
 from embeddings.models.table import Table
 from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import Objective
@@ -88,13 +88,13 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
         """Numbers in the state of an LSTM that reads words."""
         return self.hidden_size or self.dim
 
-    def train(self, *arguments: Any, **options: Any) -> Model:
-        """Train a model; see `Trainer.train`. Raises an EmbeddingsError before the text is read without PyTorch."""
+    def check_installation(self) -> None:
+        """Refuse an installation without PyTorch, or a device that it does not have."""
         self.check_device()
-        return super().train(*arguments, **options)
 
     def check_device(self) -> str:
         """The device to train on; refuses one that PyTorch does not have, and an installation without PyTorch."""
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin stall each other on a busy machine
         torch = import_extra("torch", "neural", f"training {self.trainer_name} models")
         has_gpu: bool = torch.cuda.is_available()
         if self.device == "cuda" and not has_gpu:

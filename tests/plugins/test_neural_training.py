@@ -1,10 +1,13 @@
 """Training recurrent networks by PyTorch: the network and its losses against numpy, Adam, resuming, commands."""
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from commands import process, refused
+from commands import expect, process
 from interrupted_runs import interrupted_after, table_bytes
 from neural_models import naive_context, naive_lstm, naive_spelling
 
@@ -218,8 +221,19 @@ def test_a_wrong_device_is_one_line(tmp_path):
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     (tmp_path / "t").write_text("a b")
-    message = refused("train", "c2w", tmp_path / "t", "-o", tmp_path / "m", "--device", "cuda", code=2)
+    message = expect("train", "c2w", tmp_path / "t", "-o", tmp_path / "m", "--device", "cuda", code=2).stderr
     assert "requires a GPU" in message
+    assert "read" not in message  # the corpus was not
+
+
+def test_waiting_threads_of_pytorch_sleep():
+    """Unless the user has chosen otherwise: threads that spin make training ten times slower on a busy machine."""
+    show = "import os, embeddings as em; em.C2W().check_installation(); print(os.environ['OMP_WAIT_POLICY'])"
+    for chosen, used in (("active", "active"), (None, "passive")):
+        environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+        environment |= {} if chosen is None else {"OMP_WAIT_POLICY": chosen}
+        result = subprocess.run([sys.executable, "-c", show], env=environment, capture_output=True, text=True)
+        assert result.stdout.strip() == used, result.stderr
 
 
 def test_the_naive_network_reads_both_sides():
