@@ -178,8 +178,9 @@ def search_settings(
     trainer: Trainer, text: Corpus, *, quiet: bool, threads: int | None, seed: int, **search: Any
 ) -> "Tuning":
     """Search, and report each trial; `search` are arguments of `embeddings.tune`."""
-    from embeddings.eval.tuning import tune
+    from embeddings.eval.tuning.tune_settings import check_search, tune
 
+    check_search(trainer, search["out"], resume=search["resume"], force=search["force"])
     with ReadingBar(quiet) as reading, compiling(training_work(trainer)):
         encoded = text.encode(report=reading, threads=threads)
     fixed = [name for name in field_types(type(trainer)) if is_given(name)]

@@ -75,6 +75,11 @@ class Halving(Callback):
             raise Halved
 
 
+def import_optuna() -> Any:
+    """The module optuna; raises EmbeddingsError if it is not installed."""
+    return import_extra("optuna", "tune", "a search for settings")
+
+
 @dataclass
 class Search:
     """A running search; see `tune`."""
@@ -94,7 +99,7 @@ class Search:
     results: dict[str, Any] = field(default_factory=dict)  # of the best and the first trial, in this process
 
     def __post_init__(self) -> None:
-        self.optuna = import_extra("optuna", "tune", "a search for settings")
+        self.optuna = import_optuna()
         self.optuna.logging.set_verbosity(self.optuna.logging.WARNING)
         pruner = self.optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=REDUCTION)
         self.study = self.optuna.create_study(direction="maximize", pruner=pruner)

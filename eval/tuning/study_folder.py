@@ -45,13 +45,11 @@ class StudyFolder:
             OutputError: there is a folder already, it belongs to another search, or it cannot be written.
             FormatError: a file in it is broken.
         """
-        check_local(path, "folder of a search")
+        is_resumed = cls.check(path, resume=resume, force=force)
         folder = cls(Path(path), to_jsonable(study))
-        if resume and (folder.path / STUDY).is_file():
-            check_own_folder(path, STUDY, FILES, "folder of a search", force=True)
+        if is_resumed:
             folder.check_same()
             return folder, folder.read_trials()
-        check_own_folder(path, STUDY, FILES, "folder of a search", force=force)
         if folder.path.is_dir():
             for name in FILES & {entry.name for entry in folder.path.iterdir()}:
                 remove(folder.path / name)
@@ -63,6 +61,14 @@ class StudyFolder:
         with atomic_write(folder.path / STUDY, force=True) as file:
             file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return folder, []
+
+    @classmethod
+    def check(cls, path: str | os.PathLike[str], *, resume: bool, force: bool) -> bool:
+        """Whether `resume` finds a folder; refuses one that exists otherwise, as `create` does."""
+        check_local(path, "folder of a search")
+        is_resumed = resume and (Path(path) / STUDY).is_file()
+        check_own_folder(path, STUDY, FILES, "folder of a search", force=force or is_resumed)
+        return is_resumed
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "StudyFolder":

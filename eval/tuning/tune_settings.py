@@ -9,7 +9,7 @@ from typing import Any, Literal
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import SettingError
 from embeddings.eval.tuning.metrics import Metric, Metrics, new_metric
-from embeddings.eval.tuning.search import Search
+from embeddings.eval.tuning.search import Search, import_optuna
 from embeddings.eval.tuning.search_space import EPOCHS, Space, describe_space, search_space
 from embeddings.eval.tuning.study_folder import StudyFolder
 from embeddings.eval.tuning.trials import Trial, Tuning
@@ -93,6 +93,7 @@ def tune(
         raise SettingError("resume requires out, the folder of the search")
     base, kept = configured(trainer, settings), {*fixed, *settings}
     threads, seed = check_threads_and_seed(threads, seed, base)
+    check_search(base, out, resume=resume, force=force)
     text = as_corpus(corpus, base)
     scoring = new_metric(
         metric, base, text, labels=labels, half=half, k=k, size=size, validation=validation, threads=threads, seed=seed
@@ -116,6 +117,14 @@ def tune(
         search.resume(earlier)
         search.run(trials)
     return search.tuning
+
+
+def check_search(trainer: Trainer, out: str | os.PathLike[str] | None, *, resume: bool, force: bool) -> None:
+    """Refuse, before the corpus is read, a search that cannot run here or whose folder exists."""
+    trainer.check_installation()
+    import_optuna()
+    if out is not None:
+        StudyFolder.check(out, resume=resume, force=force)
 
 
 def configured(trainer: str | Trainer, settings: dict[str, Any]) -> Trainer:

@@ -86,7 +86,8 @@ def test_words(folder):
     (best,) = [row for row in rows if row["state"] == "best"]
     assert em.load_model("s/best").settings["window"] == int(best["window"])
     assert "pairs (test)" in result.stdout
-    assert "exists" in run(*tuning, "--trials", 3).stderr
+    assert "exists" in (message := run(*tuning, "--trials", 3).stderr)
+    assert "read" not in message  # the corpus was not
     more = first_table(expect(*tuning, "--trials", 5, "--resume").stdout)
     assert [row["trial"] for row in more] == list("12345")
     assert json.loads(expect("info", "s", "--json").stdout).items() >= {"trials": 5, "trainer": "skipgram"}.items()
