@@ -20,6 +20,7 @@ from embeddings.models.loading import (
     load_model,
     load_model_or_vectors,
 )
+from embeddings.support.remote.address import display_name
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_validation import decode_words
 from embeddings.vectors.precision import rounding_error
@@ -123,11 +124,12 @@ def command(
         if composes:
             note("only vectors of the vocabulary are exported; composing vectors for other words requires the model")
     rounding = rounding_error(exported, dtype) if dtype not in (None, "float32") else None
+    paths = list(map(display_name, files))
     if as_json:
-        result = {"files": list(map(str, files)), "format": name, "words": len(exported), "dim": exported.dim}
+        result = {"files": paths, "format": name, "words": len(exported), "dim": exported.dim}
         print_json(result | ({} if rounding is None else {"dtype": dtype, **rounding._asdict()}))
         return
-    note(f"exported {quantity(len(exported), 'vector')} of dimension {exported.dim} to {' and '.join(map(str, files))}")
+    note(f"exported {quantity(len(exported), 'vector')} of dimension {exported.dim} to {' and '.join(paths)}")
     if rounding is not None:
         note(f"{dtype} rounding: maximum error {rounding.max_error:.3g}, minimum cosine {rounding.min_cosine:.6f}")
 

@@ -66,7 +66,7 @@ def test_commands_read_a_remote_model(s3, trained, tmp_path):
     assert json.loads(expect("info", model, "--json").stdout)["what"] == "saved model"
     scores = expect("evaluate", model, "--similarity", "s3://data/pairs.tsv", "--json").stdout
     assert json.loads(scores)[0]["set"] == "pairs"
-    expect("export", model, "s3://data/out/v.txt")
+    assert "s3://data/out/v.txt" in expect("export", model, "s3://data/out/v.txt").stderr
     assert body(s3, "out/v.txt").split()[1] == b"10"
     assert "exists" in refused("export", model, "s3://data/out/v.txt", code=1)
     expect("export", model, "s3://data/out/v.txt", "--force")

@@ -37,7 +37,7 @@ def check_remote_output(path: StrPath, *, force: bool) -> Address:
             raise exists_error(address)
         check_writable(address)
     except RemoteError as error:
-        raise OutputError(f"{address} cannot be written: it {error.strerror}") from None
+        raise OutputError(f"{address} {error.strerror}") from None
     return address
 
 
