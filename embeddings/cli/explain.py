@@ -82,8 +82,10 @@ def print_evidence(evidence: Explanation) -> None:
     names = ("word", "other", "cosine", "context_cosine", "count", "other_count", "joint_count", "pmi", "n_contexts")
     print_pairs({name: getattr(evidence, name) for name in names})
     contexts = [asdict(context) for context in evidence.contexts]
-    lines = [line for context in evidence.contexts for line in context.lines]
-    for rows in ([{name: row[name] for name in row if name != "lines"} for row in contexts], concordance_rows(lines)):
+    lines = concordance_rows([line for context in evidence.contexts for line in context.lines])
+    places = [context.context for context in evidence.contexts for _ in context.lines]
+    lines = [{"context": context, **line} for context, line in zip(places, lines, strict=True)]
+    for rows in ([{name: row[name] for name in row if name != "lines"} for row in contexts], lines):
         if rows:
             click.echo()
             print_rows(rows)

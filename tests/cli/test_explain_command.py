@@ -39,6 +39,7 @@ def test_contexts_of_two_words(folder):
     assert -1 <= float(pairs["cosine"]) <= 1
     assert table(contexts)[0]["context"] in {"rules", "land"}
     assert {row["keyword"] for row in table(lines)} == {"king", "queen"}
+    assert {row["context"] for row in table(lines)} == {row["context"] for row in table(contexts)}
     assert "another text" not in result.stderr
     evidence = json.loads(expect("explain", "model", "corpus.txt", "king", "queen", "--json").stdout)
     assert sum(context["share"] for context in evidence["contexts"]) == pytest.approx(1)
