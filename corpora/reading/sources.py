@@ -19,6 +19,7 @@ from embeddings.support.remote.address import Address, is_remote, parse_address
 
 N_STATUSES = 16  # remote files whose status is requested at a time
 BUILT_IN = {"sample": Path(__file__).parents[1] / "sample" / "wikipedia-sample.txt.zst"}
+MODEL_FILES = ("model.json", "vocabulary.arrow")  # in the folder of a saved model
 STANDARD_INPUT = "-"
 
 
@@ -210,6 +211,8 @@ def find_files(path: Path) -> list[Path]:
     """Return the file, the files of the folder, the matches of the pattern, or the built-in corpus of that name."""
     try:
         if path.is_dir():
+            if all((path / name).is_file() for name in MODEL_FILES):
+                raise CorpusError(f"{path} is a saved model, not a text")
             files = list(walk(path, ()))
             if not files:
                 raise CorpusError(f"no files in the folder {path} (hidden files are skipped)")

@@ -109,6 +109,13 @@ def test_missing_sources_are_reported(tmp_path):
         Corpus(tmp_path / "self")
 
 
+def test_saved_models_are_not_texts(tmp_path):
+    for name in ("model.json", "vocabulary.arrow"):
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(CorpusError, match="is a saved model"):
+        Corpus(tmp_path)
+
+
 def test_an_unreadable_file_is_reported(tmp_path, monkeypatch):
     path = tmp_path / "f"
     path.write_text("a")
