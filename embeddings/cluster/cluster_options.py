@@ -66,6 +66,6 @@ class ClusterOptions(RemoteTraining):
             return Replicas(workers, self.merge_every, self.rule), self.threads_per_worker
         if replicas.count < workers:
             raise ClusterError(
-                f"{replicas.count} replicas cannot be divided among {workers} workers; use fewer workers"
+                f"replicas must be at least the number of workers, {workers}, got {replicas.count}; use fewer workers"
             )
         return replicas, 1

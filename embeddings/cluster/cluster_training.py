@@ -41,6 +41,8 @@ def train_on_cluster(
 ) -> Model:  # fmt: skip
     """Train a model; arguments as those of `Trainer.train`."""
     check_options(trainer, run_options)
+    if known := cluster.workers or cluster.local_workers:
+        cluster.replicas_for(known, run_options.replicas)  # checks them, before anything is started
     with connected(cluster) as ray:
         workers = cluster.n_workers(ray.cluster_resources().get("CPU", 0), len(ray.nodes()))
         replicas, threads_per_replica = cluster.replicas_for(workers, run_options.replicas)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from embeddings.cluster.cluster_options import AUTO, ClusterError, ClusterOptions
 from embeddings.errors import EmbeddingsError
 from embeddings.support.extras import import_extra
+from embeddings.support.logs import notice
 
 CONNECT_SECONDS = 10.0
 CLIENT_PORT = 10001
@@ -28,8 +29,9 @@ def connected(cluster: ClusterOptions) -> Iterator[Any]:
         ClusterError: the cluster cannot be reached.
     """
     ray = import_extra("ray", "cluster", "training on a cluster")
+    is_remote = cluster.local_workers is None
     if ray.is_initialized():
-        if cluster.local_workers is not None:
+        if not is_remote:
             raise ClusterError(f"this program is connected to Ray already; use cluster {AUTO!r}, not a local one")
         yield ray
         return
@@ -38,6 +40,7 @@ def connected(cluster: ClusterOptions) -> Iterator[Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            notice(f"connecting to the cluster {cluster.address} ..." if is_remote else "starting Ray ...")
             start(ray, cluster)
     except ClusterError:
         raise

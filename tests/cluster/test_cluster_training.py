@@ -89,6 +89,12 @@ def test_what_does_not_fit_is_refused(ray, cluster, options, message):
         learn("skipgram", corpus("skipgram"), {}, cluster=cluster, **options)
 
 
+def test_replicas_are_checked_before_ray_starts(monkeypatch):
+    monkeypatch.setattr("embeddings.cluster.cluster_training.connected", None)
+    with pytest.raises(em.EmbeddingsError, match="use fewer workers"):
+        learn("skipgram", corpus("skipgram"), {}, cluster=em.Cluster("local:2"), replicas=em.Replicas(1))
+
+
 def test_a_text_with_too_few_shares_is_refused(ray):
     with pytest.raises(em.EmbeddingsError, match="shares for 1 of 2"):
         learn("skipgram", em.Corpus([["a", "b", "c"]] * 20), {}, cluster=em.Cluster("auto", workers=2))
