@@ -8,12 +8,13 @@ from numba import types
 
 from embeddings.kernels.checked_build import IS_CHECKED
 from embeddings.kernels.checked_emitter import CheckedEmitter
-from embeddings.kernels.vector_emitter import HAS_AVX512, INT64, Emitter, int64
+from embeddings.kernels.vector_emitter import HAS_AVX512, INT64, VECTOR_BYTES, Emitter, int64
 
 SCORE_TILE = 8 if HAS_AVX512 else 4  # targets scored in one pass over two inputs
 UPDATE_TILE = (
     14 if HAS_AVX512 else 6
 )  # targets updated in one pass over the inputs: they and their sums fit in registers
+PAIR_TILE = 6 if HAS_AVX512 else 2  # targets of which two vectors, with their sums, fit in registers
 SINGLE_TILE = 8 if HAS_AVX512 else 4  # targets updated in one pass over a single input
 PARTIAL_SUMS = 4  # of a sum whose terms would otherwise wait for each other
 
@@ -84,23 +85,36 @@ def write_update(emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets
 
 
 def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
-    """`write_update` for a constant number of targets."""
-    steps, inputs, gradients, targets, m, j, stride, width = args
-    builder = emit.builder
+    """`write_update` for a constant number of targets, two vectors at a time if all sums stay in registers."""
+    width = args[-1]
+    builder, done = emit.builder, int64(0)
+    size = builder.mul(width, int64(emit.size))
+    for vectors in (2, 1) if columns <= PAIR_TILE else (1,):
+        start, done = done, builder.and_(size, int64(-vectors * VECTOR_BYTES))
+        with emit.for_range(builder.sub(done, start), vectors * VECTOR_BYTES) as offset:
+            first = builder.add(start, offset)
+            places = [builder.add(first, int64(n * VECTOR_BYTES)) for n in range(vectors)]
+            write_update_vectors(columns, emit, places, *args[:-1])
+
+
+def write_update_vectors(columns: int, emit: Emitter, places: Sequence[Any], *args: Any) -> None:
+    """`write_update_block` for the vectors at some places of the rows."""
+    steps, inputs, gradients, targets, m, j, stride = args
+    builder, pairs = emit.builder, [(c, n) for c in range(columns) for n in range(len(places))]
     o = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
-    with emit.for_each_vector(width) as at:
-        before = [emit.load(row, at) for row in o]
-        sums = [emit.variable() for _ in o]
-        with emit.for_range(m) as i:
-            x, step = emit.load(load_int64(emit, inputs, i), at), emit.zero
-            for c, (row, accumulator) in enumerate(zip(before, sums, strict=True)):
-                g = emit.broadcast(steps, score_offset(emit, i, stride, builder.add(j, int64(c))))
-                step = emit.fma(g, row, step)
-                builder.store(emit.fma(g, x, builder.load(accumulator)), accumulator)
-            gradient = load_int64(emit, gradients, i)
+    before = {(c, n): emit.load(o[c], places[n]) for c, n in pairs}
+    sums = {pair: emit.variable() for pair in pairs}
+    with emit.for_range(m) as i:
+        source, gradient = load_int64(emit, inputs, i), load_int64(emit, gradients, i)
+        x, row_steps = [emit.load(source, at) for at in places], [emit.zero for _ in places]
+        g = [emit.broadcast(steps, score_offset(emit, i, stride, builder.add(j, int64(c)))) for c in range(columns)]
+        for c, n in pairs:
+            row_steps[n] = emit.fma(g[c], before[c, n], row_steps[n])
+            builder.store(emit.fma(g[c], x[n], builder.load(sums[c, n])), sums[c, n])
+        for at, step in zip(places, row_steps, strict=True):
             emit.store(builder.fadd(emit.load(gradient, at), step), gradient, at)
-        for row, accumulator in zip(o, sums, strict=True):
-            emit.store(builder.fadd(emit.load(row, at), builder.load(accumulator)), row, at)
+    for c, n in pairs:
+        emit.store(builder.fadd(emit.load(o[c], places[n]), builder.load(sums[c, n])), o[c], places[n])
 
 
 def write_single_update(

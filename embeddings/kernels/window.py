@@ -10,6 +10,8 @@ from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers
 
 PREFETCH_DISTANCE = 8  # centres between the prefetch of a context and the first window it is in
+MAX_TARGET_DISTANCE = 3  # centres between the prefetch of targets and their use
+TARGET_BYTES = 8192  # of targets that are prefetched ahead: more would leave the first-level cache before their use
 
 
 @inline
@@ -98,10 +100,12 @@ def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int) -
 
 @inline
 def prefetch_targets(block: Block, table: np.ndarray, negatives: int, i: int, slots: int = 1, slot: int = 0) -> None:
-    """Prefetch the rows of the centre after i and of its first negative samples, if these are not in use already."""
-    if i + 1 < block.cursor[LAST]:
-        size, earlier = table.shape[1] * table.itemsize, i + 1 - block.cursor[SPACING]
-        prefetch(address(table, block.words[i + 1] * slots + slot), size)
-        if earlier > i or earlier < block.cursor[FIRST] or block.noise[earlier, 0] != block.noise[i + 1, 0]:
+    """Prefetch the rows of a centre after i and of its first negative samples, if these are not in use already."""
+    size = table.shape[1] * table.itemsize
+    later = i + larger(1, smaller(MAX_TARGET_DISTANCE, TARGET_BYTES // (size * slots * (1 + negatives))))
+    if later < block.cursor[LAST]:
+        earlier = later - block.cursor[SPACING]
+        prefetch(address(table, block.words[later] * slots + slot), size)
+        if earlier > i or earlier < block.cursor[FIRST] or block.noise[earlier, 0] != block.noise[later, 0]:
             for j in range(negatives):
-                prefetch(address(table, block.noise[i + 1, j] * slots + slot), size)
+                prefetch(address(table, block.noise[later, j] * slots + slot), size)
