@@ -2,7 +2,7 @@
 
 import os
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.sources import resolve_source, total_size
-from embeddings.corpora.reading.text_rows import ColumnSelection
+from embeddings.corpora.reading.text_rows import ColumnSelection, check_column, check_tag_columns, column_names
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Tokenizer, segmented
@@ -76,8 +76,8 @@ class Corpus:
         encoding_errors: "strict", "replace" or "ignore", for bytes that are invalid in the encoding.
         text_column: the column of tables that holds the text, or lists of tokens; by default `text`, or the only
             column of strings.
-        tag_column: the column of tables that holds the tags of documents. A document with a list of tags is read once
-            for each.
+        tag_column: the column of tables that holds the tags of documents, or several columns. A document has the tags
+            of all of them; a column may hold lists of tags. Repeated and empty tags are dropped.
         rows: read only the first rows of tables, lines of plain text, or items of iterables, up to this total.
         deduplicate: drop repeated lines of plain text, rows of tables and items of iterables, of all sources together;
             the first one stays. Texts are compared by 128-bit hashes, of which at most 1 GiB (50 million) are kept.
@@ -115,7 +115,7 @@ class Corpus:
         encoding: str = "utf-8",
         encoding_errors: str = "strict",
         text_column: str | None = None,
-        tag_column: str | None = None,
+        tag_column: str | Sequence[str] | None = None,
         rows: int | None = None,
         deduplicate: bool = False,
         max_types: int | None = None,
@@ -133,7 +133,7 @@ class Corpus:
         self.case = self.rules.case
         self.encoding: str = check_encoding(encoding)
         self.encoding_errors: str = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
-        self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
+        self.text_column, self.tag_column = check_column("text", text_column), check_tag_columns(tag_column)
         self.rows: int | None = check_value("rows", rows, int | None, {"ge": 1})
         self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})
         self.max_types: int | None = check_value("max_types", max_types, int | None, {"ge": 1})
@@ -248,7 +248,7 @@ class Corpus:
             reader.duplicate_filter, reader.reads_ahead = duplicate_filter, encoder.threads > 1
             has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
             return {**reader.description, PREFIXED: has_prefix}
-        columns = ColumnSelection(self.text_column, self.tag_column)
+        columns = ColumnSelection(self.text_column, column_names(self.tag_column))
         reader = SourceReader(
             self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
             encoding=self.encoding, duplicate_filter=duplicate_filter, reads_ahead=encoder.threads > 1,
@@ -267,13 +267,6 @@ class Corpus:
         from embeddings.corpora.segmenter_pool import SegmenterPool
 
         return SegmenterPool(self.tokenizer)
-
-
-def check_column(name: str, column: str | None) -> str | None:
-    """Return the name of a column; raises SettingError if it is empty or not a string."""
-    if column is not None and (not isinstance(column, str) or not column):
-        raise SettingError(f"{name}_column must be the name of a column, got {column!r}")
-    return column
 
 
 def load_vocabulary(vocabulary: Vocabulary | str | os.PathLike[str] | None) -> Vocabulary | None:

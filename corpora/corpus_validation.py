@@ -51,6 +51,8 @@ def find_problems(encoded: "EncodedCorpus") -> Iterator[str]:
         yield "its sentence boundaries are not in order"
     if not is_partition(encoded.documents, meta["sentences"]):
         yield "its document boundaries are not in order"
+    if encoded.tag_starts is not None and not is_partition(encoded.tag_starts, int(encoded.tag_starts[-1])):
+        yield "the boundaries of its tags are not in order"
     if int(encoded.ids.view(np.uint32).max(initial=0)) > meta["types"]:  # a negative id is above all others
         yield f"an id is not in the vocabulary of {meta['types']} words"
     vocabulary = encoded.vocabulary

@@ -1,4 +1,4 @@
-"""The documents of an encoded corpus: where each begins, and which of them share a tag."""
+"""The documents of an encoded corpus: where each begins, and its tags, which documents may share."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,14 +17,35 @@ class Documents:
     """Documents of a corpus.
 
     Document i is `ids[borders[i]:borders[i + 1]]`, and its vector is row `rows[i]` of a table of `count` rows:
-    documents with the same tag share a row. `tags` (count,) is a pyarrow array of strings; None if documents are
-    numbered.
+    documents with the same tag share a row. With `starts` (documents + 1,) it has several tags, and its rows are
+    `rows[starts[i]:starts[i + 1]]`. `tags` (count,) is a pyarrow array of strings; None if documents are numbered.
     """
 
     borders: NDArray[np.int64]
     rows: NDArray[np.int64]
     count: int
     tags: Any = None
+    starts: NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of documents."""
+        return len(self.borders) - 1
+
+    @property
+    def has_several_tags(self) -> bool:
+        """Whether a document has several tags."""
+        return self.starts is not None
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """What blocks of text hold of each document (documents,): its row, or its number if a document has several."""
+        return np.arange(self.size) if self.has_several_tags else self.rows
+
+    @property
+    def tag_counts(self) -> NDArray[np.int64]:
+        """How many rows each document has (documents,)."""
+        return np.ones(self.size, np.int64) if self.starts is None else np.diff(self.starts)
 
 
 def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Documents:
@@ -43,13 +64,33 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
     count = len(borders) - 1
     if encoded.tags is None:
         return Documents(borders, np.arange(count), count)
+    tag_starts = encoded.tag_starts
     if encoded.tags.null_count:
         first = encoded.tags.is_null().index(True).as_py()
+        first = first if tag_starts is None else int(np.searchsorted(tag_starts, first, side="right")) - 1
         raise CorpusError(f"document {first} has no tag: tag every document, or omit tag_column")
     dictionary_array = encoded.tags.dictionary_encode()
     rows = dictionary_array.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    rows = np.repeat(rows, np.diff(starts)) if by_line else rows
-    return Documents(borders, rows, len(dictionary_array.dictionary), dictionary_array.dictionary)
+    document = np.repeat(np.arange(len(starts) - 1), np.diff(starts)) if by_line else np.arange(count)
+    if tag_starts is None:
+        rows = rows[document] if by_line else rows
+    else:
+        rows, tag_starts = take_ranges(rows, np.asarray(tag_starts), document)
+    return Documents(borders, rows, len(dictionary_array.dictionary), dictionary_array.dictionary, tag_starts)
+
+
+def take_ranges(
+    items: NDArray[np.int64], starts: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the items of the ranges with these numbers, and where each begins (numbers + 1,).
+
+    Arguments:
+        starts: where ranges begin in `items`, (ranges + 1,).
+    """
+    sizes = np.diff(starts)[numbers]
+    new_starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    places = np.arange(new_starts[-1]) + np.repeat(starts[numbers] - new_starts[:-1], sizes)
+    return items[places], new_starts
 
 
 def document_borders(encoded: EncodedCorpus, unit: DocumentUnit) -> NDArray[np.int64]:

@@ -16,20 +16,22 @@ from numpy.typing import NDArray
 from embeddings.corpora.array_file import load_array, output_errors
 from embeddings.corpora.tag_file import load_tags
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import CorpusError, FormatError, SettingError
+from embeddings.support.arrow_arrays import to_arrow
 from embeddings.support.arrow_files import read_table
 from embeddings.support.shared_lock import acquire_shared
 
-FORMAT = 6
+FORMAT = 7
 META = "meta.json"
 IDS = "ids.npy"
 SENTENCES = "sentences.npy"
 DOCUMENTS = "documents.npy"
 VOCABULARY = "vocabulary.arrow"
 TAGS = "tags.arrow"  # only if documents have tags
+TAG_STARTS = "tag_starts.npy"  # only if a document has several
 PHRASES = "phrases.arrow"  # only if phrases were joined
 FILES = (IDS, SENTENCES, DOCUMENTS, VOCABULARY)
-OPTIONAL = (TAGS, PHRASES)
+OPTIONAL = (TAGS, TAG_STARTS, PHRASES)
 COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "max_undercount", "known_tokens")
 KINDS: dict[str, type] = {
     **dict.fromkeys(COUNTS, int),
@@ -94,8 +96,38 @@ class EncodedCorpus:
 
     @cached_property
     def tags(self) -> Any:
-        """The tag of each document, a pyarrow array of strings (D,) with nulls for untagged ones; None without tags."""
-        return load_tags(self.folder / TAGS, self.meta["documents"]) if TAGS in self.meta["files"] else None
+        """The tags of all documents, a pyarrow array of strings with nulls for untagged ones; None without tags.
+
+        Each document has one tag (D,), unless there are `tag_starts`.
+        """
+        if TAGS not in self.meta["files"]:
+            return None
+        starts = self.tag_starts
+        return load_tags(self.folder / TAGS, self.meta["documents"] if starts is None else int(starts[-1]))
+
+    @cached_property
+    def tag_starts(self) -> NDArray[np.int64] | None:
+        """Where the tags of each document begin in `tags` (D + 1,), which has distinct ones; None if each has one."""
+        if TAG_STARTS not in self.meta["files"]:
+            return None
+        return load_array(self.folder / TAG_STARTS, "<i8", self.meta["documents"] + 1)
+
+    @property
+    def first_tags(self) -> Any:
+        """The first tag of each document, a pyarrow array as `tags` (D,)."""
+        return self.tags if self.tag_starts is None else self.tags.take(to_arrow(self.tag_starts[:-1]))
+
+    @property
+    def single_tags(self) -> Any:
+        """The tag of each document, a pyarrow array as `tags` (D,).
+
+        Raises:
+            CorpusError: a document has several.
+        """
+        if self.tag_starts is not None:
+            first = int(np.argmax(np.diff(self.tag_starts) > 1))
+            raise CorpusError(f"document {first} has several tags, expected one: select one column without lists")
+        return self.tags
 
     @cached_property
     def phrases(self) -> Any:

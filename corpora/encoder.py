@@ -1,10 +1,10 @@
 """The encoder: one pass over blocks of text that writes token ids, sentences and documents."""
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,22 @@ from embeddings.corpora import scan_state
 from embeddings.corpora.array_file import ArrayFile, MapIds, output_errors
 from embeddings.corpora.block_scanner import ScannedText
 from embeddings.corpora.characters import ScannedTokenizer
-from embeddings.corpora.encoded_corpus import DOCUMENTS, FORMAT, IDS, META, SENTENCES, TAGS, VOCABULARY, write_meta
+from embeddings.corpora.encoded_corpus import (
+    DOCUMENTS,
+    FORMAT,
+    IDS,
+    META,
+    SENTENCES,
+    TAG_STARTS,
+    TAGS,
+    VOCABULARY,
+    write_meta,
+)
 from embeddings.corpora.line_tokenizer import LineTokenizer
 from embeddings.corpora.reading.reader import Block, ColumnBlock, TagBlock, TokenLists
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.spellings import merge_spellings
-from embeddings.corpora.tag_file import TagFile
+from embeddings.corpora.tag_file import DocumentTagFiles, TagFile
 from embeddings.corpora.text_scanner import TextScanner
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.corpora.word_rules import WordRules
@@ -46,15 +56,15 @@ class Encoder:
         self.ids = ArrayFile(folder / IDS, np.int32, is_draft=True)
         self.sentences = ArrayFile(folder / SENTENCES, np.int64)
         self.documents = ArrayFile(folder / DOCUMENTS, np.int64)
-        self.tags: TagFile | None = None
+        self.tags: DocumentTagFiles | None = None
         self.has_items = False  # some text came as rows or items, each a document
         self.has_text = False  # some words did not come in token lists, which are used as they are
 
     def add(self, block: Block, name: str) -> None:
         """Encode a block of the source with this name."""
         if isinstance(block, TagBlock):
-            self.tags = self.tags or TagFile(self.folder / TAGS)
-            self.tags.append(cast(Sequence[str | None], block.tags))  # lists are not requested
+            self.tags = self.tags or DocumentTagFiles(self.folder / TAGS, self.folder / TAG_STARTS)
+            self.tags.append(block.tags)
             return
         if isinstance(block, ColumnBlock):
             return
@@ -152,7 +162,7 @@ class Encoder:
 
     def files(self) -> list[ArrayFile | TagFile]:
         """Return the files that are written block by block."""
-        return [self.ids, self.sentences, self.documents, *([] if self.tags is None else [self.tags])]
+        return [self.ids, self.sentences, self.documents, *([] if self.tags is None else self.tags.files)]
 
     def __enter__(self) -> Self:
         self.sentences.append(np.zeros(1))

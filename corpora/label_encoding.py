@@ -1,6 +1,6 @@
 """Labels of texts in an encoded corpus: they are the tags of documents, several of them joined."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -36,7 +36,9 @@ class TextLabels:
     ids: NDArray[np.int64]
 
 
-def check_labels(labels: LabelFormat | None, text_column: str | None, tag_column: str | None) -> LabelFormat | None:
+def check_labels(
+    labels: LabelFormat | None, text_column: str | None, tag_column: str | Sequence[str] | None
+) -> LabelFormat | None:
     """The format of labels with this text column."""
     if labels is None:
         return None

@@ -1,4 +1,4 @@
-"""Paragraph vectors, distributed bag of words (Le and Mikolov 2014): a document predicts each of its words."""
+"""Paragraph vectors, distributed bag of words (Le and Mikolov 2014): each tag of a document predicts its words."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -14,6 +14,7 @@ from embeddings.kernels.noise_sampling import shared_noise_count
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers, learn, learn_input, new_step_buffers
+from embeddings.kernels.tag_rows import SINGLE_ROWS, TagRows, gather_tags
 from embeddings.models.parameters import VECTORS, Arrays
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective, infer_input, predict
@@ -34,6 +35,7 @@ class Operands(NamedTuple):
     """Vectors of documents (documents, padded dim), those of words and the objective.
 
     Each word of a group comes with `noise` negative samples, which stand for `negatives`.
+    tags: the rows of documents with several tags.
     """
 
     documents: np.ndarray
@@ -41,11 +43,12 @@ class Operands(NamedTuple):
     objective: Any
     noise: int
     negatives: int
+    tags: TagRows = SINGLE_ROWS
 
 
 @entry_point
 def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
-    """A document is the input, a group of its words the positives; the group shares its negative samples."""
+    """The tags of a document are the inputs, a group of its words the positives and its negative samples."""
     learn_groups(block, operands, buffers, rate, False)
 
 
@@ -68,11 +71,11 @@ def learn_groups(block: Block, operands: Operands, buffers: StepBuffers, rate: f
         next_p = group_size(block, i + p, last)
         prefetch_group(block, output, operands.noise, i + p, next_p)
         n = gather_group_targets(block, operands, buffers, i, p)
-        buffers.inputs[0] = buffers.input_gradient_rows[0] = address(operands.documents, block.documents[i])
+        m = gather_document(block, operands, buffers, i)
         if frozen:
             learn_input(buffers, p, n, output.shape[1], rate)
         else:
-            learn(buffers, 1, p, n, output.shape[1], rate)
+            learn(buffers, m, p, n, output.shape[1], rate)
         i, p = i + p, next_p
 
 
@@ -96,11 +99,20 @@ def learn_each_word(block: Block, operands: Operands, buffers: StepBuffers, rate
     """One step for each word; if `frozen`, only document vectors are updated."""
     targets = with_targets(block, block.inputs)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        buffers.inputs[0] = buffers.input_gradient_rows[0] = address(operands.documents, block.documents[i])
+        m = gather_document(block, operands, buffers, i)
         if frozen:
             infer_input(operands.objective, targets, buffers, i, rate)
         else:
-            predict(operands.objective, targets, buffers, i, 1, rate)
+            predict(operands.objective, targets, buffers, i, m, rate)
+
+
+@inline
+def gather_document(block: Block, operands: Operands, buffers: StepBuffers, i: int) -> int:
+    """Make the rows of centre i's document the inputs of the next step; returns how many there are."""
+    m = gather_tags(block, operands.documents, operands.tags, buffers.inputs, i, 0)
+    for k in range(m):
+        buffers.input_gradient_rows[k] = buffers.inputs[k]
+    return m
 
 
 @inline
@@ -170,7 +182,10 @@ def infer_by_words(
 
 @dataclass(frozen=True, kw_only=True)
 class ParagraphDBOW(DocumentTrainer):
-    """Paragraph vectors, distributed bag of words: a document predicts its words. Best for classification."""
+    """Paragraph vectors, distributed bag of words: a document predicts its words. Best for classification.
+
+    Each tag of a document has a vector, which predicts its words.
+    """
 
     trainer_name = "paragraph-dbow"
     train_words: bool = option(
@@ -259,16 +274,17 @@ class ParagraphDBOW(DocumentTrainer):
             tables["output"] = replace(tables["output"], saved_as=VECTORS)
         return tables
 
-    def new_operands(self, tables: Arrays, objective: Any) -> Operands:
+    def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> Operands:
         """What the kernels work on."""
         words, noise = tables[self.word_table], shared_noise_count(self.negatives)
-        return Operands(tables["documents"], words, objective, noise, self.negatives)
+        return Operands(tables["documents"], words, objective, noise, self.negatives, tags)
 
     def document_noise(self, objective: Objective) -> int:
         """Random words drawn for each word, which a group shares."""
         return shared_noise_count(self.negatives) if self.in_groups else objective.noise
 
-    def new_buffers(self, targets: int, width: int) -> StepBuffers:
+    def new_buffers(self, targets: int, width: int, tags: int) -> StepBuffers:
         """Step buffers for words or groups of words, and with `train_words` for windows."""
         group_targets = GROUP_SIZE * (1 + shared_noise_count(self.negatives)) if self.in_groups else 1
-        return new_step_buffers(2 * self.window if self.train_words else 1, max(group_targets, targets), width)
+        inputs = max(tags, 2 * self.window if self.train_words else 1)
+        return new_step_buffers(inputs, max(group_targets, targets), width)

@@ -2,61 +2,28 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from embeddings.kernels.block import FIRST, LAST, Block, BlockSource
-from embeddings.kernels.hidden_layer import (
-    backprop_to_contexts,
-    backprop_to_document,
-    backprop_to_slots,
-    combine_contexts,
-    concatenate_contexts,
-    new_slot_buffers,
-)
+from embeddings.corpora.documents import Documents
+from embeddings.errors import CorpusError, SettingError
+from embeddings.kernels.block import Block, BlockSource
+from embeddings.kernels.hidden_layer import new_slot_buffers
 from embeddings.kernels.infer_documents import Inference, infer_documents
-from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.jit import entry_point
 from embeddings.kernels.noise_sampling import shared_noise_count
-from embeddings.kernels.row_cache import cached_row
-from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-from embeddings.kernels.window import gather_contexts, gather_slots
-from embeddings.kernels.window_batch import (
-    MAX_BATCH,
-    backprop_to_first_rows,
-    compute_batch_steps,
-    learn_batch,
-    new_window_buffers,
-    select_batch,
-)
+from embeddings.kernels.tag_rows import TagRows
+from embeddings.kernels.window_batch import MAX_BATCH, new_window_buffers
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table, uniform
-from embeddings.objectives.objective import Objective, infer_input, predict
+from embeddings.objectives.objective import Objective
+from embeddings.plugins.document_windows import COMBINATIONS, Operands, learn_combined, learn_window, learn_windows
 from embeddings.settings import BATCH_WINDOWS, option
 from embeddings.training.document_trainer import DocumentTrainer
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.training_data import TrainingData
-
-COMBINATIONS = ("mean", "sum", "concat")
-MEAN, SUM, CONCAT = range(3)  # of `Operands.combine`
-
-
-class Operands(NamedTuple):
-    """Vectors of documents and words (rows, padded dim), the objective, and how they are combined.
-
-    nothing: (1, padded dim), with CONCAT the learned vector of empty positions.
-    batch: concatenated windows that learn in one step.
-    past_only: whether the context is only the words before the centre.
-    """
-
-    documents: np.ndarray
-    words: np.ndarray
-    nothing: np.ndarray
-    objective: Any
-    combine: int
-    batch: int
-    past_only: bool = False
 
 
 @entry_point
@@ -71,91 +38,10 @@ def learn_concatenated(block: Block, operands: Operands, buffers: StepBuffers, r
     learn_windows(block, operands, buffers, rate, False)
 
 
-@inline
-def learn_combined(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
-    """CBOW with the document as one more context; if `frozen`, only document vectors are updated."""
-    width = operands.words.shape[1]
-    cut_windows(block, operands)
-    for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        m = gather_contexts(block, operands.words, buffers, i)
-        buffers.contexts[m] = address(operands.documents, block.documents[i])
-        m += 1
-        combine_contexts(buffers, m, width, 1 / m if operands.combine == MEAN else 1.0)
-        if frozen:
-            infer_input(operands.objective, block, buffers, i, rate)
-            backprop_to_document(buffers, m, width)
-        else:
-            predict(operands.objective, block, buffers, i, 1, rate)
-            backprop_to_contexts(buffers, m, width, 1.0)
-
-
-@inline
-def learn_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
-    """Batches of concatenated windows; if `frozen`, only document vectors are updated."""
-    output, width = operands.objective.output, operands.words.shape[1]
-    slots = output.shape[1] // width
-    spacing = 2 * context_slots(operands, slots) + 1 if operands.past_only else slots
-    cut_windows(block, operands)
-    for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        m = select_batch(block, buffers, i, spacing, operands.batch, True)
-        for k in range(m):
-            gather_window(block, operands, buffers, buffers.inputs, buffers.centres[k], k * slots, slots)
-        if m > 0 and frozen:
-            compute_batch_steps(block, output, buffers, m, slots, rate)
-            backprop_to_first_rows(buffers, m, block.noise.shape[1], slots, width)
-        elif m > 0:
-            learn_batch(block, output, buffers, m, slots, rate)
-
-
 @entry_point
 def learn_slots(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """`learn_concatenated` window by window, for any objective."""
     learn_window(block, operands, buffers, rate, False)
-
-
-@inline
-def learn_window(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
-    """Concatenated windows one by one; if `frozen`, only document vectors are updated."""
-    slots, width = buffers.contexts.shape[0], operands.words.shape[1]
-    cut_windows(block, operands)
-    for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        gather_window(block, operands, buffers, buffers.contexts, i, 0, slots)
-        concatenate_contexts(buffers, slots, width)
-        if frozen:
-            infer_input(operands.objective, block, buffers, i, rate)
-        else:
-            predict(operands.objective, block, buffers, i, 1, rate)
-        backprop_to_slots(buffers, 1 if frozen else slots, width)
-
-
-@inline
-def gather_window(
-    block: Block, operands: Operands, buffers: StepBuffers, rows: np.ndarray, i: int, first: int, slots: int
-) -> None:
-    """Write the rows of centre i's document and contexts into `rows`, by position, from slot `first` on."""
-    window, empty = context_slots(operands, slots), address(operands.nothing, 0)
-    rows[first] = address(operands.documents, block.documents[i])
-    if not operands.past_only:
-        gather_slots(block, operands.words, buffers, rows, i, window, first + 1, empty)
-        return
-    for slot in range(window):
-        c = i - window + slot
-        is_empty = c < block.start[i]
-        rows[first + 1 + slot] = empty if is_empty else cached_row(operands.words, buffers.input_cache, block.inputs[c])
-
-
-@inline
-def cut_windows(block: Block, operands: Operands) -> None:
-    """Remove the words after each centre from its window, if only those before it count."""
-    if operands.past_only:
-        for i in range(block.cursor[FIRST], block.cursor[LAST]):
-            block.stop[i] = i + 1
-
-
-@inline
-def context_slots(operands: Operands, slots: int) -> int:
-    """The window of concatenated rows: how many words there are on each side."""
-    return slots - 1 if operands.past_only else slots // 2
 
 
 @entry_point
@@ -190,11 +76,18 @@ class ParagraphDM(DocumentTrainer):
     """Paragraph vectors, distributed memory: a document and its context words together predict the centre."""
 
     trainer_name = "paragraph-dm"
+    combines_tags = True
     combine: Literal["mean", "sum", "concat"] = option(
         "mean",
         "Combine the document and its contexts by their mean, their sum or concatenation. With concat, output vectors "
         "are 1 + 2 x window times as long, and a learned vector stands for empty positions.",
     )
+    tag_combination: Literal["mean", "sum", "concat"] | None = option(
+        None,
+        "Combine the vectors of several tags of a document. mean: they count as one row, their mean; sum: as one row "
+        "each; concat: as one position each, in their order.  [default: concat with --combine concat, else mean]",
+    )
+    tag_count: int = option(1, "With --combine concat, the number of tags that each document has.", ge=1, le=1000)
     context: Literal["both", "past"] = option(
         "both",
         "Which words are the context of a word. both: those on both sides; past: only those before it, so that each "
@@ -212,6 +105,27 @@ class ParagraphDM(DocumentTrainer):
         "share it too (with concat, half as many with twice the weight); window: each window draws its own.  "
         "[default: batch for concat with both contexts, else window]",
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tag_combination is not None and (self.tag_combination == "concat") != self.is_concatenated:
+            raise SettingError(
+                "tag_combination=concat and combine=concat require each other, "
+                f"got tag_combination={self.tag_combination} and combine={self.combine}"
+            )
+        if self.tag_count > 1 and not self.is_concatenated:
+            raise SettingError("tag_count requires combine=concat; mean and sum allow any number of tags")
+
+    def check_documents(self, documents: Documents) -> None:
+        """Refuse documents whose number of tags differs from that of concatenated ones."""
+        if self.is_concatenated and documents.size:
+            counts = documents.tag_counts
+            first = int(np.argmax(counts != self.tag_count))
+            if counts[first] != self.tag_count:
+                raise CorpusError(
+                    f"document {first} has {counts[first]} different tags, but tag_count={self.tag_count}: "
+                    "concatenation requires the same number of tags of each document"
+                )
 
     @property
     def is_concatenated(self) -> bool:
@@ -249,7 +163,7 @@ class ParagraphDM(DocumentTrainer):
     def slots(self) -> int:
         """How many rows are concatenated."""
         sides = 1 if self.context == "past" else 2
-        return 1 + sides * self.window if self.is_concatenated else 1
+        return self.tag_count + sides * self.window if self.is_concatenated else 1
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim), "documents" (documents, dim) and those of the objective.
@@ -281,17 +195,20 @@ class ParagraphDM(DocumentTrainer):
             tables["nothing"] = Table(rows=1, dim=self.dim, axis="other", init=uniform, seed=2**33, on_continue="copy")
         return tables
 
-    def new_operands(self, tables: Arrays, objective: Any) -> Operands:
+    def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> Operands:
         """What the kernels work on."""
         documents, words, combine = tables["documents"], tables["words"], COMBINATIONS.index(self.combine)
         nothing, past_only = tables.get("nothing", words[:0]), self.context == "past"
-        return Operands(documents, words, nothing, objective, combine, self.batch, past_only)
+        averages = self.tag_combination != "sum"
+        return Operands(
+            documents, words, nothing, objective, combine, self.batch, past_only, tags, self.tag_count, averages
+        )
 
-    def new_buffers(self, targets: int, width: int) -> StepBuffers:
+    def new_buffers(self, targets: int, width: int, tags: int) -> StepBuffers:
         """Step buffers for one window, or a batch of concatenated ones."""
         if self.in_batches:
             noise = shared_noise_count(self.negatives) if self.windows_per_draw > 1 else self.negatives
             return new_window_buffers(self.batch, noise, width, slots=self.slots, weight=self.negatives / noise)
         if self.is_concatenated:
             return new_slot_buffers(targets, self.slots, width)
-        return new_step_buffers(1, targets, width, contexts=1 + 2 * self.window, rows=2)
+        return new_step_buffers(1, targets, width, contexts=tags + 2 * self.window, rows=2)

@@ -385,14 +385,14 @@ def dbow_weights(words, noise, negatives):
 
 
 def dbow(documents, output, groups, rate, *, negatives, tile):
-    """One step for each group (document, words, noise)."""
+    """One step for each group (document or its tags, words, noise)."""
     loss = pairs = 0
     for document, words, noise in groups:
         targets = [output[w] for w in (*words, *noise)]
         weights = [1.0] * len(words) + dbow_weights(words, noise, negatives)
-        row = documents[document]
-        loss += learn([row], [row], targets, len(words), weights, rate, tile=tile)
-        pairs += len(words)
+        rows = [documents[tag] for tag in np.atleast_1d(document)]
+        loss += learn(rows, rows, targets, len(words), weights, rate, tile=tile)
+        pairs += len(rows) * len(words)
     return loss, pairs
 
 

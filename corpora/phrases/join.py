@@ -16,6 +16,7 @@ from embeddings.corpora.encoded_corpus import (
     META,
     PHRASES,
     SENTENCES,
+    TAG_STARTS,
     TAGS,
     EncodedCorpus,
     write_derived,
@@ -77,7 +78,7 @@ def join_phrases(
     }
     with output_errors(folder / META):
         write_table(to_phrase_table(known_phrases), folder / PHRASES)
-    write_derived(folder, encoded, [DOCUMENTS, TAGS], vocabulary, changes)
+    write_derived(folder, encoded, [DOCUMENTS, TAGS, TAG_STARTS], vocabulary, changes)
 
 
 def join_tokens(

@@ -21,7 +21,14 @@ from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.file_types import FileType
 from embeddings.corpora.reading.peekable_stream import PeekableStream
 from embeddings.corpora.reading.sources import read_error
-from embeddings.corpora.reading.text_rows import AnyRows, ColumnSelection, Rows, TokenRows, rows_from_cells
+from embeddings.corpora.reading.text_rows import (
+    AnyRows,
+    ColumnSelection,
+    Rows,
+    TokenRows,
+    merge_tags,
+    rows_from_cells,
+)
 from embeddings.corpora.reading.utf8 import Utf8Decoder
 from embeddings.errors import CorpusError, RemoteError
 
@@ -33,7 +40,7 @@ BUFFER_SIZE = 1 << 20  # bytes of a column that are read at a time
 REMOTE_BUFFER_SIZE = 1 << 22  # of a remote file
 
 Progress = Callable[[float], None]  # called with the fraction of the file read so far
-Selection = tuple[str, str | None]  # names of the text and the tag column
+Selection = Sequence[str]  # names of the text column and of the tag columns
 TableSource = Path | PeekableStream | Callable[[], Any]  # a function opens a remote file at its start
 
 
@@ -106,7 +113,7 @@ def data_table_rows(source: DataTable, columns: ColumnSelection, decoder: Utf8De
     table, done = source.open(), 0
     column_names = select_columns(columns, table.schema, source.name)
     kept = columns.kept_columns(source.name, table.schema.names)
-    for batch in table.batches([column for column in dict.fromkeys((*column_names, *kept)) if column is not None]):
+    for batch in table.batches(list(dict.fromkeys((*column_names, *kept)))):
         yield from rows_of_batch(batch, column_names, kept, source.name, done, decoder)
         done += len(batch)
 
@@ -128,12 +135,12 @@ def rows_of_batch(
 
 
 def open_batches(
-    table: Any, source: TableSource, file_type: FileType, schema: Any, column_names: Sequence[str | None]
+    table: Any, source: TableSource, file_type: FileType, schema: Any, column_names: Sequence[str]
 ) -> tuple[Iterable[Any], int]:
     """Return the batches of the selected columns and, for progress, the number of Parquet rows or Arrow batches."""
     import pyarrow
 
-    names = [column for column in dict.fromkeys(column_names) if column is not None]
+    names = list(dict.fromkeys(column_names))
     if file_type is FileType.PARQUET:
         return parquet_batches(table, source, names), table.metadata.num_rows
     if file_type is FileType.ARROW_STREAM:
@@ -190,7 +197,7 @@ def invalid_columns(batch: Any, column_names: Selection) -> set[str]:
 
     A batch is checked as a whole, because each of its slices would check a whole dictionary.
     """
-    return {name for name in column_names if name is not None and not is_valid_utf8(batch.column(name))}
+    return {name for name in column_names if not is_valid_utf8(batch.column(name))}
 
 
 def part_borders(batch: Any, column_names: Selection) -> list[int]:
@@ -198,7 +205,7 @@ def part_borders(batch: Any, column_names: Selection) -> list[int]:
 
     A dictionary counts as often as rows refer to its values: few bytes of a file can be many bytes of text.
     """
-    sizes = sum(row_sizes(batch.column(name)) for name in column_names if name is not None)
+    sizes = sum(row_sizes(batch.column(name)) for name in column_names)
     ends, borders = np.cumsum(sizes), [0]
     while borders[-1] < len(batch):
         start = borders[-1]
@@ -209,7 +216,7 @@ def part_borders(batch: Any, column_names: Selection) -> list[int]:
 
 
 def select_columns(columns: ColumnSelection, schema: Any, name: str) -> Selection:
-    """Return the names of the text and the tag column, and check their types."""
+    """Return the names of the text column and of the tag columns, and check their types."""
     from pyarrow.types import is_integer
 
     def is_allowed(kind: Any) -> bool:
@@ -217,24 +224,23 @@ def select_columns(columns: ColumnSelection, schema: Any, name: str) -> Selectio
 
     strings = [field.name for field in schema if is_string_type(field.type)]
     candidates = strings or [field.name for field in schema if is_list_type(field.type)]  # of tokens
-    text, tag = columns.text_column(name, candidates, schema.names), columns.tag_column(name, schema.names)
-    for column, is_tag in ((text, False), (tag, True)):
-        if column is not None and column not in strings:
+    text, tags = columns.text_column(name, candidates, schema.names), columns.tag_columns(name, schema.names)
+    for column, is_tag in ((text, False), *((tag, True) for tag in tags)):
+        if column not in strings:
             kind = schema.field(column).type
             value_type = kind.value_type if is_list_type(kind) else kind
             if not (is_allowed(value_type) if is_tag else is_string_type(value_type)):
                 raise CorpusError(f"the column {column!r} of {name} must hold strings, got {kind}")
-    return text, tag
+    return text, *tags
 
 
 def convert_batch(
     batch: Any, column_names: Selection, invalid: set[str], name: str, start: int, decoder: Utf8Decoder
 ) -> AnyRows:
     """Convert a batch that begins at row `start` of the file; `invalid` names columns that are not UTF-8."""
-    text, tag = column_names
-    tags = None
-    if tag is not None:
-        tags = tag_values(batch.column(tag), tag not in invalid, name, start, decoder)
+    text, *tag_names = column_names
+    by_column = [tag_values(batch.column(tag), tag not in invalid, name, start, decoder) for tag in tag_names]
+    tags = [merge_tags(values) for values in zip(*by_column, strict=True)] if by_column else None
     if is_list_type(batch.schema.field(text).type):
         lists = tag_values(batch.column(text), text not in invalid, name, start, decoder)
         return TokenRows([[token.encode() for token in tokens or ()] for tokens in lists], tags)

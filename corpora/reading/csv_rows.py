@@ -9,7 +9,7 @@ from itertools import chain
 from threading import Lock
 from typing import Any
 
-from embeddings.corpora.reading.text_rows import MAX_ROW, ColumnSelection, Rows, rows_from_cells
+from embeddings.corpora.reading.text_rows import MAX_ROW, ColumnSelection, Rows, merge_tags, rows_from_cells
 from embeddings.errors import CorpusError
 
 NUMBER = re.compile(r"\s*[-+]?[.,]?\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
@@ -29,8 +29,8 @@ def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delim
     if not header:
         return
     names = header[0]
-    text, tag = columns.text_column(name, names, names), columns.tag_column(name, names)
-    text_index, tag_index = names.index(text), names.index(tag or text)
+    text_index = names.index(columns.text_column(name, names, names))
+    tag_indices = [names.index(tag) for tag in columns.tag_columns(name, names)]
     kept_names = columns.kept_columns(name, names)
     kept_indices = [*map(names.index, kept_names)]
     sample: list[str] = []  # of the cells that are not empty
@@ -41,7 +41,7 @@ def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delim
             if len(sample) == N_CHECKED:
                 check_is_text(sample, name)
         kept = string_table(kept_names, [[row[index] for row in rows] for index in kept_indices])
-        tags = [row[tag_index] for row in rows] if tag else None
+        tags = [merge_tags([row[index] for index in tag_indices]) for row in rows] if tag_indices else None
         yield rows_from_cells([cell.encode() for cell in texts], tags, kept)
     check_is_text(sample, name)
 

@@ -40,7 +40,7 @@ def document_pairs(
     Raises:
         CorpusError: the source cannot be read, or has a single document for title-body.
     """
-    columns = ColumnSelection(text_column, title_column, repeats_rows=False)
+    columns = ColumnSelection(text_column, (title_column,) if title_column else ())
     reader = SourceReader(encoding_errors, columns=columns, encoding=encoding)
     lines = document_lines(reader.read(source), source.name)
     for part in batches_of(line_pairs(lines, kinds, source.name), BATCH_PAIRS):

@@ -64,20 +64,18 @@ class LabelledTexts:
 class LabelColumns(ColumnSelection):
     """Columns of labelled tables: `text` and `label` unless others are requested."""
 
-    repeats_rows: bool = False
-
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
         """Return the text column of a file: `text`, or the only column of strings besides the labels."""
-        label = self.tag or self.tag_column(file, names)
-        return super().text_column(file, [name for name in candidates if name != label], names)
+        labels = self.tags or self.tag_columns(file, names)
+        return super().text_column(file, [name for name in candidates if name not in labels], names)
 
-    def tag_column(self, file: str, names: Sequence[str]) -> str:
+    def tag_columns(self, file: str, names: Sequence[str]) -> Sequence[str]:
         """Return the label column of a file; raises CorpusError if the file does not have it."""
-        column = self.tag or LABEL_COLUMN
-        if column not in names and self.tag is None:
-            raise CorpusError(f"{file} has no column {column!r}; select the labels with label_column")
-        check_column_exists(file, column, names)
-        return column
+        columns = self.tags or (LABEL_COLUMN,)
+        if not self.tags and LABEL_COLUMN not in names:
+            raise CorpusError(f"{file} has no column {LABEL_COLUMN!r}; select the labels with label_column")
+        check_column_exists(file, columns[0], names)
+        return columns
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ class LabelFormat:
     ) -> SourceReader:  # fmt: skip
         """A reader of the columns of these sources."""
         total = total_size(sources)
-        columns = LabelColumns(self.text_column, self.label_column)
+        columns = LabelColumns(self.text_column, (self.label_column,) if self.label_column else ())
         return SourceReader(encoding_errors, report, size, total, columns, rows, encoding=encoding)
 
     def read_with(self, reader: SourceReader, sources: Sequence[Source]) -> Iterator[LabelledTexts]:

@@ -27,7 +27,6 @@ from embeddings.corpora.reading.text_rows import (
     describe,
     is_null,
     merge_parts,
-    repeat_rows,
     rows_from_cells,
     text_blocks,
 )
@@ -137,8 +136,8 @@ class SourceReader:
 
     def read_lines(self, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield plain text, then its end."""
-        if self.columns.tag is not None:
-            raise CorpusError(f"{raw.name} is plain text and has no column {self.columns.tag!r}")
+        if self.columns.tags:
+            raise CorpusError(f"{raw.name} is plain text and has no column {self.columns.tags[0]!r}")
         line_is_open = False
         for block in utf8_blocks(data.read_some, self.size, decoder):
             text = self.first_lines(block)
@@ -208,8 +207,6 @@ class SourceReader:
         """Yield rows as blocks, without repeated ones if these are dropped."""
         if self.duplicate_filter is not None:
             rows = self.duplicate_filter.rows(rows)
-        if self.columns.repeats_rows:
-            rows = repeat_rows(rows)
         if rows.tags is not None:
             yield TagBlock(rows.tags)
         if rows.columns is not None:
@@ -232,7 +229,7 @@ class SourceReader:
         """Yield the items of an iterable: mappings as rows of a table, others as documents or sentences."""
         items = iter(source.items)
         first = first_items(items)
-        column = self.columns.text or self.columns.tag
+        column = next(iter((*filter(None, [self.columns.text]), *self.columns.tags)), None)
         example = first[-1] if first else None
         is_tagged = hasattr(example, "words") and hasattr(example, "tags")
         if len(first) == 1 and (is_tagged or isinstance(example, Mapping)):
@@ -265,8 +262,8 @@ class SourceReader:
 
         columns = self.columns
         if is_tagged:
-            columns = replace(columns, text=columns.text or "words", tag=columns.tag or "tags")
-        elif columns.text is None and columns.tag is None:
+            columns = replace(columns, text=columns.text or "words", tags=columns.tags or ("tags",))
+        elif columns.text is None and not columns.tags:
             raise CorpusError(f"{name} contains mappings; set text_column, or pass strings or lists of strings")
         records = (record_rows.tagged_records if is_tagged else record_rows.mapping_records)(items)
         yield from self.read_table(record_rows.record_rows(records, name, columns, decoder, self.size))

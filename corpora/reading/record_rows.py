@@ -17,6 +17,7 @@ from embeddings.corpora.reading.text_rows import (
     describe,
     format_names,
     is_null,
+    merge_tags,
     rows_from_cells,
 )
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
@@ -38,7 +39,8 @@ def record_rows(
     text. If no text column is requested, the only field of strings of the first record is used. A text may be a list
     of tokens.
     """
-    text = tag = None
+    text: str | None = None
+    tag_names: Sequence[str] = ()
     cells: list[Cell | None] = []
     tags: list[Tag] = []
     kept = KeptFields(columns, file)
@@ -48,22 +50,22 @@ def record_rows(
         if text is None:
             candidates = [name for name, value in record.items() if type(value) is str]
             text = columns.text or columns.text_column(file, candidates, list(record))
-            tag = columns.tag or columns.tag_column(file, list(record))
+            tag_names = columns.tags or columns.tag_columns(file, list(record))
         cell = text_cell(field_value(record, text, position), text, position, decoder)
         if cell is not None:
             if is_tokens not in (None, isinstance(cell, list)):
                 raise CorpusError(f"{position}: the text {text!r} must be a string, or in all rows a list of tokens")
             is_tokens = isinstance(cell, list)
         cells.append(cell)
-        if tag is not None:
-            tags.append(tags_value(field_value(record, tag, position), tag, position, decoder))
+        values = [tags_value(field_value(record, tag, position), tag, position, decoder) for tag in tag_names]
+        tags += [merge_tags(values)] if values else []
         kept.add(record)
         length += len(cell or b"") + 1
         if length >= size:
-            yield rows_from(cells, tags if tag is not None else None, kept.table(), is_tokens=bool(is_tokens))
+            yield rows_from(cells, tags or None, kept.table(), is_tokens=bool(is_tokens))
             cells, tags, length = [], [], 0
     if cells:
-        yield rows_from(cells, tags if tag is not None else None, kept.table(), is_tokens=bool(is_tokens))
+        yield rows_from(cells, tags or None, kept.table(), is_tokens=bool(is_tokens))
 
 
 def rows_from(cells: Sequence[Cell | None], tags: Tags | None, columns: Any, *, is_tokens: bool) -> AnyRows:

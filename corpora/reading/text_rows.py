@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, SettingError
 
 Tag = str | list[str] | None  # a list: of several tags of one row
 Tags = Sequence[Tag]
@@ -80,26 +80,25 @@ class TokenRows:
 AnyRows = Rows | TokenRows
 
 
-def repeat_rows(rows: AnyRows) -> AnyRows:
-    """Return each row once for each of its tags, and once without a tag if it has none."""
-    if rows.tags is None or not any(isinstance(tag, list) for tag in rows.tags):
-        return rows
-    pairs: list[tuple[int, str | None]] = []
-    for row, tag in enumerate(rows.tags):
-        pairs += [(row, one) for one in dict.fromkeys(tag) or [None]] if isinstance(tag, list) else [(row, tag)]
-    return rows.take([row for row, _ in pairs], [tag for _, tag in pairs])
+def tag_list(tag: Tag) -> list[str]:
+    """Return the tags of a row; null is none."""
+    return tag if isinstance(tag, list) else [] if tag is None else [tag]
+
+
+def merge_tags(tags: Sequence[Tag]) -> Tag:
+    """Return the tags of a row, given those of each of its tag columns."""
+    return tags[0] if len(tags) == 1 else [one for tag in tags for one in tag_list(tag)]
 
 
 @dataclass
 class ColumnSelection:
-    """The requested columns; a row with a list of tags is read once for each tag, or once with the list.
+    """The requested columns: of the text, and of the tags, which are those of all these columns.
 
     kept: further columns to read, as `Rows.columns`; None for all. By default none.
     """
 
     text: str | None = None
-    tag: str | None = None
-    repeats_rows: bool = True
+    tags: Sequence[str] = ()
     kept: Sequence[str] | None = ()
     inferred_columns: dict[str, str] = field(default_factory=dict)  # by file, if no text column was requested
 
@@ -111,7 +110,7 @@ class ColumnSelection:
         if self.text is not None:
             check_column_exists(file, self.text, names)
             return self.text
-        if TEXT_COLUMN in candidates and names.count(TEXT_COLUMN) == 1 and self.tag != TEXT_COLUMN:
+        if TEXT_COLUMN in candidates and names.count(TEXT_COLUMN) == 1 and TEXT_COLUMN not in self.tags:
             candidates = [TEXT_COLUMN]
         if len(candidates) == 1:
             self.inferred_columns[file] = candidates[0]
@@ -132,11 +131,33 @@ class ColumnSelection:
             check_column_exists(file, column, names)
         return kept
 
-    def tag_column(self, file: str, names: Sequence[str]) -> str | None:
-        """Return the tag column if one is requested; raises CorpusError if the file does not have it."""
-        if self.tag is not None:
-            check_column_exists(file, self.tag, names)
-        return self.tag
+    def tag_columns(self, file: str, names: Sequence[str]) -> Sequence[str]:
+        """Return the requested tag columns; raises CorpusError if the file does not have one."""
+        for tag in self.tags:
+            check_column_exists(file, tag, names)
+        return self.tags
+
+
+def check_column(name: str, column: str | None) -> str | None:
+    """Return the name of a column; raises SettingError if it is empty or not a string."""
+    if column is not None and (not isinstance(column, str) or not column):
+        raise SettingError(f"{name}_column must be the name of a column, got {column!r}")
+    return column
+
+
+def check_tag_columns(columns: str | Sequence[str] | None) -> str | list[str] | None:
+    """Return the name of a column, or the distinct names of several; None for no column."""
+    names = column_names(columns)
+    for name in names:
+        if check_column("tag", name) is None:
+            raise SettingError(f"tag_column must be the name of a column or names of several, got {columns!r}")
+    distinct = list(dict.fromkeys(names))
+    return distinct if len(distinct) > 1 else next(iter(distinct), None)
+
+
+def column_names(columns: str | Sequence[str] | None) -> Sequence[str]:
+    """Return the names of no column, of one or of several as a sequence."""
+    return columns if isinstance(columns, list | tuple) else [] if columns is None else [cast(str, columns)]
 
 
 def check_column_exists(file: str, column: str, names: Sequence[str]) -> None:

@@ -125,5 +125,5 @@ def last_words(words: list[str], width: int) -> str:
 def document_name(encoded: EncodedCorpus, sentence: int) -> str:
     """The tag of the document that a sentence is in, or its number, from 0."""
     document = int(document_of(encoded, np.array(sentence)))
-    tag = None if encoded.tags is None else encoded.tags[document].as_py()
+    tag = None if encoded.tags is None else encoded.first_tags[document].as_py()
     return str(document) if tag is None else str(tag)

@@ -60,7 +60,12 @@ def file_options() -> list[click.Parameter]:
             "text, or the only string column]",
             "NAME",
         ),
-        option("--tag-column", "Column with document tags.", "NAME"),
+        option(
+            "--tag-column",
+            "Column with document tags, or lists of them; repeat it for several columns.",
+            "NAME",
+            multiple=True,
+        ),
         option("--rows", "Read only the first N rows or lines.", 1, metavar="N"),
         option("--deduplicate", "Drop lines, or rows of tables, that occurred before.", bool),
         option(

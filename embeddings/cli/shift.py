@@ -84,7 +84,7 @@ def command(
     if [second, groups, split_at].count(None) != 2:
         raise click.UsageError("name two corpora, or one corpus with --tag-column and --groups or --split-at")
     for name, value in (("--groups", groups), ("--split-at", split_at)):
-        if value is not None and settings.get("tag_column") is None:
+        if value is not None and not settings.get("tag_column"):
             raise click.UsageError(f"{name} requires --tag-column")
     trainer = SkipGram(**{name: settings.pop(name) for name in SETTINGS})
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
@@ -120,20 +120,20 @@ def corpus_groups(encoded: EncodedCorpus, first: EncodedCorpus) -> NDArray[np.in
 def tag_groups(encoded: EncodedCorpus, tags: tuple[str, str]) -> NDArray[np.int64]:
     """The group of each document: 0 and 1 for the two tags, -1 for others."""
     assert encoded.tags is not None  # --groups requires --tag-column
-    known = set(encoded.tags.unique().to_pylist())
+    known = set(encoded.single_tags.unique().to_pylist())
     for tag in tags:
         if tag not in known:
             raise CorpusError(
                 f"no document has the tag {tag!r}; there are {', '.join(sorted(filter(None, known))[:10])}"
             )
     groups = {tag: group for group, tag in enumerate(tags)}
-    return np.array([groups.get(tag, -1) for tag in encoded.tags.to_pylist()], np.int64)
+    return np.array([groups.get(tag, -1) for tag in encoded.single_tags.to_pylist()], np.int64)
 
 
 def split_groups(encoded: EncodedCorpus, value: str) -> NDArray[np.int64]:
     """The group of each document: 0 for tags below a value, 1 for others, -1 for documents without one."""
     assert encoded.tags is not None  # --split-at requires --tag-column
-    tags = encoded.tags.to_pylist()
+    tags = encoded.single_tags.to_pylist()
     convert: Callable[[str], Any] = float if all(is_number(tag) for tag in [value, *filter(None, tags)]) else str
     border = convert(value)
     return np.array([int(convert(tag) >= border) if tag else -1 for tag in tags], np.int64)

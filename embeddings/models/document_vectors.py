@@ -12,6 +12,7 @@ from embeddings.errors import CorpusError, FormatError, RegistryError, SettingEr
 from embeddings.models import model_files
 from embeddings.models.capabilities import capabilities_of
 from embeddings.models.text_settings import PHRASES, corpus_settings
+from embeddings.support.arrow_arrays import to_arrow
 from embeddings.support.arrow_files import write_table
 from embeddings.vectors.vectors import Vectors
 
@@ -176,12 +177,16 @@ def as_list(texts: Iterable[Any]) -> list[Any]:
 
 
 def document_names(models: ConcatenatedModels, corpus: "Corpus") -> list[str]:
-    """The names of a corpus's documents for inference: their tags, or numbers from "0" on."""
+    """The names of a corpus's documents for inference: their first tags, or numbers from "0" on."""
     from embeddings.corpora.documents import corpus_documents
 
     documents = corpus_documents(corpus.encode(), models.models[0].settings.get("documents", "auto"))
-    if documents.count < len(documents.rows):
-        counts = np.bincount(documents.rows)
+    if documents.tags is None:
+        return document_numbers(documents.count)
+    rows = documents.rows if documents.starts is None else documents.rows[documents.starts[:-1]]
+    counts = np.bincount(rows)
+    if counts.max(initial=0) > 1:
         tag = str(documents.tags[int(counts.argmax())])
         raise CorpusError(f"tags must be unique for inference, but {counts.max()} documents have the tag {tag!r}")
-    return document_numbers(documents.count) if documents.tags is None else list(documents.tags.to_pylist())
+    names: list[str] = documents.tags.take(to_arrow(rows)).to_pylist()
+    return names

@@ -168,6 +168,7 @@ class Model(GapContexts, InteropMixin):
         self,
         texts: "Corpus | Iterable[Any]",
         *,
+        tags: Sequence[Sequence[str]] | None = None,
         epochs: int | None = None,
         seed: int = 1,
         threads: int | None = None,
@@ -175,11 +176,13 @@ class Model(GapContexts, InteropMixin):
     ) -> np.ndarray:
         """Infer vectors for new documents, (texts, dim) float32; the model is not changed.
 
-        A vector depends only on the text and the seed, not on threads or other texts. Texts are tokenized as in
-        training; unknown words are skipped, and a text without known words gets zeros.
+        A vector depends only on the text, its tags and the seed, not on threads or other texts. Texts are tokenized as
+        in training; unknown words are skipped, and a text without known words gets zeros.
 
         Arguments:
             texts: texts, or lists of tokens, which are used as they are; or a `Corpus` of documents.
+            tags: those of each text, such as its author: their trained vectors take part in the predictions of
+                paragraph-dm, not of paragraph-dbow; unknown ones are skipped. Those of a corpus follow the names.
             epochs: passes over each text; by default as many as in training.
             report: called regularly with the number of texts done, and the total.
 
@@ -189,7 +192,7 @@ class Model(GapContexts, InteropMixin):
             FormatError: a table or setting is missing or broken.
             CorpusError: as `Corpus.encode`.
         """
-        return self._infer(texts, epochs=epochs, seed=seed, threads=threads, report=report)
+        return self._infer(texts, tags=tags, epochs=epochs, seed=seed, threads=threads, report=report)
 
     @hint_gensim_names
     def predict_output_word(self, context_words: Sequence[str], top: int = 10) -> Neighbours:

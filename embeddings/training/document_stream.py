@@ -10,6 +10,7 @@ from embeddings.corpora.documents import Documents
 from embeddings.errors import OutputError
 from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.row_operations import padded
+from embeddings.kernels.tag_rows import SINGLE_ROWS, TagRows
 from embeddings.models.initializers import Initializer
 from embeddings.models.table import Table
 from embeddings.support.cache_folder import cache_folder
@@ -24,15 +25,29 @@ def document_table(data: "TrainingData", documents: Documents, dim: int, init: I
     """The table of document vectors: initialised by `init`, zeros for documents without a known word."""
 
     def initialize(table: np.ndarray, dim: int, seed: int) -> None:
-        has_words = np.zeros(len(table), np.bool_)
-        ids = np.asarray(data.encoded.ids)
-        mark_documents_with_words(ids, documents.borders, documents.rows, len(data.vocabulary), has_words)
         init(table, dim, seed)
-        table[~has_words] = 0
+        table[~rows_with_words(data, documents)] = 0
 
     rows, is_large = documents.count, 4 * documents.count * padded(dim) > MAX_MEMORY_BYTES
     zeros = (lambda: memory_mapped_zeros(rows, padded(dim))) if is_large else None
     return Table(rows=rows, dim=dim, axis="documents", init=initialize, seed=2**32, zeros=zeros)
+
+
+def rows_with_words(data: "TrainingData", documents: Documents) -> np.ndarray:
+    """Whether a document with each row has a known word (rows,)."""
+    is_marked = np.zeros(documents.size if documents.has_several_tags else documents.count, np.bool_)
+    ids, numbers = np.asarray(data.encoded.ids), documents.numbers
+    mark_documents_with_words(ids, documents.borders, numbers, len(data.vocabulary), is_marked)
+    if not documents.has_several_tags:
+        return is_marked
+    has_words = np.zeros(documents.count, np.bool_)
+    has_words[documents.rows[np.repeat(is_marked, documents.tag_counts)]] = True
+    return has_words
+
+
+def tag_rows(documents: Documents) -> TagRows:
+    """The rows of documents as kernels read them."""
+    return SINGLE_ROWS if documents.starts is None else TagRows(documents.starts, documents.rows)
 
 
 def memory_mapped_zeros(rows: int, width: int, dtype: type = np.float32, name: str = "documents") -> np.ndarray:

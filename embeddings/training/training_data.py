@@ -111,7 +111,7 @@ class TrainingData:
         else:
             ids, lines = np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
         if documents is not None:
-            lines, changes = documents.borders, {"document_rows": documents.rows, **changes}
+            lines, changes = documents.borders, {"document_rows": documents.numbers, **changes}
         source = block_source(self.settings, self.vocabulary, ids, lines, noise_weights)._replace(**changes)
         window, is_by_document = source.window, documents is not None
         words = size or (REPLICA_BLOCK_SIZE if self.has_replicas else BLOCK_SIZE)

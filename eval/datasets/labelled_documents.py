@@ -88,7 +88,7 @@ def read_documents(
 def read_labelled(source: str, text_column: str, label_column: str) -> LabelledDocuments:
     """The documents of a source with their labels."""
     with Corpus(source, case="keep", text_column=text_column, tag_column=label_column).encode() as encoded:
-        labels = encoded.tags.to_pylist()
+        labels = encoded.single_tags.to_pylist()
         if None in labels:
             raise CorpusError(f"{source}: document {labels.index(None) + 1} has no label")
         bags = BagsOfWords.of(encoded)

@@ -2,6 +2,7 @@
 
 import json
 from collections import namedtuple
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,8 @@ import pytest
 from naive_corpora import decoded, encode
 
 import embeddings as em
-from embeddings.errors import CorpusError
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.errors import CorpusError, FormatError, SettingError
 
 TEXTS = [f"text number {number} of café" for number in range(5000)]
 TAGS = [str(number) for number in range(5000)]
@@ -148,8 +150,12 @@ ROWS = [
     {"text": "four five", "tags": ["b"]},
     {"text": "six", "tags": ["a", 7, "a", None]},
 ]
-REPEATED = [["one", "two"]] * 2 + [["three"], ["four", "five"]] + [["six"]] * 2
-REPEATED_TAGS = ["a", "b", None, "b", "a", "7"]
+TAGS_BY_ROW = [["a", "b"], [None], ["b"], ["a", "7"]]  # a repeated tag counts once
+
+
+def tags_by_document(encoded):
+    tags, starts = encoded.tags.to_pylist(), encoded.tag_starts
+    return [[tag] for tag in tags] if starts is None else [tags[first:last] for first, last in pairwise(starts)]
 
 
 def write_json(folder):
@@ -165,10 +171,59 @@ def write_parquet(folder):
 
 @pytest.mark.parametrize("make", [lambda folder: ROWS, write_json, write_parquet], ids=["mappings", "JSON", "Parquet"])
 @pytest.mark.parametrize("size", [1, 1 << 18])
-def test_a_document_with_several_tags_is_read_for_each(tmp_path, make, size):
+def test_a_document_with_several_tags_is_read_once(tmp_path, make, size):
     with encode(make(tmp_path), text_column="text", tag_column="tags", block_size=size) as encoded:
-        assert decoded(encoded) == REPEATED
-        assert encoded.tags.to_pylist() == REPEATED_TAGS
+        assert decoded(encoded) == [row["text"].split() for row in ROWS]
+        assert tags_by_document(encoded) == TAGS_BY_ROW
+        assert encoded.first_tags.to_pylist() == [tags[0] for tags in TAGS_BY_ROW]
+        with pytest.raises(CorpusError, match="document 0 has several tags"):
+            _ = encoded.single_tags
+
+
+def write_csv(folder):
+    (folder / "t.csv").write_text("text,id,author,year\na b,x,eve,1\nc,y,,2\nd,eve,eve,\n,z,,\n")
+    return folder / "t.csv"
+
+
+def write_columns(folder):
+    columns = {"text": ["a b", "c", "d", None], "id": ["x", "y", "eve", "z"], "author": ["eve", None, "eve", ""]}
+    years = [[1], [2], [], None]
+    pa.parquet.write_table(pa.table({**columns, "year": pa.array(years, pa.list_(pa.int32()))}), folder / "c.parquet")
+    return folder / "c.parquet"
+
+
+@pytest.mark.parametrize("make", [write_csv, write_columns], ids=["CSV", "Parquet"])
+@pytest.mark.parametrize("size", [1, 1 << 18])
+def test_tags_of_several_columns(tmp_path, make, size):
+    """Empty cells have no tag, and a tag that two columns have is one tag."""
+    columns = ["id", "author", "year"]
+    with encode(make(tmp_path), text_column="text", tag_column=columns, block_size=size) as encoded:
+        assert tags_by_document(encoded) == [["x", "eve", "1"], ["y", "2"], ["eve"], ["z"]]
+    with encode(make(tmp_path), text_column="text", tag_column=("author",), block_size=size) as encoded:
+        assert encoded.tag_starts is None
+        assert encoded.tags.to_pylist() == ["eve", None, "eve", None]
+    with encode(make(tmp_path), text_column="text", tag_column="author", block_size=size) as same:
+        assert same.fingerprint == encoded.fingerprint
+
+
+@pytest.mark.parametrize("columns", ["", ["id", ""], ["id", 5], 5, [None]])
+def test_invalid_tag_columns(tmp_path, columns):
+    with pytest.raises(SettingError, match="tag_column must be"):
+        em.Corpus(write_csv(tmp_path), text_column="text", tag_column=columns)
+
+
+def test_tags_of_derived_and_cached_corpora(tmp_path):
+    settings = {"text_column": "text", "tag_column": ["id", "author"]}
+    corpus = em.Corpus(write_csv(tmp_path), vocabulary=em.Vocabulary(["b"], [1]), **settings)
+    expected = [["x", "eve"], ["y"], ["eve"], ["z"]]
+    assert tags_by_document(corpus.encode()) == expected
+    joined = em.Corpus(tmp_path / "t.csv", phrases=em.PhraseList(["a b"]), **settings)
+    assert tags_by_document(joined.encode()) == tags_by_document(joined.encode()) == expected
+    damaged = joined.encode().folder / "tag_starts.npy"
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:-8] + bytes([9, *content[-7:]]))
+    with pytest.raises(FormatError, match=r"tag_starts\.npy does not match"):
+        EncodedCorpus(damaged.parent)
 
 
 @pytest.mark.parametrize("size", [1, 1 << 18])
@@ -182,8 +237,8 @@ def test_token_lists_with_tags(tmp_path, size):
             assert decoded(encoded) == lists
             assert encoded.tags.to_pylist() == ["0", "1", "2"]
     with encode(TaggedDocument(words, [number, "all"]) for number, words in enumerate(lists)) as encoded:
-        assert decoded(encoded) == [words for words in lists for _ in range(2)]
-        assert encoded.tags.to_pylist() == ["0", "all", "1", "all", "2", "all"]
+        assert decoded(encoded) == lists
+        assert tags_by_document(encoded) == [["0", "all"], ["1", "all"], ["2", "all"]]
     with encode([{"words": np.array(["A", "b"])}], text_column="words") as encoded:
         assert decoded(encoded) == [["A", "b"]]
 

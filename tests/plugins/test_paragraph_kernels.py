@@ -24,12 +24,12 @@ from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
+from embeddings.plugins.document_windows import CONCAT, MEAN, SUM
 from embeddings.plugins.sampled_words import fill_sampled_block
 
 WORDS, DOCUMENTS = 20, 4
 LENGTHS = (40, 1, 0, 2, 100, 157)
 ROWS = (3, 0, 1, 2, 3, 1)  # two tags occur twice
-SUM, MEAN, CONCAT = dm.SUM, dm.MEAN, dm.CONCAT
 
 
 def filled_block(noise, **settings):

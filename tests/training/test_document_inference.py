@@ -330,7 +330,7 @@ def test_settings_that_exclude_each_other():
         objective = trainer.new_objective(em.Vocabulary(["a"], np.array([1])))
         assert trainer.document_noise(objective) == noise
         if trainer.combine == "concat":
-            weights = trainer.new_buffers(objective.max_targets, 16).weights[1 : 1 + noise]
+            weights = trainer.new_buffers(objective.max_targets, 16, 1).weights[1 : 1 + noise]
             assert weights == pytest.approx(trainer.negatives / noise)
 
 
