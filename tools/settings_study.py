@@ -1,7 +1,7 @@
 """Trains one model for each choice of settings, corpus and seed, scores them, and summarises the scores as a table.
 
 python tools/settings_study.py run RESULTS.tsv --corpus NAME=FILE... --similarity NAME|FILE... --analogy NAME|FILE
-    [--documents TRAIN.csv,TEST.csv...] [--seed N...] [--halves] [--common KEY=VALUE,...] TRAINER[:KEY=VALUE,...]...
+    [--documents TRAIN.csv,TEST.csv... [--category COLUMN...]] [--seed N...] [--halves] [--common KEY=VALUE,...] TRAINER[:KEY=VALUE,...]...
     (runs that the file holds are skipped; with --halves each half of a set is scored, as NAME-dev and NAME-test)
 python tools/settings_study.py table RESULTS.tsv
 python tools/settings_study.py halves RESULTS.tsv    (of sets whose names end with -dev and -test)
@@ -40,10 +40,11 @@ def scores(model: str, file: str, seed: int, arguments: argparse.Namespace) -> l
     """Train one model on one thread; returns the score of each set, and how many of its items have vectors.
 
     Labelled documents are tables with the columns id, text and label, which the corpus has too, with or without labels.
+    With categories, its documents also have the tags in these columns.
     """
     trainer, settings = parse_spec(f"{model},{arguments.common}" if ":" in model else f"{model}:{arguments.common}",
                                    group="trainer")  # fmt: skip
-    columns = {"text_column": "text", "tag_column": "id"} if arguments.documents else {}
+    columns = {"text_column": "text", "tag_column": ["id", *arguments.category]} if arguments.documents else {}
     trained = registry.create("trainer", trainer, settings).train(em.Corpus(file, **columns), threads=1, seed=seed)
     sets = {"similarity": arguments.similarity, "analogy": arguments.analogy}
     if arguments.documents:
@@ -145,7 +146,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["run", "table", "halves"])
     parser.add_argument("results", type=Path)
-    for name in ("corpus", "similarity", "analogy", "documents"):
+    for name in ("corpus", "similarity", "analogy", "documents", "category"):
         parser.add_argument(f"--{name}", action="append", default=[])
     parser.add_argument("--seed", action="append", type=int, default=[])
     parser.add_argument("--common", default="epochs=3", help="settings of all models")

@@ -136,6 +136,33 @@ def test_evaluation_of_trained_vectors_and_of_concatenated_models(models, docume
     assert "--use-trained-vectors requires --documents" in message
 
 
+def test_tags_of_several_columns(documents, tmp_path):
+    """Labels are categories with vectors of their own, and known tags of new documents; the first tag is the name."""
+    columns, model = [*COLUMNS, "--tag-column", "label"], tmp_path / "m"
+    expect("train", "paragraph-dm", documents, "-o", model, *columns, *SMALL, "--tag-combination", "sum")
+    near = table(expect("neighbours", model, "--documents", "sea", "--top", 20).stdout)
+    assert sum(row["neighbour"].startswith("sea/") for row in near) > 10
+    expect("export", model, tmp_path / "tags.parquet", "--table", "documents")
+    tags = em.load(tmp_path / "tags.parquet").words
+    assert sorted(tag for tag in tags if "/" not in tag) == ["hill", "sea", "town"]
+    expect("infer", model, documents, "-o", tmp_path / "known.npy", *columns, "--quiet")
+    expect("infer", model, documents, "-o", tmp_path / "alone.npy", *COLUMNS, "--quiet")
+    known, alone = (em.load(tmp_path / f"{name}.npy") for name in ("known", "alone"))
+    with documents.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert known.words == alone.words == [row["tag"] for row in rows]
+    assert not np.array_equal(known.matrix, alone.matrix)
+    inferred = em.load_model(model).infer([row["text"] for row in rows], tags=[[row["label"]] for row in rows])
+    np.testing.assert_array_equal(inferred, known.matrix)
+    concat = ["--combine", "concat", "--window", 2]
+    message = refused("train", "paragraph-dm", documents, "-o", tmp_path / "c", *columns, *SMALL, *concat, code=1)
+    assert "tag_count=1" in message
+    message = refused("train", "paragraph-dm", documents, "-o", tmp_path / "c", *columns, "--tag-count", 2, code=2)
+    assert "combine=concat" in message
+    message = refused("shift", documents, *columns, "--groups", "sea", "hill", code=1)
+    assert "document 0 has several tags" in message
+
+
 @pytest.mark.slow
 def test_bad_input(models, documents, tmp_path):
     out = tmp_path / "v.npy"
