@@ -1,7 +1,8 @@
 """Trains one model for each choice of settings, corpus and seed, scores them, and summarises the scores as a table.
 
 python tools/settings_study.py run RESULTS.tsv --corpus NAME=FILE... --similarity NAME|FILE... --analogy NAME|FILE
-    [--documents TRAIN.csv,TEST.csv... [--category COLUMN...]] [--seed N...] [--halves] [--common KEY=VALUE,...] TRAINER[:KEY=VALUE,...]...
+    [--documents TRAIN.csv,TEST.csv... [--category COLUMN...]] [--seed N...] [--halves] [--common KEY=VALUE,...]
+    TRAINER[:KEY=VALUE,...]...
     (runs that the file holds are skipped; with --halves each half of a set is scored, as NAME-dev and NAME-test)
 python tools/settings_study.py table RESULTS.tsv
 python tools/settings_study.py halves RESULTS.tsv    (of sets whose names end with -dev and -test)

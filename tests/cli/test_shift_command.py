@@ -51,7 +51,7 @@ def test_tags_are_compared_as_numbers_or_as_text():
         (["1951-03-02", "1951-04", "2000"], "1951-04", [0, 1, 1]),
         (["900", "1000", "x"], "1000", [1, 1, 1]),
     ):
-        encoded = SimpleNamespace(single_tags=pa.array(tags))
+        encoded = SimpleNamespace(tags=pa.array(tags), single_tags=pa.array(tags))
         assert split_groups(encoded, value).tolist() == expected
 
 
