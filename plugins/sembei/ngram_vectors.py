@@ -10,6 +10,7 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.models.model import Model
 from embeddings.plugins.sembei.ngram_trie import NONE, NgramOccurrences, NgramTrie, build_trie, ngrams_within
 
+NGRAMS = "ngrams"  # the table of rows that vectors are sums of
 LOWER_DOTTED_I = "\u0130".lower()  # the only code point whose lower case is two code points
 
 
@@ -78,9 +79,9 @@ def composer(model: Model) -> NgramComposer:
     Raises:
         FormatError: the table is missing or has the wrong shape or type.
     """
-    rows, shape = model.tables.get("ngrams"), (len(model.vocabulary), model.vectors.dim)
+    rows, shape = model.tables.get(NGRAMS), (len(model.vocabulary), model.vectors.dim)
     if rows is None or rows.shape != shape or rows.dtype != np.float32:
-        raise FormatError(f"the {model.name} model is broken: expected a float32 table 'ngrams' of shape {shape}")
+        raise FormatError(f"the {model.name} model is broken: expected a float32 table {NGRAMS!r} of shape {shape}")
     return NgramComposer(model.vocabulary.words, rows)
 
 

@@ -89,11 +89,38 @@ def frequent_ngrams(
         CorpusError: no n-gram occurs `min_count` times.
         SettingError: the corpus has a fixed vocabulary.
     """
+    check_vocabulary(encoded)
+    sequences, counts, lines = frequent_sequences(encoded, max_n, min_count, per_length, cross_lines, max_ngrams)
+    if not len(sequences):
+        raise CorpusError(f"no n-gram occurs {min_count} times; lower min_count")
+    tokens = encoded.vocabulary.words
+    vocabulary, words = spell_ngrams(sequences, counts, tokens, max_vocab)
+    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), lines)
+
+
+def parse_limits(per_length: str) -> list[int] | None:
+    """How many n-grams of each length to take, from numbers separated by commas; None for "all"."""
+    if per_length == "all":
+        return None
+    numbers = [number.strip() for number in per_length.split(",")]
+    if not all(number.isascii() and number.isdigit() and len(number) < 10 for number in numbers):
+        raise SettingError(f"per_length must be 'all' or integers separated by commas, got {per_length!r}")
+    return [int(number) for number in numbers]
+
+
+def check_vocabulary(encoded: EncodedCorpus) -> None:
+    """Refuse a corpus with a fixed vocabulary, which lacks tokens."""
     if encoded.meta["fixed_vocabulary"]:
         raise SettingError("n-grams are counted from the corpus: leave out its fixed vocabulary")
-    tokens = encoded.vocabulary.words
+
+
+def frequent_sequences(
+    encoded: EncodedCorpus, max_n: int, min_count: int, per_length: Sequence[int] | None, cross_lines: bool,
+    max_ngrams: int = MAX_NGRAMS,
+) -> tuple[NDArray[np.int32], Counts, NDArray[np.int64]]:  # fmt: skip
+    """The token ids of frequent n-grams (n-grams, max_n), -1 after the last, their counts, and `Ngrams.lines`."""
     counter = NgramCounter(encoded, cross_lines, min_count, max_ngrams)
-    order = np.argsort(np.argsort(np.array(tokens, object)))
+    order = np.argsort(np.argsort(np.array(encoded.vocabulary.words, object)))
     sequences_by_length, counts_by_length = [], []
     for n in range(1, max_n + 1):
         if n > 1:
@@ -102,11 +129,7 @@ def frequent_ngrams(
         selected = counter.most_frequent(limit, max_n, order)
         sequences_by_length.append(counter.sequences(selected, max_n))
         counts_by_length.append(counter.counts[selected])
-    sequences = np.concatenate(sequences_by_length)
-    if not len(sequences):
-        raise CorpusError(f"no n-gram occurs {min_count} times; lower min_count")
-    vocabulary, words = spell_ngrams(sequences, np.concatenate(counts_by_length), tokens, max_vocab)
-    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), counter.lines)
+    return np.concatenate(sequences_by_length), np.concatenate(counts_by_length), counter.lines
 
 
 class NgramCounter:
@@ -223,11 +246,20 @@ def spell_ngrams(
     sequences: NDArray[np.int32], counts: Counts, tokens: Sequence[str], max_vocab: int | None
 ) -> tuple[Vocabulary, NDArray[np.int32]]:
     """The vocabulary of n-grams, merged by spelling, and the index of each in it, or -1."""
-    joiner = "" if all(len(characters(token)) <= 1 for token in tokens) else "_"
-    spellings = [joiner.join([tokens[token] for token in row if token >= 0]) for row in sequences.tolist()]
+    spellings = spell(sequences, tokens, joiner_of(tokens))
     counts_by_word: dict[str, int] = {}
     for word, count in zip(spellings, counts.tolist(), strict=True):
         counts_by_word[word] = counts_by_word.get(word, 0) + count
     vocabulary = Vocabulary.from_counts(counts_by_word).select(max_vocab=max_vocab)
     ids = {word: index for index, word in enumerate(vocabulary.words)}
     return vocabulary, np.array([ids.get(word, NONE) for word in spellings], np.int32)
+
+
+def joiner_of(tokens: Sequence[str]) -> str:
+    """The string between the tokens of an n-gram: none between characters."""
+    return "" if all(len(characters(token)) <= 1 for token in tokens) else "_"
+
+
+def spell(sequences: NDArray[np.int32], tokens: Sequence[str], joiner: str) -> list[str]:
+    """The string of each n-gram."""
+    return [joiner.join([tokens[token] for token in row if token >= 0]) for row in sequences.tolist()]

@@ -1,21 +1,24 @@
 """Segmentation-free embedding (Oshikiri 2017): frequent n-grams of raw text predict the adjacent n-grams."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, keep_thresholds
 from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, learn, mask_frozen
+from embeddings.models.model import Model
 from embeddings.models.parameters import VECTORS, Arrays, unpad
 from embeddings.models.table import Table, word_vectors
 from embeddings.plugins.sembei import ngram_vectors
+from embeddings.plugins.sembei.continued_ngrams import continued_ngrams
 from embeddings.plugins.sembei.lattice import (
     LatticeBlock,
     LatticeSource,
@@ -28,7 +31,7 @@ from embeddings.plugins.sembei.lattice import (
     noise_groups,
 )
 from embeddings.plugins.sembei.ngram_trie import NgramOccurrences
-from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
+from embeddings.plugins.sembei.ngram_vocabulary import Ngrams, check_vocabulary, frequent_ngrams, parse_limits
 from embeddings.settings import (
     LEARNING_RATE,
     RATE_RANGE,
@@ -39,6 +42,7 @@ from embeddings.settings import (
     VocabularyChoice,
     option,
 )
+from embeddings.training.continued_training import with_vocabulary
 from embeddings.training.plan import Plan
 from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import Trainer
@@ -196,7 +200,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         "string has a vector. Use about a quarter of the learning rate.",
     )
     tokenizer: ClassVar[str] = "codepoints"
-    unsupported = frozenset({"continued"})
+    fixed_settings = ("dim", "max_n", "compositional")
     composer = staticmethod(ngram_vectors.composer)
 
     def __post_init__(self) -> None:
@@ -209,14 +213,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
     @property
     def limits(self) -> list[int] | None:
         """How many n-grams of each length get vectors; None for all."""
-        if self.per_length is None:
-            return list(DEFAULT_PER_LENGTH[: self.max_n])
-        if self.per_length == "all":
-            return None
-        numbers = [number.strip() for number in self.per_length.split(",")]
-        if not all(number.isascii() and number.isdigit() and len(number) < 10 for number in numbers):
-            raise SettingError(f"per_length must be 'all' or integers separated by commas, got {self.per_length!r}")
-        return [int(number) for number in numbers]
+        return list(DEFAULT_PER_LENGTH[: self.max_n]) if self.per_length is None else parse_limits(self.per_length)
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "right" and "left" (vocabulary, dim), the output vectors of neighbours.
@@ -225,16 +222,13 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         """
         if self.compositional:
             ngram_vectors.check_single_code_points(data.encoded.vocabulary.words)
-        ngrams = frequent_ngrams(
-            data.encoded,
-            max_n=self.max_n,
-            min_count=self.min_count,
-            per_length=self.limits,
-            max_vocab=self.max_vocab,
-            cross_lines=self.cross_lines,
-        )
+        ngrams = self.select_ngrams(data)
         vocabulary, words, longest = ngrams.vocabulary, ngrams.vocabulary.words, ngrams.sequences.shape[1]
         output = Table(rows=len(words), dim=self.dim, axis="words")
+        rows = replace(
+            word_vectors(len(words), self.dim, self.initializer),
+            saved_as=ngram_vectors.NGRAMS if self.compositional else VECTORS,
+        )
         parts = ngram_vectors.occurrences(ngram_vectors.trie_of(words), words) if self.compositional else None
         max_parts = 0 if parts is None else int(np.diff(parts.offsets).max(initial=0))
 
@@ -254,7 +248,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         buffers = partial(new_lattice_buffers, longest, self.negatives, padded(self.dim), window=self.window)
         frozen: dict[int, np.ndarray] = {}  # the vectors of n-grams that are constant
         return Plan(
-            tables={"words": word_vectors(len(words), self.dim, self.initializer), "right": output, "left": output},
+            tables={"words": rows, "right": output, "left": output},
             stream=TokenStream(
                 source, lambda: new_lattice(longest, self.negatives, window=self.window), fill_lattice, is_valid_lattice
             ),
@@ -267,6 +261,19 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             composes=self.compositional,
             loss_is_estimate=True,
         )
+
+    def extend_corpus(self, model: Model, encoded: EncodedCorpus) -> EncodedCorpus:
+        """The new text with all of its tokens, however rare: the n-grams of the model consist of them."""
+        check_vocabulary(encoded)
+        return with_vocabulary(encoded, encoded.vocabulary)
+
+    def select_ngrams(self, data: TrainingData) -> Ngrams:
+        """The n-grams that get vectors."""
+        continued, limits = data.run_options.continued, {"per_length": self.limits, "max_vocab": self.max_vocab}
+        options = {"max_n": self.max_n, "min_count": self.min_count, "cross_lines": self.cross_lines, **limits}
+        if continued is None:
+            return frequent_ngrams(data.encoded, **options)
+        return continued_ngrams(continued.vocabulary, data.encoded, **options)
 
     def set_sums(
         self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, frozen: dict[int, np.ndarray],
@@ -287,8 +294,10 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
 
     def export_sums(self, words: Sequence[str], tables: Arrays, frozen: dict[int, np.ndarray]) -> Arrays:
         """The tables to save, if vectors are sums; frozen ones without the error of rounding."""
-        arrays = {"ngrams" if name == "words" else name: unpad(table, self.dim) for name, table in tables.items()}
-        vectors = ngram_vectors.NgramComposer(words, arrays["ngrams"])(words)
+        arrays = {
+            ngram_vectors.NGRAMS if name == "words" else name: unpad(table, self.dim) for name, table in tables.items()
+        }
+        vectors = ngram_vectors.NgramComposer(words, arrays[ngram_vectors.NGRAMS])(words)
         for row, vector in frozen.items():
             vectors[row] = vector
         return {VECTORS: vectors, **arrays}
