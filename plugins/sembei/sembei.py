@@ -225,10 +225,8 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         ngrams = self.select_ngrams(data)
         vocabulary, words, longest = ngrams.vocabulary, ngrams.vocabulary.words, ngrams.sequences.shape[1]
         output = Table(rows=len(words), dim=self.dim, axis="words")
-        rows = replace(
-            word_vectors(len(words), self.dim, self.initializer),
-            saved_as=ngram_vectors.NGRAMS if self.compositional else VECTORS,
-        )
+        saved_as = ngram_vectors.NGRAMS if self.compositional else VECTORS
+        rows = replace(word_vectors(len(words), self.dim, self.initializer), saved_as=saved_as)
         parts = ngram_vectors.occurrences(ngram_vectors.trie_of(words), words) if self.compositional else None
         max_parts = 0 if parts is None else int(np.diff(parts.offsets).max(initial=0))
 
@@ -294,10 +292,9 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
 
     def export_sums(self, words: Sequence[str], tables: Arrays, frozen: dict[int, np.ndarray]) -> Arrays:
         """The tables to save, if vectors are sums; frozen ones without the error of rounding."""
-        arrays = {
-            ngram_vectors.NGRAMS if name == "words" else name: unpad(table, self.dim) for name, table in tables.items()
-        }
-        vectors = ngram_vectors.NgramComposer(words, arrays[ngram_vectors.NGRAMS])(words)
+        names = {"words": ngram_vectors.NGRAMS}
+        arrays = {names.get(name, name): unpad(table, self.dim) for name, table in tables.items()}
+        vectors = ngram_vectors.NgramComposer(words, arrays[names["words"]])(words)
         for row, vector in frozen.items():
             vectors[row] = vector
         return {VECTORS: vectors, **arrays}
