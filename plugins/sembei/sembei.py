@@ -1,9 +1,9 @@
 """Segmentation-free embedding (Oshikiri 2017): frequent n-grams of raw text predict the adjacent n-grams."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -267,11 +267,11 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
 
     def select_ngrams(self, data: TrainingData) -> Ngrams:
         """The n-grams that get vectors."""
-        continued, limits = data.run_options.continued, {"per_length": self.limits, "max_vocab": self.max_vocab}
-        options = {"max_n": self.max_n, "min_count": self.min_count, "cross_lines": self.cross_lines, **limits}
-        if continued is None:
-            return frequent_ngrams(data.encoded, **options)
-        return continued_ngrams(continued.vocabulary, data.encoded, **options)
+        continued, select = data.run_options.continued, cast(Callable[..., Ngrams], frequent_ngrams)
+        if continued is not None:
+            select = partial(continued_ngrams, continued.vocabulary)
+        limits = {"per_length": self.limits, "max_vocab": self.max_vocab}
+        return select(data.encoded, max_n=self.max_n, min_count=self.min_count, cross_lines=self.cross_lines, **limits)
 
     def set_sums(
         self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, frozen: dict[int, np.ndarray],
