@@ -123,8 +123,8 @@ class ParagraphDM(DocumentTrainer):
             first = int(np.argmax(counts != self.tag_count))
             if counts[first] != self.tag_count:
                 raise CorpusError(
-                    f"document {first} has {counts[first]} different tags, but tag_count={self.tag_count}: "
-                    "concatenation requires the same number of tags of each document"
+                    f"document {first} has {counts[first]} tags, expected tag_count={self.tag_count}: concatenation "
+                    "requires the same number of different tags of each document"
                 )
 
     @property

@@ -62,7 +62,7 @@ def file_options() -> list[click.Parameter]:
         ),
         option(
             "--tag-column",
-            "Column with document tags, or lists of them; repeat it for several columns.",
+            "Column with document tags, or lists of them; a document has the tags of all columns.",
             "NAME",
             multiple=True,
         ),

@@ -97,6 +97,13 @@ def test_settings_are_taken_with_either_spelling(tmp_path):
     }  # fmt: skip
 
 
+def test_options_that_can_be_repeated_take_one_value_or_a_list(tmp_path):
+    for text, columns in ("'id'", ["id"]), ("['id', 'label']", ["id", "label"]):
+        assert defaults(f"tag_column = {text}\n", tmp_path / "run.toml") == {"tag_column": columns}
+    with pytest.raises(click.UsageError, match="tag_column must be a string, got 5"):
+        defaults("tag_column = ['id', 5]\n", tmp_path / "run.toml")
+
+
 @pytest.mark.parametrize(
     ("content", "fact"),
     [

@@ -213,10 +213,10 @@ def test_concatenated_tags_are_required_in_inference():
     for tags in None, [["sea"]], [["sea", "nobody"]]:
         with pytest.raises(CorpusError, match=r"document 0 has .* pass 2 known tags"):
             model.infer(["sea1 w3"], tags=tags)
-    with pytest.raises(CorpusError, match="document 0 has 3 different tags, but tag_count=1"):
+    with pytest.raises(CorpusError, match="document 0 has 3 tags, expected tag_count=1"):
         em.train("paragraph-dm", corpus(), **settings)
     rows = [*ROWS, {"text": "w1 w2", "tags": ["x", "y", "x"]}]
-    with pytest.raises(CorpusError, match="document 60 has 2 different tags, but tag_count=3"):
+    with pytest.raises(CorpusError, match="document 60 has 2 tags, expected tag_count=3"):
         em.train("paragraph-dm", corpus(rows), **settings, tag_count=3)
 
 
