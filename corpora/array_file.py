@@ -1,8 +1,9 @@
 """One-dimensional .npy files, written block by block and read back memory-mapped."""
 
 import hashlib
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -58,26 +59,33 @@ class ArrayFile:
             self.file.write(block.data)
 
     def map(self, function: MapIds, threads: int = 1) -> None:
-        """Replace all items by what `function` returns for each block of them; the digest is recomputed."""
+        """Replace all items by what `function` returns for each block of them, which it may change in place.
+
+        The digest is recomputed.
+        """
         self.digest = hashlib.sha256()
         lock = Lock()  # of the position in the file
-        size = BLOCK * self.dtype.itemsize
+        size, end = BLOCK * self.dtype.itemsize, HEADER_SIZE + self.count * self.dtype.itemsize
 
         def replace(position: int) -> NDArray[Any]:
+            old = np.empty(min(size, end - position) // self.dtype.itemsize, self.dtype)
             with lock:
                 self.file.seek(position)
-                old = np.frombuffer(self.file.read(size), self.dtype)
+                self.file.readinto(old.data)  # type: ignore[attr-defined]
             new = function(old)
             with lock:
                 self.file.seek(position)
                 self.file.write(new.data)
             return new
 
+        pending: deque[Future[NDArray[Any]]] = deque()
         with output_errors(self.path), ThreadPoolExecutor(threads) as pool:
-            positions = range(HEADER_SIZE, HEADER_SIZE + self.count * self.dtype.itemsize, size)
-            for first in range(0, len(positions), BLOCKS_IN_MEMORY):
-                for new in pool.map(replace, positions[first : first + BLOCKS_IN_MEMORY]):
-                    self.digest.update(new.data)
+            for position in range(HEADER_SIZE, end, size):
+                pending.append(pool.submit(replace, position))
+                if len(pending) == BLOCKS_IN_MEMORY:
+                    self.digest.update(pending.popleft().result().data)
+            for block in pending:
+                self.digest.update(block.result().data)
 
     def close(self) -> None:
         """Write the header and close the file."""

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterable
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
@@ -34,6 +35,7 @@ from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
 from embeddings.errors import CorpusError, NoWordsError
+from embeddings.kernels.id_lookup import look_up_ids
 from embeddings.support.arrow_arrays import to_numpy
 from embeddings.support.system import available_threads
 
@@ -183,7 +185,7 @@ class Encoder:
 def rank_mapping(words: WordTable, rank: NDArray[np.int32], unknown: int) -> MapIds:
     """Return a function from raw ids to frequency ranks; raw ids of pruned words become `unknown`."""
     if not words.max_undercount:
-        return lambda raw: rank[raw]
+        return partial(look_up_ids, rank)
     known_ids, ranks = words.raw_ids(), np.append(rank, np.int32(unknown))
 
     def to_rank(raw: NDArray[np.int32]) -> NDArray[np.int32]:

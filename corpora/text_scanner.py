@@ -21,6 +21,7 @@ from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.text_chunks import Chunk, ChunkCutter
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable
+from embeddings.kernels.id_lookup import look_up_ids
 
 CHUNK_SIZE = 1 << 22  # bytes of text
 MAX_LOCAL_TYPES = 1 << 18  # words in the table of a thread, after which it starts another one
@@ -168,7 +169,7 @@ class TextScanner:
         if chunk.is_last:
             self.add_counts(local)
         for ids, ends, starts in chunk.parts:
-            yield ScannedText(local.global_ids[ids], ends + np.int64(n_tokens), starts + np.int64(n_lines))
+            yield ScannedText(look_up_ids(local.global_ids, ids), ends + np.int64(n_tokens), starts + np.int64(n_lines))
         state[scan_state.N_TOKENS] = n_tokens + sum(len(part.ids) for part in chunk.parts)
         state[scan_state.N_LINES] = n_lines + sum(len(part.ends) for part in chunk.parts)
 

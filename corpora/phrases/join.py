@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -26,6 +27,7 @@ from embeddings.corpora.phrases.bigram_counts import PhraseTokens
 from embeddings.corpora.phrases.phrase import JOINER, Phrase, check_joiner, to_phrase_table
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.errors import CorpusError
+from embeddings.kernels.id_lookup import look_up_ids
 from embeddings.settings import check_value
 from embeddings.support.arrow_arrays import to_arrow, to_numpy, to_string_array
 from embeddings.support.arrow_files import write_table
@@ -61,7 +63,7 @@ def join_phrases(
     names = [joiner.join(phrase.words) for phrase in known_phrases]
     vocabulary, rank = joined_vocabulary(encoded.vocabulary, names, files.counts)
     vocabulary.total = files.ids.count
-    files.ids.map(lambda old: rank[old])
+    files.ids.map(partial(look_up_ids, rank))
     files.ids.close()
     files.sentences.close()
     digests = [encoded.fingerprint, files.ids.digest.hexdigest(), files.sentences.digest.hexdigest()]
