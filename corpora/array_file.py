@@ -36,6 +36,8 @@ def output_errors(path: Path, contents: str = "the encoded corpus") -> Iterator[
 class ArrayFile:
     """A growing .npy file of one dtype; `digest` is the SHA-256 of its items. Methods raise OutputError.
 
+    After `map`, `file_digest` is the digest of the whole file that checks of a corpus compare.
+
     is_draft: the digest is only needed after `map`, which replaces all items.
     """
 
@@ -45,6 +47,7 @@ class ArrayFile:
         self.count = 0
         self.is_draft = is_draft
         self.digest = hashlib.sha256()
+        self.file_digest: str | None = None
         with output_errors(path):
             self.file = path.open("w+b")
             self.file.write(bytes(HEADER_SIZE))
@@ -61,9 +64,12 @@ class ArrayFile:
     def map(self, function: MapIds, threads: int = 1) -> None:
         """Replace all items by what `function` returns for each block of them, which it may change in place.
 
-        The digest is recomputed.
+        The digests are recomputed.
         """
-        self.digest = hashlib.sha256()
+        from embeddings.kernels.checksum import FileDigest  # imports numba
+
+        self.digest, file_digest = hashlib.sha256(), FileDigest()
+        file_digest.add(self.header())
         lock = Lock()  # of the position in the file
         size, end = BLOCK * self.dtype.itemsize, HEADER_SIZE + self.count * self.dtype.itemsize
 
@@ -78,22 +84,32 @@ class ArrayFile:
                 self.file.write(new.data)
             return new
 
+        def add(items: NDArray[Any]) -> None:
+            data = items.data.cast("B")
+            self.digest.update(data)
+            file_digest.add(data)
+
         pending: deque[Future[NDArray[Any]]] = deque()
         with output_errors(self.path), ThreadPoolExecutor(threads) as pool:
             for position in range(HEADER_SIZE, end, size):
                 pending.append(pool.submit(replace, position))
                 if len(pending) == BLOCKS_IN_MEMORY:
-                    self.digest.update(pending.popleft().result().data)
+                    add(pending.popleft().result())
             for block in pending:
-                self.digest.update(block.result().data)
+                add(block.result())
+        self.file_digest = file_digest.hexdigest()
+
+    def header(self) -> bytes:
+        """Return the header of the file with its present number of items."""
+        fields = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.count,)}
+        text = repr(fields).encode().ljust(HEADER_SIZE - 11) + b"\n"  # .npy format 1.0
+        return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
     def close(self) -> None:
         """Write the header and close the file."""
-        fields = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.count,)}
-        text = repr(fields).encode().ljust(HEADER_SIZE - 11) + b"\n"  # .npy format 1.0
         with output_errors(self.path), self.file:
             self.file.seek(0)
-            self.file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+            self.file.write(self.header())
 
 
 def load_array(path: Path, dtype: Any, count: int) -> NDArray[Any]:

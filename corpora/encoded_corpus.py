@@ -210,15 +210,16 @@ def meta_digest(meta: Mapping[str, Any]) -> str:
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def write_meta(folder: Path, meta: Mapping[str, Any]) -> None:
-    """Write the description of an encoded corpus, with the sizes and digests of its files."""
+def write_meta(folder: Path, meta: Mapping[str, Any], known: Mapping[str, str | None] | None = None) -> None:
+    """Write the description of an encoded corpus, with the sizes and digests of its files.
+
+    known: digests of some files, by name, that were computed while these were written.
+    """
     from embeddings.corpora.corpus_validation import file_digest
 
     paths = [folder / name for name in (*FILES, *OPTIONAL) if (folder / name).exists()]
-    sizes, digests = (
-        {path.name: path.stat().st_size for path in paths},
-        {path.name: file_digest(path) for path in paths},
-    )
+    sizes = {path.name: path.stat().st_size for path in paths}
+    digests = {path.name: (known or {}).get(path.name) or file_digest(path) for path in paths}
     content = {**meta, "files": sizes, "digests": digests}
     text = json.dumps({**content, "digest": meta_digest(content)}, indent=1, ensure_ascii=False)
     (folder / META).write_text(text + "\n", "utf-8")

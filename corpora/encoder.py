@@ -149,7 +149,7 @@ class Encoder:
                 "has_items": self.has_items,
                 **description,
             }
-            write_meta(self.folder, meta)
+            write_meta(self.folder, meta, {IDS: self.ids.file_digest})
 
     def fingerprint(self, vocabulary: Vocabulary) -> str:
         """Return a digest of everything that a trainer sees of the corpus."""
