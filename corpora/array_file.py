@@ -77,7 +77,7 @@ class ArrayFile:
             old = np.empty(min(size, end - position) // self.dtype.itemsize, self.dtype)
             with lock:
                 self.file.seek(position)
-                self.file.readinto(old.data)  # type: ignore[attr-defined]
+                self.file.readinto(old.data)
             new = function(old)
             with lock:
                 self.file.seek(position)
