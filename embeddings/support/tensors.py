@@ -8,6 +8,8 @@ spaces, and names nothing twice. All of it is checked, so that no two parsers ca
 """
 
 import json
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -43,8 +45,9 @@ def save(tensors: Mapping[str, np.ndarray], path: Path) -> None:
     try:
         save_file({name: np.asarray(array, order="C") for name, array in tensors.items()}, str(path))
         path.chmod(mode)
-    except SafetensorError as error:  # raised for any OS error
-        raise OSError(str(error)) from error
+    except SafetensorError as error:  # raised for any OS error, whose number is in its message
+        number = re.search(r"os error (\d+)", str(error)) if os.name == "posix" else None
+        raise (OSError(int(number[1]), os.strerror(int(number[1]))) if number else OSError(str(error))) from error
 
 
 def load(path: Path) -> dict[str, np.ndarray]:

@@ -139,3 +139,13 @@ def test_arrays_are_aligned(tmp_path):
     array = tensors.load(tmp_path / "t")["a"]
     assert array.flags.aligned
     assert array.tolist() == [1, 2]
+
+
+def test_an_error_of_the_system_keeps_its_reason(tmp_path, monkeypatch):
+    def save_file(*_):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(safetensors.numpy, "save_file", save_file)
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        tensors.save({"a": np.zeros(1)}, tmp_path / "x")
+    assert raised.value.strerror == "No space left on device"
