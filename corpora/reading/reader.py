@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import UTF8, Transcoder, check_signs
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
+from embeddings.corpora.reading.iterable_items import check_tokens, first_items, refuse_path
 from embeddings.corpora.reading.peekable_stream import PeekableStream
 from embeddings.corpora.reading.read_ahead import ReadAhead
 from embeddings.corpora.reading.sources import File, Items, Source, Texts
@@ -281,16 +281,6 @@ class SourceReader:
         self.progress(self.done)
 
 
-def first_items(items: Iterator[Any]) -> list[Any]:
-    """The items up to the first one that is not null."""
-    first = []
-    for item in items:
-        first.append(item)
-        if not is_null(item):
-            break
-    return first
-
-
 def archive_records(file_type: FileType, data: PeekableStream, size: int) -> "Iterator[Record]":
     """Yield the pages of a WARC file or of a MediaWiki dump."""
     if file_type is FileType.WARC:
@@ -300,26 +290,3 @@ def archive_records(file_type: FileType, data: PeekableStream, size: int) -> "It
     from embeddings.corpora.reading.wikipedia_dump import wikipedia_records
 
     return wikipedia_records(iter(partial(data.read_some, size), b""), data.name)
-
-
-def refuse_path(item: str) -> None:
-    """Refuse an iterable of file names instead of texts."""
-    try:
-        is_file = len(item) < 4096 and Path(item).is_file()
-    except (OSError, ValueError):
-        is_file = False
-    if is_file:
-        raise CorpusError(f"an iterable must contain texts, but its first item, {item!r}, is a file: Corpus(*paths)")
-
-
-def check_tokens(number: int, item: Any) -> list[str]:
-    """Return the item as a list of tokens."""
-    if isinstance(item, str) and number > 1:
-        raise CorpusError(f"item {number} is a string, but the first item is a list of tokens")
-    if isinstance(item, str | bytes | Mapping | set | frozenset) or not isinstance(item, Iterable):
-        raise CorpusError(f"item {number} is {describe(item)}; items must be strings or lists of strings")
-    tokens = list(item)
-    for token in tokens:
-        if not isinstance(token, str):
-            raise CorpusError(f"item {number} contains a token {describe(token)}; tokens must be strings")
-    return tokens

@@ -66,10 +66,7 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     model = configured_trainer.train(synonym_corpus(configured_trainer), threads=1, seed=7, report=reports.append)
     check_model(configured_trainer, model)
     check_reports(reports)
-    if configured_trainer.reads_labels:
-        check_labels(model)
-    else:
-        check_synonyms(model)
+    (check_labels if configured_trainer.reads_labels else check_synonyms)(model)
     check_repeated(configured_trainer, model)
     check_saved(model)
     check_composing(kind, model)
@@ -246,10 +243,8 @@ class InterruptSecondEpoch(Callback):
 def check_replicas(trainer: Trainer) -> None:
     """Assert that replicas learn the same with any number of threads, also if they are interrupted and resumed."""
     replicas, threads = Replicas(3), min(2, trainer.max_threads or 2)
-    models = [
-        trainer.train(synonym_corpus(trainer), threads=number, seed=7, run_options=RunOptions(replicas=replicas))
-        for number in (1, threads)
-    ]
+    options = RunOptions(replicas=replicas)
+    models = [trainer.train(synonym_corpus(trainer), threads=n, seed=7, run_options=options) for n in (1, threads)]
     for name, table in {"vectors": models[0].vectors.matrix, **models[0].tables}.items():
         other = models[1].vectors.matrix if name == "vectors" else models[1].tables[name]
         assert other.tobytes() == table.tobytes(), (
