@@ -25,7 +25,7 @@ from time import perf_counter
 from classification_data import AG_NEWS, FOLDS, IMDB, prepare
 from classifier_cells import MANY_THREADS, Cell, Study, autotune, load, predict, quantize, train
 from classifier_tables import COLUMNS, FASTTEXT, OURS, SKLEARN, table
-from objective_study import append_rows, read_rows
+from study_rows import append_rows, read_rows
 
 PARTS = ("train", "predict", "quantize", "load", "autotune")
 FORMS = ("bin", "ftz")
@@ -77,7 +77,7 @@ def run(path: Path, options: argparse.Namespace) -> None:
         lines = (process.stdout if process.returncode == 0 else process.stderr).strip().splitlines() or [""]
         if process.returncode == 0:
             rows = [[*cell.key, name, f"{value:.10g}"] for name, value in json.loads(lines[-1]).items()]
-            append_rows(path, [row for row in rows if options.seconds or row[-2] != "CPU seconds"], COLUMNS)
+            append_rows(path, COLUMNS, [row for row in rows if options.seconds or row[-2] != "CPU seconds"])
         sys.stderr.write(f"{' '.join(cell.key)}: {lines[-1]} ({perf_counter() - start:.0f} s)\n")
     if path.exists():
         path.with_suffix(".md").write_text(table(path), encoding="utf-8")

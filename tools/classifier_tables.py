@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 from classification_data import FOLDS
-from objective_study import read_rows
+from study_rows import read_rows
 
 from embeddings.eval.machine import processor
 

@@ -10,14 +10,12 @@ writes the table of `table` next to it, RESULTS.md. Give several of an option by
 """
 
 import argparse
-import csv
 import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -25,9 +23,11 @@ from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from itertools import islice, product
 from pathlib import Path
-from statistics import fmean
 from threading import Lock
 from typing import Any, NamedTuple
+
+from objective_tables import FULL, MODELS, OBJECTIVES, REFUSED, SECONDS, table
+from study_rows import append_rows, read_rows
 
 import embeddings as em
 from embeddings import registry
@@ -35,34 +35,12 @@ from embeddings.corpora.reading.compressed_files import open_decompressed
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark.job import Job, ModelConfig
 from embeddings.eval.benchmark.peers import Clock, run_gensim, timing
-from embeddings.eval.machine import processor
 
-MODELS = ("skipgram", "cbow", "structured-skipgram", "continuous-window", "paragraph-dbow", "paragraph-dm")
-FULL = "full-softmax"
-OBJECTIVES: dict[str, dict[str, Any]] = {  # our settings of each
-    "negative-sampling": {},
-    "nce": {"objective": "nce"},
-    "nce --nce-normalizer trained": {"objective": "nce", "nce_normalizer": "trained"},
-    "sampled-softmax": {"objective": "sampled-softmax"},
-    "sampled-softmax --proposals log-uniform": {"objective": "sampled-softmax", "proposals": "log-uniform"},
-    "hierarchical-softmax": {"objective": "hierarchical-softmax"},
-    "hierarchical-softmax --tree clusters": {"objective": "hierarchical-softmax", "tree": "clusters"},
-    "adaptive-softmax": {"objective": "adaptive-softmax"},
-    FULL: {"objective": FULL},
-}
 PEER_MODELS, PEER_OBJECTIVES = ("skipgram", "cbow"), ("negative-sampling", "hierarchical-softmax")
 OURS, GENSIM, WORD2VEC = "embeddings", "gensim", "word2vec.c"
 COLUMNS = ("model", "objective", "tool", "seed", "words", "epochs", "measure", "value")
-SECONDS, PERPLEXITY, REFUSED = "CPU seconds", "perplexity", "refused"
 PERCENT = ("spearman", "accuracy")
 WORDS_PER_LINE = 1000  # which is a document of paragraph vectors
-NOTES = """
-- Scores are Spearman's correlations and accuracies in percent, means over the seeds; ± half the range of the seeds.
-- CPU seconds are those of training alone, on one thread, without reading the text; the fastest seed. Those of
-  word2vec.c include its table of random words with negative sampling.
-- `full-softmax` is trained on fewer words where the column says so: its scores and perplexity are those of that text.
-- Perplexities of different models cannot be compared, see `docs/guide/objectives.md`.
-"""
 
 
 class Cell(NamedTuple):
@@ -110,7 +88,7 @@ def run(path: Path, options: argparse.Namespace) -> None:
             with lock:
                 if process.returncode == 0:
                     results = json.loads(lines[-1])
-                    append_rows(path, [[*cell.key, *map(str, one)] for one in results])
+                    append_rows(path, COLUMNS, [[*cell.key, *map(str, one)] for one in results])
                 sys.stderr.write(f"{' '.join(cell.key)}: {lines[-1]}\n")
 
         list(pool.map(measure, cells))
@@ -237,61 +215,6 @@ def child_seconds(command: Sequence[str]) -> float:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def append_rows(path: Path, rows: Iterable[Sequence[str]], columns: Sequence[str] = COLUMNS) -> None:
-    """Add rows to a table; a new one begins with the names of the columns."""
-    is_new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([columns, *rows] if is_new else rows)
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a table."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
-def table(path: Path) -> str:
-    """The results as Markdown: a table with a row for each model, objective and tool, and the refused ones."""
-    values: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    refused = {}
-    for row in read_rows(path):
-        if row["measure"] == REFUSED:
-            refused[row["model"], row["objective"]] = row["value"]
-        else:
-            key = tuple(row[column] for column in ("model", "objective", "tool", "words", "epochs"))
-            values[key][row["measure"]].append(float(row["value"]))
-    measures = list(dict.fromkeys(name for scores in values.values() for name in scores if name != PERPLEXITY))
-    heads = ["model", "objective", "tool", "words", "epochs", *measures, PERPLEXITY]
-    rows = [
-        [f"`{key[0]}`", f"`{key[1]}`", key[2], f"{int(key[3]):,}", key[4]]
-        + [format_values(name, scores.get(name, [])) for name in (*measures, PERPLEXITY)]
-        for key, scores in sorted(values.items(), key=lambda item: order(item[0]))
-    ]
-    aligned = [*["---"] * 3, *["---:"] * (len(heads) - 3)]
-    lines = [f"| {' | '.join(line)} |" for line in [heads, aligned, *rows]]
-    if refused:
-        lines += ["", "Refused combinations:", ""]
-        lines += [f"- `{model}` with `{objective}`: {reason}" for (model, objective), reason in refused.items()]
-    return "\n".join(lines) + "\n" + NOTES + f"- Measured on {processor()}.\n"
-
-
-def order(key: tuple[str, ...]) -> tuple[int, int, str]:
-    """Where a row of the table stands."""
-    return MODELS.index(key[0]), list(OBJECTIVES).index(key[1]), key[2]
-
-
-def format_values(measure: str, values: Sequence[float]) -> str:
-    """The values of a measure over seeds in one field; empty if there are none."""
-    if not values:
-        return ""
-    if measure == SECONDS:
-        return f"{min(values):.1f}"
-    if measure == PERPLEXITY:
-        return f"{fmean(values):.0f}"
-    spread = f" ± {(max(values) - min(values)) / 2:.1f}" if len(values) > 1 else ""
-    return f"{fmean(values):.1f}{spread}"
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -13,7 +13,6 @@ are not recorded.
 """
 
 import argparse
-import csv
 import json
 import os
 import subprocess
@@ -26,6 +25,8 @@ from pathlib import Path
 from statistics import fmean
 from threading import Lock
 from typing import Any, NamedTuple
+
+from study_rows import append_rows, read_rows
 
 import embeddings as em
 from embeddings import registry
@@ -65,7 +66,7 @@ def run(folder: Path, options: argparse.Namespace) -> None:
     """Train and score the cells that the results do not hold yet, and write the tables."""
     path, lock = folder / "results.tsv", Lock()
     folder.mkdir(parents=True, exist_ok=True)
-    done = {tuple(row[column] for column in COLUMNS[:8]) for row in read_rows(path)}
+    done = {tuple(row[column] for column in COLUMNS[:8]) for row in read_rows(path)} if path.exists() else set()
     sets = {name: getattr(options, name) for name in ("similarity", "analogy", "documents") if getattr(options, name)}
     sets |= {} if options.half is None else {"half": options.half}
     unwanted = (SECONDS, MERGE_SECONDS) if options.no_times else ()
@@ -79,7 +80,7 @@ def run(folder: Path, options: argparse.Namespace) -> None:
         with lock:
             if process.returncode == 0:
                 values = [one for one in json.loads(lines[-1]) if one[0] not in unwanted]
-                append_rows(path, [[*cell.key, *map(str, one)] for one in values])
+                append_rows(path, COLUMNS, [[*cell.key, *map(str, one)] for one in values])
             sys.stderr.write(f"{' '.join(cell.key)}: {lines[-1]}\n")
 
     with ThreadPoolExecutor(options.processes) as pool:
@@ -131,21 +132,6 @@ def measured_merges() -> list[float]:
 
     ReplicaTables.merge = measured  # type: ignore[method-assign]
     return seconds
-
-
-def append_rows(path: Path, rows: list[list[str]]) -> None:
-    """Add rows to the results."""
-    is_new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows] if is_new else rows)
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of the results; none if there are no results."""
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
 
 
 def write_tables(folder: Path) -> None:

@@ -9,14 +9,15 @@ python tools/settings_study.py halves RESULTS.tsv    (of sets whose names end wi
 """
 
 import argparse
-import csv
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from statistics import fmean
+
+from study_rows import append_rows, read_rows
 
 import embeddings as em
 from embeddings import registry
@@ -34,7 +35,7 @@ def run(path: Path, arguments: argparse.Namespace) -> None:
         name, _, file = corpus.partition("=")
         if (name, model, str(seed)) not in done:
             results = scores(model, file, seed, arguments)
-            append_rows(path, [[name, model, str(seed), *result] for result in results])
+            append_rows(path, COLUMNS, [[name, model, str(seed), *result] for result in results])
 
 
 def scores(model: str, file: str, seed: int, arguments: argparse.Namespace) -> list[list[str]]:
@@ -63,19 +64,6 @@ def scores(model: str, file: str, seed: int, arguments: argparse.Namespace) -> l
         if result.section is None and result.measure in ("spearman", "accuracy") and result.method != MAJORITY
     ]
     return [[one.set, f"{one.value or 0:.4f}", str(one.covered), str(one.total)] for one in totals]
-
-
-def append_rows(path: Path, rows: Iterable[Sequence[str]]) -> None:
-    """Add rows to a table; a new one begins with the names of the columns."""
-    is_new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows] if is_new else rows)
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a table."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
 
 
 def read_values(path: Path) -> dict[tuple[str, str], Scores]:

@@ -12,11 +12,10 @@ holds, and writes the tables of `table` next to it, RESULTS.md. Give several of 
 """
 
 import argparse
-import csv
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from retrieval_articles import TASKS, make_query, read_articles, write_task
+from study_rows import append_rows, read_rows
 
 import embeddings as em
 from embeddings.corpora.pair_encoding import PairFormat
@@ -181,23 +181,10 @@ def run(path: Path, options: argparse.Namespace) -> None:
                 assert trained is not None
                 rows = [[name, seed, "", "", SECONDS, f"{seconds:.1f}"]]
                 rows += [[name, seed, *one[:3], f"{one[3]:.3f}"] for one in study.scores(trained)]
-                append_rows(path, rows)
+                append_rows(path, COLUMNS, rows)
                 sys.stderr.write(f"{name}, seed {seed}: {seconds:.0f} CPU seconds\n")
     if path.exists():
         path.with_suffix(".md").write_text(table(path), encoding="utf-8")
-
-
-def append_rows(path: Path, rows: Iterable[Sequence[Any]]) -> None:
-    """Add rows to a table; a new one begins with the names of the columns."""
-    heads = [] if path.exists() else [COLUMNS]
-    with path.open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([*heads, *rows])
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a table."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
 
 
 def table(path: Path) -> str:

@@ -10,7 +10,6 @@ tables of `table` next to it. `--common` has settings of all models, `--rows` is
 """
 
 import argparse
-import csv
 import sys
 import tempfile
 from collections import defaultdict
@@ -21,7 +20,7 @@ from statistics import fmean
 
 import numpy as np
 from hidden_words import HIDDEN, KNOWN, MAX_CONTEXTS, RARE, HiddenWords, Substitute
-from settings_study import read_rows
+from study_rows import append_rows, read_rows
 
 import embeddings as em
 from embeddings.analysis.context_map import ContextMap, mean_map
@@ -55,15 +54,8 @@ def run(path: Path, arguments: argparse.Namespace) -> None:
         name, _, file = corpus.partition("=")
         if (name, str(seed)) not in done:
             rows = [[name, str(seed), *map(str, row[:-1]), f"{row[-1]:.4f}"] for row in study(file, seed, arguments)]
-            append_rows(path, rows)
+            append_rows(path, COLUMNS, rows)
     path.with_suffix(".md").write_text(table(path), encoding="utf-8")
-
-
-def append_rows(path: Path, rows: Sequence[Sequence[str]]) -> None:
-    """Add rows to a table; a new one begins with the names of the columns."""
-    is_new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows] if is_new else rows)
 
 
 def study(file: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import classification_data
 import classifier_study
 import classifier_tables
-from objective_study import append_rows
+from study_rows import append_rows
 
 ROWS = [
     ("train", "sst", "0", "embeddings", "10", "threads 1 seed 1", "CPU seconds", "2.04"),
@@ -36,7 +36,7 @@ TABLE = """| texts | classifier | dim | accuracy | macro-F1 | CPU seconds |
 
 
 def test_table(tmp_path):
-    append_rows(tmp_path / "results.tsv", ROWS, classifier_tables.COLUMNS)
+    append_rows(tmp_path / "results.tsv", classifier_tables.COLUMNS, ROWS)
     assert classifier_tables.table(tmp_path / "results.tsv").startswith(TABLE)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import objective_study
 import pytest
+from study_rows import append_rows, read_rows
 
 ROWS = [
     ("cbow", "nce", "embeddings", "1", "900", "3", "CPU seconds", "2.54"),
@@ -29,7 +30,7 @@ Refused combinations:
 
 def test_table_has_the_means_over_seeds_and_the_fastest(tmp_path):
     path = tmp_path / "results.tsv"
-    objective_study.append_rows(path, ROWS)
+    append_rows(path, objective_study.COLUMNS, ROWS)
     assert objective_study.table(path).startswith(TABLE)
 
 
@@ -42,7 +43,7 @@ def test_a_run_lists_refused_cells_and_skips_what_the_file_holds(tmp_path, capsy
     command += ["--model", "skipgram", "--model", "paragraph-dbow"]
     objective_study.main(command)
     assert len(capsys.readouterr().err.splitlines()) == 2
-    rows = [tuple(row[name] for name in ("model", "measure")) for row in objective_study.read_rows(path)]
+    rows = [tuple(row[name] for name in ("model", "measure")) for row in read_rows(path)]
     measures = ["CPU seconds", "pairs", "perplexity"]
     assert sorted(rows) == [("paragraph-dbow", "refused"), *(("skipgram", name) for name in measures)]
     assert path.with_suffix(".md").read_text(encoding="utf-8") == objective_study.table(path)

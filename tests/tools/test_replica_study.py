@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import replica_study
+from study_rows import append_rows, read_rows
 
 CELLS = [
     (("text", "cbow", "3", "0", "0", "", "0.05", "1"), "40.0", "10", "0"),
@@ -24,7 +25,7 @@ TABLE = """| corpus | model | epochs | replicas | merge every | rule | rate | se
 def test_the_loss_is_that_from_the_best_rate_of_one_thread(tmp_path):
     measures = (replica_study.SCORE, replica_study.SECONDS, replica_study.MERGE_SECONDS)
     rows = [[*key, name, value] for key, *values in CELLS for name, value in zip(measures, values, strict=True)]
-    replica_study.append_rows(tmp_path / "results.tsv", rows)
+    append_rows(tmp_path / "results.tsv", replica_study.COLUMNS, rows)
     replica_study.write_tables(tmp_path)
     assert (tmp_path / "results.md").read_text(encoding="utf-8").startswith(TABLE)
 
@@ -37,16 +38,16 @@ def test_a_run_skips_cells_that_are_done(tmp_path, capsys):
     command += ["--replicas", "0", "2", "--merge-every", "100"]
     replica_study.main(command)
     assert len(capsys.readouterr().err.splitlines()) == 2
-    rows = replica_study.read_rows(folder / "results.tsv")
+    rows = read_rows(folder / "results.tsv")
     assert {(row["replicas"], row["measure"]) for row in rows} >= {("0", "score"), ("2", "score"), ("2", "pairs")}
     assert (folder / "results.png").stat().st_size > 1000
     replica_study.main(command)
-    assert replica_study.read_rows(folder / "results.tsv") == rows
+    assert read_rows(folder / "results.tsv") == rows
 
 
 def test_the_table_of_the_documentation_is_that_of_the_runs():
     folder = Path(__file__).parents[2] / "eval" / "results" / "replicas"
     if not folder.exists():
         pytest.skip("not measured yet")
-    rows = replica_study.summaries(replica_study.read_rows(folder / "results.tsv"))
+    rows = replica_study.summaries(read_rows(folder / "results.tsv"))
     assert (folder / "results.md").read_text(encoding="utf-8") == replica_study.table(rows)

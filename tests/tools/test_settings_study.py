@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import settings_study
+from study_rows import append_rows, read_rows
 
 ROWS = [
     ("a", "cbow:epochs=1", "1", "x", "0.5"), ("a", "cbow:epochs=1", "2", "x", "0.3"),
@@ -20,7 +21,7 @@ TABLE = """| model | a: x | b: x | mean | range of seeds |
 
 def test_table_has_the_means_over_seeds_and_the_best_first(tmp_path):
     path = tmp_path / "results.tsv"
-    settings_study.append_rows(path, [[*row, "9", "9"] for row in ROWS])
+    append_rows(path, settings_study.COLUMNS, [[*row, "9", "9"] for row in ROWS])
     assert settings_study.table(path) == TABLE
 
 
@@ -66,7 +67,7 @@ def test_each_half_of_a_set_is_scored(tmp_path):
         "--halves",
     ]
     settings_study.main([*arguments, "--common", "epochs=1,dim=4", "cbow:window=2"])
-    rows = settings_study.read_rows(results)
+    rows = read_rows(results)
     assert [row["set"] for row in rows] == ["pairs-dev", "pairs-test"]
     assert sum(int(row["total"]) for row in rows) == 28
     assert settings_study.halves(results).startswith("| model | small |\n")

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import text_pair_study as study
+from study_rows import append_rows, read_rows
 
 ROWS = [
     ("skip-gram", 1, "", "", "CPU seconds", 9.4),
@@ -33,7 +34,7 @@ PARAGRAPH = "Anarchism is a political philosophy. It holds the state to be undes
 
 
 def test_tables_are_means_over_seeds(tmp_path):
-    study.append_rows(tmp_path / "results.tsv", ROWS)
+    append_rows(tmp_path / "results.tsv", study.COLUMNS, ROWS)
     assert study.table(tmp_path / "results.tsv").startswith(TABLE)
 
 
@@ -65,7 +66,7 @@ def test_a_run_holds_articles_out_and_skips_what_the_file_holds(tmp_path, capsys
     command += ["--training", "skip-gram, then all pairs, then some with hard negatives"]
     study.main(command)
     assert "seed 1" in capsys.readouterr().err
-    rows = study.read_rows(path)
+    rows = read_rows(path)
     assert {row["set"] for row in rows} == {"", "rated", *study.TASKS}
     assert {row["pool"] for row in rows} == {"", *study.POOLS}
     assert path.with_suffix(".md").read_text(encoding="utf-8") == study.table(path)

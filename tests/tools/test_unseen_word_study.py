@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import unseen_word_study
 from hidden_words import HIDDEN, KNOWN, RARE, HiddenWords
+from study_rows import append_rows, read_rows
 
 import embeddings as em
 from embeddings.eval.datasets.word_pairs import WordPairs
@@ -44,8 +45,8 @@ def test_tables_have_means_over_sets_and_seeds(tmp_path):
         ("mean", "1", "hidden", "y", 30, 0.4),
         ("other", "all", "hidden", "x", 10, 0.5),
     ]
-    unseen_word_study.append_rows(path, [["text", "1", *map(str, row)] for row in rows])
-    unseen_word_study.append_rows(path, [["text", "2", "mean", "1", "hidden", "x", "20", "0.4"]])
+    append_rows(path, unseen_word_study.COLUMNS, [["text", "1", *map(str, row)] for row in rows])
+    append_rows(path, unseen_word_study.COLUMNS, [["text", "2", "mean", "1", "hidden", "x", "20", "0.4"]])
     text = unseen_word_study.table(path)
     assert "2 seeds; pairs: 15 of x, 30 of y" in text
     assert "| other |  |  |  |  |  |  | 50.0 |" in text
@@ -77,7 +78,7 @@ def test_a_run_scores_all_substitutes(tmp_path):
     ]
     command += ["--seed", "1", "--common", "epochs=1,dim=8,min_count=5", "--rows", "2"]
     unseen_word_study.main(command)
-    methods = {row["method"] for row in unseen_word_study.read_rows(path)}
+    methods = {row["method"] for row in read_rows(path)}
     assert len(methods) == 12
     size = path.stat().st_size
     unseen_word_study.main(command)
