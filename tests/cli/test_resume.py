@@ -7,16 +7,21 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 from commands import SMALL, TEXT, expect, process, refused
+from interrupted_runs import interrupted_at_check
 
 import embeddings as em
+from embeddings.errors import OutputError
+from embeddings.training import hogwild
 
-EPOCHS = ["--dim", "10", "--threads", "1", "--epochs", "6000"]
+EPOCHS = ["--dim", "10", "--threads", "1", "--epochs", "200"]
+LONG = [*EPOCHS[:-1], "4000"]
 INTERRUPTED = """
 import os, signal
 from embeddings.cli import main, progress_bar
 from embeddings.training import hogwild
-hogwild.INTERVAL = 0.001
+hogwild.REPORT_INTERVAL = 0.001
 def end(self, progress):
     if progress.words:
         os.kill(os.getpid(), signal.{name})
@@ -32,30 +37,44 @@ def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "text.txt"
 
 
-def interrupted(*args: object, name: str = "SIGINT") -> subprocess.CompletedProcess[str]:
+def interrupt(*args: object) -> Result:
+    """A skip-gram run that Ctrl-C ends early."""
+    with interrupted_at_check(8):
+        return expect("train", "skipgram", *args, *EPOCHS, code=130)
+
+
+def interrupted_process(*args: object, name: str) -> subprocess.CompletedProcess[str]:
     """A skip-gram run that gets the signal with its first progress report."""
     return process("train", "skipgram", *args, script=INTERRUPTED.format(name=name))
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model of a run that nothing interrupts."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "text.txt").write_text(TEXT)
+    expect("train", "skipgram", folder / "text.txt", "-o", folder / "v", *LONG)
+    assert not (folder / "v.checkpoints").exists()
+    return folder / "v"
+
+
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_writes_a_checkpoint_and_resuming_gives_the_same_bytes(text, tmp_path, name, code):
-    expect("train", "skipgram", text, "-o", "whole", *EPOCHS)
-    assert not (tmp_path / "whole.checkpoints").exists()
-    result = interrupted(text, "-o", "v", *EPOCHS, name=name)
+def test_a_signal_writes_a_checkpoint_and_resuming_gives_the_same_bytes(text, tmp_path, whole, name, code):
+    result = interrupted_process(text, "-o", "v", *LONG, name=name)
     assert result.returncode == code
     assert "saved to v;" in result.stderr
     assert "--resume" in result.stderr
     words = em.load_model("v").record["words"]
-    assert 0 < words < 6_000_000
-    assert f"{words:,} of 6,000,000 words" in expect("train", "skipgram", text, "-o", "v", *EPOCHS, "--resume").stderr
-    whole, resumed = em.load_model("whole"), em.load_model("v")
-    assert whole.vectors.matrix.tobytes() == resumed.vectors.matrix.tobytes()
-    assert whole.tables["output"].tobytes() == resumed.tables["output"].tobytes()
+    assert 0 < words < 4_000_000
+    assert f"{words:,} of 4,000,000 words" in expect("train", "skipgram", text, "-o", "v", *LONG, "--resume").stderr
+    expected, resumed = em.load_model(whole), em.load_model("v")
+    assert expected.vectors.matrix.tobytes() == resumed.vectors.matrix.tobytes()
+    assert expected.tables["output"].tobytes() == resumed.tables["output"].tobytes()
     assert not (tmp_path / "v.checkpoints").exists()
 
 
 def test_resuming_replaces_only_what_the_interrupted_run_saved(text, tmp_path):
-    assert interrupted(text, "-o", "v.bin", *EPOCHS).returncode == 130
+    interrupt(text, "-o", "v.bin")
     os.utime("v.bin", (1, 1))
     command = ["train", "skipgram", text, "-o", "v.bin", *EPOCHS, "--resume"]
     assert "v.bin" in refused(*command, code=1)
@@ -64,7 +83,7 @@ def test_resuming_replaces_only_what_the_interrupted_run_saved(text, tmp_path):
 
 
 def test_an_unfinished_run_is_not_restarted_without_force(text, tmp_path):
-    assert interrupted(text, "-o", "v", *EPOCHS).returncode == 130
+    interrupt(text, "-o", "v")
     command = ["train", "skipgram", text, "-o", "v", *EPOCHS]
     refused(*command, code=1)
     (tmp_path / "v").rename(tmp_path / "elsewhere")
@@ -104,42 +123,33 @@ def test_bad_options(text, tmp_path, options, code, facts):
 
 
 def test_without_checkpoints(text, tmp_path):
-    result = interrupted(text, "-o", "v", *EPOCHS, "--checkpoint-every", "never")
-    assert result.returncode == 130
+    result = interrupt(text, "-o", "v", "--checkpoint-every", "never")
     assert "--resume" not in result.stderr
     assert not (tmp_path / "v.checkpoints").exists()
 
 
 @pytest.mark.slow
 def test_info_on_checkpoints_and_logs(text):
-    assert interrupted(text, "-o", "v", *EPOCHS, "--log", "run.jsonl").returncode == 130
+    interrupt(text, "-o", "v", "--log", "run.jsonl")
     words = em.load_model("v").record["words"]
     for path, what in (("v.checkpoints", "checkpoints of a run"), ("run.jsonl", "log of a run")):
         properties = json.loads(expect("info", path, "--json").stdout)
         assert (properties["what"], properties["trainer"], properties["words"]) == (what, "skipgram", words)
-        assert (properties["settings"]["epochs"], properties["seed"]) == (6000, 1)
-    assert (properties["state"], properties["total_words"]) == ("interrupted", 6_000_000)
+        assert (properties["settings"]["epochs"], properties["seed"]) == (200, 1)
+    assert (properties["state"], properties["total_words"]) == ("interrupted", 200_000)
     expect("train", "skipgram", text, "-o", "v", *EPOCHS, "--log", "run.jsonl", "--resume")
     properties = json.loads(expect("info", "run.jsonl", "--json", "--full").stdout)
     assert (properties["state"], properties["runs"], properties["interrupts"]) == ("ended", 2, 1)
-    assert properties["words"] == properties["total_words"] == 6_000_000
+    assert properties["words"] == properties["total_words"] == 200_000
 
 
-def test_warnings_about_checkpoints_are_printed_even_with_quiet(text):
-    script = """
-from embeddings.cli import main
-from embeddings.errors import OutputError
-from embeddings.training import hogwild
-from embeddings.training.checkpoints import Checkpoints
-hogwild.INTERVAL = 0.001
-def fail(self, state, words):
-    raise OutputError("no space left")
-Checkpoints.write = fail
-main()
-"""
-    options = ["--checkpoint-every", "1w", "--quiet"]
-    result = process("train", "skipgram", text, "-o", "v", *EPOCHS, *options, script=script)
-    assert result.returncode == 0
+def test_warnings_about_checkpoints_are_printed_even_with_quiet(text, monkeypatch):
+    def fail(self, state, words):
+        raise OutputError("no space left")
+
+    monkeypatch.setattr(hogwild, "REPORT_INTERVAL", 0.001)
+    monkeypatch.setattr(em.Checkpoints, "write", fail)
+    result = expect("train", "skipgram", text, "-o", "v", *LONG, "--checkpoint-every", "1w", "--quiet")
     assert re.fullmatch(r"warning: .*no space left\n", result.stderr)
 
 
