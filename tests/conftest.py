@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -87,10 +88,16 @@ def root():
 
 
 @pytest.fixture
-def python(tmp_path):
+def python(tmp_path, start_python):
     """A function that runs Python with arguments in a new process outside the checkout."""
+    return partial(start_python, cwd=tmp_path)
 
-    def run(*args, check=True, cwd=tmp_path, path=(), **env):
+
+@pytest.fixture(scope="session")
+def start_python():
+    """A function that runs Python with arguments in a new process in a folder, for fixtures of modules."""
+
+    def run(*args, cwd, check=True, path=(), **env):
         search = os.pathsep.join([*map(str, path), *filter(None, [os.environ.get("PYTHONPATH")])])
         result = subprocess.run(
             [sys.executable, *map(str, args)],

@@ -2,8 +2,10 @@
 
 import inspect
 import os
+import pickle
 import re
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import numba
@@ -46,10 +48,8 @@ print(entry(1), other(1), sum(entry.stats.cache_hits.values()), sum(other.stats.
 """
 
 
-@pytest.fixture
-def room(tmp_path):
-    """A foreign package: a kernel in one file, what it calls in another."""
-    folder = tmp_path / "room"
+def write_room(folder):
+    """Write a foreign package: a kernel in one file, what it calls in another."""
     folder.mkdir()
     (folder / "__init__.py").write_text("")
     (folder / "part.py").write_text(PART)
@@ -58,23 +58,52 @@ def room(tmp_path):
 
 
 @pytest.fixture
+def room(tmp_path):
+    """A foreign package with kernels."""
+    return write_room(tmp_path / "room")
+
+
+@pytest.fixture(scope="module")
+def first_run(tmp_path_factory, start_python):
+    """A folder with the package and the cache of its first run."""
+    folder = tmp_path_factory.mktemp("first")
+    write_room(folder / "room")
+    result = start_python("-c", RUN, cwd=folder, path=[folder], **settings(folder / "cache"))
+    assert result.stdout.split() == ["20", "200", "0", "0"]
+    return folder
+
+
+@pytest.fixture
+def compiled_room(first_run, tmp_path):
+    """A foreign package whose kernels are in the cache."""
+    for name in ("room", "cache"):
+        shutil.copytree(first_run / name, tmp_path / name)
+    return tmp_path / "room"
+
+
+def settings(cache):
+    """The environment of a run.
+
+    Python itself takes an edit within a second that keeps the size for no edit, unless there is no bytecode.
+    """
+    return {"EMBEDDINGS_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@pytest.fixture
 def run(tmp_path, python):
     """Run the kernels in a new process; returns their results and cache hits."""
 
     def run(code=RUN, cache=tmp_path / "cache"):
-        # Python itself takes an edit within a second that keeps the size for no edit, unless there is no bytecode.
-        settings = {"EMBEDDINGS_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
-        return python("-c", code, path=[tmp_path], **settings).stdout.split()
+        return python("-c", code, path=[tmp_path], **settings(cache)).stdout.split()
 
     return run
 
 
-def test_an_edit_of_a_called_function_recompiles(room, run):
-    assert run() == ["20", "200", "0", "0"]
+def test_an_edit_of_a_called_function_recompiles(compiled_room, run):
     assert run() == ["20", "200", "1", "1"]
-    (room / "part.py").write_text(PART.replace("+ 1", "+ 2"))
+    (compiled_room / "part.py").write_text(PART.replace("+ 1", "+ 2"))
     assert run() == ["30", "300", "0", "0"]
-    (room / "part.py").write_text(PART)
+    (compiled_room / "part.py").write_text(PART)
     assert run() == ["20", "200", "1", "1"], "the first generation is still cached"
 
 
@@ -112,38 +141,38 @@ def test_kernels_run_without_a_cache_folder(room, run, tmp_path):
     assert (tmp_path / "file").read_text() == ""
 
 
-def test_no_cache_files_next_to_the_sources(room, run):
-    run()
-    assert not list(room.rglob("*.nb[ic]"))
+def test_no_cache_files_next_to_the_sources(first_run):
+    assert list((first_run / "cache").rglob("*.nb[ic]"))
+    assert not list((first_run / "room").rglob("*.nb[ic]"))
 
 
-def test_a_cache_that_cannot_be_written_is_used(room, run, tmp_path):
+def test_a_cache_that_cannot_be_written_is_used(compiled_room, run, tmp_path):
     """As in a container whose image was prepared; nothing is unwritable to root, so the check says that it is."""
-    run()
     for path in (tmp_path / "cache").rglob("*"):
         path.chmod(0o555 if path.is_dir() else 0o444)
     code = "from embeddings.support import cache_folder\ncache_folder.create_writable = lambda path: None\n"
     assert run(code + RUN) == ["20", "200", "1", "1"]
 
 
-HARMFUL = """
-import pickle, numba
-from pathlib import Path
-
 class Harmful:
+    """Creates the file `harm` when it is unpickled."""
+
     def __reduce__(self):
         return Path.touch, (Path("harm"),)
 
-for index in Path("cache").rglob("*.nbi"):
-    index.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps(Harmful()))
-"""
+
+def spoil(cache):
+    """Write harmful indexes into a cache."""
+    for index in cache.rglob("*.nbi"):
+        index.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps(Harmful()))
+
+
 SHOW_WARNINGS = "import logging\nlogging.basicConfig(format='%(message)s')\n"
 
 
 @pytest.mark.parametrize("name", ["cache", "*.nbi"])
-def test_a_cache_that_others_can_write_to_is_not_used(room, run, python, tmp_path, name):
-    run()
-    python("-c", HARMFUL)
+def test_a_cache_that_others_can_write_to_is_not_used(compiled_room, python, tmp_path, name):
+    spoil(tmp_path / "cache")
     for path in tmp_path.rglob(name) if "*" in name else [tmp_path / name]:
         path.chmod(0o777)
         for folder in path.relative_to(tmp_path).parents[:-1]:  # else others cannot reach it
@@ -158,9 +187,8 @@ def test_a_cache_that_others_can_write_to_is_not_used(room, run, python, tmp_pat
     )
 
 
-def test_a_cache_of_another_user_is_not_used(room, run, python, tmp_path):
-    run()
-    python("-c", HARMFUL)
+def test_a_cache_of_another_user_is_not_used(compiled_room, python, tmp_path):
+    spoil(tmp_path / "cache")
     code = "import os\nfrom embeddings.support import cache_folder\ncache_folder.ROOT_USER = os.getuid() + 1\n"
     code += "uid = os.getuid() + 2\nos.getuid = lambda: uid\n"
     result = python("-c", SHOW_WARNINGS + code + RUN, path=[tmp_path], EMBEDDINGS_CACHE=str(tmp_path / "cache"))
@@ -169,10 +197,9 @@ def test_a_cache_of_another_user_is_not_used(room, run, python, tmp_path):
     assert f"{tmp_path}/cache belongs to another user; remove it, or set EMBEDDINGS_CACHE to a" in result.stderr
 
 
-def test_a_private_cache_runs_what_it_contains(room, run, python, tmp_path):
+def test_a_private_cache_runs_what_it_contains(compiled_room, python, tmp_path):
     """So the tests above would notice if the folder was used."""
-    run()
-    python("-c", HARMFUL)
+    spoil(tmp_path / "cache")
     python("-c", RUN, path=[tmp_path], EMBEDDINGS_CACHE=str(tmp_path / "cache"), check=False)
     assert (tmp_path / "harm").exists()
 
@@ -242,21 +269,15 @@ def test_our_kernels_ignore_save_errors():
     assert fill_block._cache.save_overload.__module__ == "embeddings.kernels.jit"
 
 
-def test_compiled_code_can_be_carried_to_another_folder(room, run, python, tmp_path):
+def test_compiled_code_can_be_carried_to_another_folder(compiled_room, run):
     """As to another machine of the same kind, where the sources have other paths and times."""
-    assert run() == ["20", "200", "0", "0"]
-    other = tmp_path / "other"
-    shutil.copytree(room, other / "room", copy_function=shutil.copyfile)
-    shutil.copytree(tmp_path / "cache", other / "cache")
-    for path in (other / "room").iterdir():
+    for path in compiled_room.iterdir():
         os.utime(path, (10**9, 10**9))
-    result = python("-c", RUN, path=[other], EMBEDDINGS_CACHE=str(other / "cache"))
-    assert result.stdout.split() == ["20", "200", "1", "1"]
+    assert run() == ["20", "200", "1", "1"]
 
 
 @pytest.mark.slow
-def test_compiled_code_of_another_processor_is_not_used(room, run, python, tmp_path):
-    assert run() == ["20", "200", "0", "0"]
+def test_compiled_code_of_another_processor_is_not_used(compiled_room, run, python, tmp_path):
     env = {"EMBEDDINGS_CACHE": str(tmp_path / "cache"), "NUMBA_CPU_NAME": "generic"}
     assert python("-c", RUN, path=[tmp_path], **env).stdout.split() == ["20", "200", "0", "0"]
     assert python("-c", RUN, path=[tmp_path], **env).stdout.split() == ["20", "200", "1", "1"]

@@ -1,5 +1,6 @@
 """Every edit of what a kernel is made of changes its digest, wherever it is."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,11 +50,20 @@ print(kernel_digest(entry.py_func), entry(1))
 """
 
 
-@pytest.fixture
-def distribution(tmp_path):
+@pytest.fixture(scope="module")
+def first_run(tmp_path_factory):
+    """The packages and their cache, and the digest and result of a first run."""
+    folder = tmp_path_factory.mktemp("first")
     for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return folder, *run(folder)
+
+
+@pytest.fixture
+def distribution(tmp_path, first_run):
+    """A copy of the packages and their cache."""
+    shutil.copytree(first_run[0], tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -74,8 +84,8 @@ def run(folder):
         pytest.param("kernels_a/entry.py", "+ constants_b", "- constants_b", "27", marks=pytest.mark.slow),
     ],
 )
-def test_an_edit_of_a_helper_elsewhere_is_seen(distribution, file, old, new, result):
-    digest, before = run(distribution)
+def test_an_edit_of_a_helper_elsewhere_is_seen(first_run, distribution, file, old, new, result):
+    _, digest, before = first_run
     assert before == "33"
     path = distribution / file
     assert old in path.read_text()
@@ -85,14 +95,14 @@ def test_an_edit_of_a_helper_elsewhere_is_seen(distribution, file, old, new, res
     assert edited != digest
 
 
-def test_an_edit_of_the_kernels_own_package_is_seen(distribution):
-    digest, _ = run(distribution)
+def test_an_edit_of_the_kernels_own_package_is_seen(first_run, distribution):
+    _, digest, _ = first_run
     (distribution / "kernels_a" / "unused.py").write_text("VALUE = 2\n")
     assert run(distribution)[0] != digest
 
 
-def test_an_edit_of_what_it_does_not_reach_changes_nothing(distribution):
-    digest, _ = run(distribution)
+def test_an_edit_of_what_it_does_not_reach_changes_nothing(first_run, distribution):
+    _, digest, _ = first_run
     (distribution / "stranger_c.py").write_text("VALUE = 2\n")
     assert run(distribution)[0] == digest
 

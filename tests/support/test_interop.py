@@ -142,16 +142,14 @@ em.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=1).fit_tra
 """
 
 
-def test_the_library_prints_nothing(python):
-    result = python("-W", "error", "-c", EVERYTHING)
-    assert (result.stdout, result.stderr) == ("", "")
-
-
-def test_the_library_logs_what_it_does(python):
-    ask = "import logging; logging.basicConfig(); logging.getLogger('embeddings').setLevel(logging.DEBUG)\n"
-    result = python("-c", ask + EVERYTHING)
-    assert result.stdout == ""
-    lines = [line for line in result.stderr.splitlines() if ":embeddings:" in line]
+def test_the_library_prints_nothing_and_logs_what_it_does(python):
+    """First without a word about logging, then with it, in another folder."""
+    ask = "import logging, os; logging.basicConfig(); logging.getLogger('embeddings').setLevel(logging.DEBUG)\n"
+    ask += "os.mkdir('again'); os.chdir('again'); print('now it logs', file=sys.stderr)\n"
+    result = python("-W", "error", "-c", EVERYTHING + ask + EVERYTHING)
+    printed, logged = result.stderr.split("now it logs\n")
+    assert (result.stdout, printed) == ("", "")
+    lines = [line for line in logged.splitlines() if ":embeddings:" in line]
     assert "INFO:embeddings:training skipgram: 600 words x 5 epochs, vocabulary of 7, threads 2, seed 1" in lines
     assert any(line.startswith("INFO:embeddings:trained skipgram: 3000 of 3000 words, ") for line in lines)
     assert "DEBUG:embeddings:wrote m" in lines
