@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -156,12 +155,15 @@ def test_a_folder_keeps_what_a_vector_file_does_not(text):
 
 
 def test_ctrl_c_ends_soon_and_saves_the_result(text, tmp_path):
-    command = [sys.executable, "-m", "embeddings", "train", "skipgram", str(text), "-o", str(tmp_path / "v"), "--json"]
+    script = "from embeddings.cli import progress_bar; progress_bar.LINE_INTERVAL = 0; " + (
+        "from embeddings.__main__ import main; main()"
+    )
+    command = [sys.executable, "-c", script, "train", "skipgram", str(text), "-o", str(tmp_path / "v"), "--json"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen([*command, "--epochs", "1000000"], text=True, **pipes)
+    process = subprocess.Popen([*command, "--epochs", "1000000", "--threads", "1"], text=True, **pipes)
     assert process.stderr is not None
-    assert process.stderr.readline().startswith("read ")
-    time.sleep(3)  # compiled, and training
+    while not (line := process.stderr.readline()).startswith("training "):
+        assert line, "the process has ended"
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -185,10 +185,10 @@ def test_loss_of_held_out_text():
 
 def test_time_ends_a_trial():
     def wait(model):
-        time.sleep(0.3)
+        time.sleep(0.06)
         return judge(model)
 
-    tuning = tune(Parabola(), TEXT, metric=wait, seconds=2.0, fixed=["kind"])
+    tuning = tune(Parabola(), TEXT, metric=wait, seconds=0.4, fixed=["kind"])
     assert 1 <= len(tuning.trials) <= 7
     with pytest.raises(TuningError, match="more seconds"):
         tune(em.SkipGram(min_count=1, epochs=1_000_000), TEXT, metric=judge, seconds=0.3, halving=False, vary=["dim"])
@@ -196,7 +196,7 @@ def test_time_ends_a_trial():
 
 def test_an_interrupt_during_training():
     main = threading.main_thread().ident
-    timer = threading.Timer(1.0, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer = threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT))
     count = iter(range(100))
 
     def slow_second_trial(model):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from commands import expect
 
 import embeddings as em
 from embeddings.corpora.vocabulary import UnknownWordError
@@ -187,17 +188,16 @@ def test_a_fixed_vocabulary_is_refused(path):
         em.train("sembei", ["a b"] * 9, per_length="0,5", **SMALL | {"min_count": 9})
 
 
-def test_command(python, path, tmp_path):
-    command = ["-m", "embeddings", "train", "sembei", path, "-o", "v", "--dim", "8", "--epochs", "1", "--threads", "1"]
-    assert "saved" in python(*command).stderr
-    shown = python("-m", "embeddings", "neighbours", "v", "猫", "--top", "2").stdout
+def test_command(path, tmp_path):
+    command = ["train", "sembei", path, "-o", tmp_path / "v"]
+    assert "saved" in expect(*command, "--dim", "8", "--epochs", "1", "--threads", "1").stderr
+    shown = expect("neighbours", tmp_path / "v", "猫", "--top", "2").stdout
     assert len(shown.splitlines()) == 3
     vocabulary = tmp_path / "words"
     vocabulary.write_text("猫\t3\n", encoding="utf-8")
-    refused = python(*command[:-6], "--force", "--vocabulary", vocabulary, check=False)
-    assert refused.returncode == 2
-    assert "vocabulary" in refused.stderr
-    assert "Traceback" not in refused.stderr
+    message = expect(*command, "--force", "--vocabulary", vocabulary, code=2).stderr.splitlines()[-1]
+    assert message.startswith("Error: ")
+    assert "vocabulary" in message
 
 
 def test_compositional_ngrams_start_from_given_vectors_and_stay_if_their_parts_are_given(path):
