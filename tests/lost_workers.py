@@ -1,4 +1,4 @@
-"""Kills the workers of a cluster, for tests."""
+"""Kills the workers of a cluster, and loses their objects, for tests."""
 
 import os
 import signal
@@ -21,3 +21,15 @@ def kill_before(monkeypatch, method, when):
         return original(pool, *arguments)
 
     monkeypatch.setattr(WorkerPool, method, call)
+
+
+def lost_object(pool):
+    """A reference to an object that was lost."""
+    return pool.ray.remote(num_cpus=0, max_retries=0)(lose).remote()
+
+
+def lose():
+    """Fail as a task does that needs a lost object."""
+    from ray.exceptions import ObjectLostError
+
+    raise ObjectLostError("0" * 56, None, "")

@@ -98,6 +98,13 @@ def is_loss(ray: Any, error: BaseException) -> bool:
     return isinstance(error, exceptions.RayError) and not isinstance(error, exceptions.OutOfDiskError)
 
 
+def is_lost_object(ray: Any, error: BaseException) -> bool:
+    """Whether an object of the store was lost, of which a worker that runs had need."""
+    return isinstance(error, ray.exceptions.ObjectLostError) or (
+        isinstance(error, ray.exceptions.RayTaskError) and isinstance(cause_of(error), ray.exceptions.ObjectLostError)
+    )
+
+
 def explained(ray: Any, error: BaseException, who: str) -> EmbeddingsError:
     """The error for what a worker raised."""
     cause = cause_of(error)

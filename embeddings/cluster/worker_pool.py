@@ -13,7 +13,7 @@ from typing import Any
 from embeddings.cluster.cluster_options import ClusterError
 from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.exchange_statistics import ExchangeStatistics
-from embeddings.cluster.ray_runtime import explained, is_loss, one_line
+from embeddings.cluster.ray_runtime import explained, is_loss, is_lost_object, one_line
 from embeddings.cluster.replica_host import Report, ShareProgress
 from embeddings.cluster.shared_text import SentText
 from embeddings.models.parameters import Arrays
@@ -181,9 +181,12 @@ class WorkerPool:
             results, failures = self.wait(refs)
             if not failures:
                 break
-            self.replace(failures)
-            self.learn_on(failures)
-            self.send_changes_again([number for number in numbers if number not in failures])
+            dead = {number: error for number, error in failures.items() if not is_lost_object(self.ray, error)}
+            for number in failures.keys() - dead.keys():
+                self.count_failure(number, failures[number], is_replaced=False)
+            self.replace(dead)
+            self.learn_on(dead)
+            self.send_changes_again([number for number in numbers if number not in dead])
         self.version, self.merged = self.version + 1, merged
         self.current = set() if len(merged) > 1 else {0}  # a single worker has merged its tables where they are
         self.progress = {share: one for report in self.reports.values() for share, one in report.progress.items()}
@@ -238,14 +241,17 @@ class WorkerPool:
         self.ray.kill(self.actors[number])
         self.actors[number] = self.new_actor(number)
 
-    def count_failure(self, number: int, error: BaseException) -> None:
+    def count_failure(self, number: int, error: BaseException, *, is_replaced: bool = True) -> None:
         """Report a failure; raises ClusterError if there were too many."""
         self.failures[number] = self.failures.get(number, 0) + 1
         reason = one_line(error)
         if self.failures[number] > MAX_FAILURES:
             raise ClusterError(
-                f"worker {number} was lost {self.failures[number]} times in one interval: {reason:.200}; {ADVICE}"
+                f"worker {number} failed {self.failures[number]} times in one interval: {reason:.200}; {ADVICE}"
             )
+        if not is_replaced:
+            notice(f"rows that worker {number} merges were lost from the object store; they are sent again")
+            return
         self.statistics.replaced.append(number)
         notice(f"worker {number} was lost ({type(error).__name__}); a new one repeats its words since the last merge")
         log.info("worker %s was lost: %s", number, reason)
@@ -281,9 +287,7 @@ class WorkerPool:
                 return tables
             except self.ray.exceptions.RayError:
                 self.current.discard(other)
-        raise ClusterError(
-            "all workers were lost at once; if there are checkpoints, resume continues from the last one"
-        )
+        raise ClusterError(f"all workers, or the rows that they exchanged, were lost at once; {ADVICE}")
 
     def close(self) -> None:
         """End all workers, after they have removed their files."""

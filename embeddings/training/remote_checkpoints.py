@@ -94,4 +94,4 @@ class RemoteCheckpoints:
 
         with suppress(EmbeddingsError):
             for file in sorted(files, key=lambda file: file.name != self.record):
-                attempt(file, partial(arrow_store(file).writer.delete_file, file.store_path))
+                attempt(file, partial(arrow_store(file).writer.delete_file, file.store_path), writes=True)

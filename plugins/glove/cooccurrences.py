@@ -10,6 +10,7 @@ text gathers the neighbours of the range's words, row by row; then the neighbour
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -130,17 +131,18 @@ def select_words(encoded: EncodedCorpus, vocabulary: int, window: int, folder: P
     Raises:
         OutputError: the folder cannot be written to.
     """
-    ids, lines = ArrayFile(folder / "ids.npy", np.int32), ArrayFile(folder / "lines.npy", np.int64)
     sentences, tokens = np.asarray(encoded.sentences), len(encoded.ids)
-    for begin in range(0, tokens + 1, CHUNK):
-        chunk = np.asarray(encoded.ids[begin : begin + CHUNK])
-        is_word = chunk.view(np.uint32) < vocabulary
-        words_before = np.append(0, np.cumsum(is_word))
-        first, last = np.searchsorted(sentences, [begin, begin + CHUNK])
-        lines.append(ids.count + words_before[sentences[first:last] - begin])
-        ids.append(chunk[is_word])
-    for file in (ids, lines):
-        file.close()
+    with (
+        closing(ArrayFile(folder / "ids.npy", np.int32)) as ids,
+        closing(ArrayFile(folder / "lines.npy", np.int64)) as lines,
+    ):
+        for begin in range(0, tokens + 1, CHUNK):
+            chunk = np.asarray(encoded.ids[begin : begin + CHUNK])
+            is_word = chunk.view(np.uint32) < vocabulary
+            words_before = np.append(0, np.cumsum(is_word))
+            first, last = np.searchsorted(sentences, [begin, begin + CHUNK])
+            lines.append(ids.count + words_before[sentences[first:last] - begin])
+            ids.append(chunk[is_word])
     weights = 1 / np.maximum(np.arange(window + 1), 1)
     weights[0] = 0
     arrays = load_array(ids.path, "<i4", ids.count), load_array(lines.path, "<i8", lines.count)

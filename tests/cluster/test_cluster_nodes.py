@@ -14,13 +14,17 @@ def test_nodes_do_not_change_the_result():
     from ray.cluster_utils import Cluster
 
     one_machine = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR)
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 4, "include_dashboard": False})
     try:
         for _ in range(2):
             nodes.add_node(num_cpus=1)
         ray.init(address=nodes.address, log_to_driver=False)
         model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR, cluster=em.Cluster("auto"))
         assert model.record["cluster"]["workers"] == 3
+        assert table_bytes(model) == table_bytes(one_machine)
+        one_worker = em.Cluster("auto", workers=1, threads_per_worker=4)  # more than there are cores, perhaps
+        model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR, cluster=one_worker)
+        assert model.record["cluster"]["workers"] == 1
         assert table_bytes(model) == table_bytes(one_machine)
     finally:
         ray.shutdown()

@@ -51,7 +51,7 @@ def stop_after(load):
 def test_all_workers_lost_at_once_end_the_run(ray, monkeypatch, tmp_path):
     kill_before(monkeypatch, "learn", {6: [0, 1]})
     cluster, checkpoints = em.Cluster("auto", workers=2), em.Checkpoints(tmp_path / "c", every="20kw")
-    with pytest.raises(em.EmbeddingsError, match="all workers were lost"):
+    with pytest.raises(em.EmbeddingsError, match="all workers, or the rows"):
         learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=TWO, cluster=cluster, checkpoints=checkpoints)
     monkeypatch.undo()
     resumed = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=TWO, checkpoints=checkpoints, resume=True)
@@ -95,5 +95,5 @@ def test_a_worker_that_fails_again_and_again_ends_the_run(ray, monkeypatch):
         return send(pool, number)
 
     monkeypatch.setattr(WorkerPool, "send_learn", kill_and_send)
-    with pytest.raises(em.EmbeddingsError, match=f"worker 1 was lost {worker_pool.MAX_FAILURES + 1} times"):
+    with pytest.raises(em.EmbeddingsError, match=f"worker 1 failed {worker_pool.MAX_FAILURES + 1} times"):
         learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.Cluster("auto", workers=2))

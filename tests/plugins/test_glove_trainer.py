@@ -10,11 +10,12 @@ import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS, aligned_zeros, new_step_buffers
-from embeddings.plugins.glove import cell_stream
+from embeddings.plugins.glove import cell_stream, cooccurrences
 from embeddings.plugins.glove.cell_stream import FILLED, CellStream, new_cell_block
 from embeddings.plugins.glove.glove import MAX_GRADIENT, Operands, Side, learn_block
 from embeddings.plugins.glove.shuffled_cells import CELL
 from embeddings.testing import check_trainer
+from embeddings.training.corpus_share import CorpusShare, WholeCorpusNeeded
 
 WORDS, DIM, CELLS = 9, 5, 60
 LINES = [f"{a} {b} near {a}" for a in ("red", "green", "blue") for b in ("car", "house", "door")] * 5
@@ -226,3 +227,18 @@ def test_word_vectors_can_be_frozen_but_not_sums():
         em.train("glove", LINES, init=em.InitFrom(given, freeze=True), **SMALL)
     started = em.train("glove", LINES, threads=1, init=em.InitFrom(given), learning_rate=1e-9, **SMALL)
     np.testing.assert_allclose(started.tables["words"], given.matrix, atol=1e-5)
+
+
+def test_a_share_of_a_corpus_leaves_no_open_files(tmp_path, monkeypatch):
+    """As on a cluster, where it is tried first."""
+    opened, file_class = [], cooccurrences.ArrayFile
+
+    def open_file(*arguments):
+        opened.append(file_class(*arguments))
+        return opened[-1]
+
+    monkeypatch.setattr(cooccurrences, "ArrayFile", open_file)
+    share = CorpusShare(np.zeros(0, np.int32), np.zeros(1, np.int64), 0, {}, "")
+    with pytest.raises(WholeCorpusNeeded):
+        cooccurrences.select_words(share, 3, 2, tmp_path)
+    assert all(file.file.closed for file in opened)

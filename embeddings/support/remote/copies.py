@@ -10,15 +10,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from threading import Event
 
 from embeddings.errors import RemoteError
 from embeddings.support.cache_folder import cache_folder, foreign_access
 from embeddings.support.logs import log
 from embeddings.support.remote.address import WEB, Address, StrPath, parse_address
+from embeddings.support.remote.background import map_ahead
 from embeddings.support.remote.range_reader import RemoteReader
 from embeddings.support.remote.retry import attempt
 from embeddings.support.remote.status import RemoteStatus
@@ -70,9 +71,11 @@ def copy_all(address: Address, addresses: list[Address], names: list[str], known
             os.utime(target)
         return target
     scratch = Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=cache_root))
+    is_abandoned = Event()
     try:
-        with ThreadPoolExecutor(N_FILES, "remote copies") as pool:
-            list(pool.map(download, addresses, [scratch / name for name in names]))
+        pairs = zip(addresses, [scratch / name for name in names], strict=True)
+        for _ in map_ahead(lambda pair: download(*pair, is_abandoned), pairs, N_FILES):
+            pass
         remove_copies(cache_root, digests[0])
         scratch.rename(target)
     except OSError as error:
@@ -81,16 +84,17 @@ def copy_all(address: Address, addresses: list[Address], names: list[str], known
         if not target.is_dir():  # another process may have been faster
             raise RemoteError(address, f"cannot be copied to {cache_root}: {error.strerror or error}") from error
     finally:
+        is_abandoned.set()
         shutil.rmtree(scratch, ignore_errors=True)
     log.debug("copied %s", address)
     return target
 
 
-def download(address: Address, target: Path) -> None:
-    """Copy a remote file to a local path."""
+def download(address: Address, target: Path, is_abandoned: Event) -> None:
+    """Copy a remote file to a local path, until the copy is abandoned."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with RemoteReader(address) as reader, target.open("wb") as stream:
-        while block := reader.read(BLOCK):
+        while not is_abandoned.is_set() and (block := reader.read(BLOCK)):
             stream.write(block)
 
 

@@ -2,15 +2,14 @@
 
 import io
 import time
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from threading import Event
 from typing import Any, Self
 
 from embeddings.errors import RemoteError
 from embeddings.support.remote.address import Address
+from embeddings.support.remote.background import map_ahead
 from embeddings.support.remote.retry import ATTEMPTS, FIRST_WAIT, PermanentError, attempt, may_pass, reason
 from embeddings.support.remote.status import RemoteStatus
 from embeddings.support.remote.store import file_status, open_store
@@ -34,7 +33,6 @@ class RemoteReader(io.RawIOBase):
         self.address, self.status = address, file_status(address)
         self.store = open_store(address)
         self.is_closed = Event()
-        self.pool: ThreadPoolExecutor | None = None
         self.data, self.offset = b"", 0
         size = self.status.size
         if self.status.has_ranges and size is not None:
@@ -64,14 +62,7 @@ class RemoteReader(io.RawIOBase):
         ranges = pairwise(borders)
         if (first := next(ranges, None)) is not None:
             yield self.fetch(*first)
-        pending: deque[Future[bytes]] = deque()
-        for one in ranges:
-            self.pool = self.pool or ThreadPoolExecutor(N_AHEAD, "remote reader")
-            pending.append(self.pool.submit(self.fetch, *one))
-            if len(pending) >= N_AHEAD:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        yield from map_ahead(lambda borders: self.fetch(*borders), ranges, N_AHEAD)
         if file_status(self.address).identity != self.status.identity:
             raise RemoteError(self.address, "changed while it was read")
 
@@ -109,10 +100,8 @@ class RemoteReader(io.RawIOBase):
             time.sleep(FIRST_WAIT * attempts)
 
     def close(self) -> None:
-        """End the threads; what they fetch is dropped."""
+        """Drop what threads fetch; they make no further attempts."""
         self.is_closed.set()
-        if self.pool is not None:
-            self.pool.shutdown(wait=False, cancel_futures=True)
         super().close()
 
     def __enter__(self) -> Self:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from embeddings.errors import RemoteError, SettingError
 from embeddings.support.logs import log
 from embeddings.support.remote.address import Address, hide_secrets
+from embeddings.support.remote.background import interruptible
 
 TIMEOUT_VARIABLE = "EMBEDDINGS_REMOTE_TIMEOUT"
 TIMEOUT = 30.0  # seconds without an answer or data
@@ -58,8 +59,12 @@ def timeout() -> float:
     return seconds
 
 
-def attempt(address: Address, action: Callable[[], Result], attempts: int = ATTEMPTS) -> Result:
+def attempt(
+    address: Address, action: Callable[[], Result], attempts: int = ATTEMPTS, *, writes: bool = False
+) -> Result:
     """Return the result of an action on a remote file, which is repeated after errors that may pass.
+
+    An interrupt takes effect at once, except while the action writes.
 
     Raises:
         RemoteError: the last attempt failed, or one with an error that does not pass.
@@ -67,7 +72,7 @@ def attempt(address: Address, action: Callable[[], Result], attempts: int = ATTE
     wait = FIRST_WAIT
     for number in range(1, attempts + 1):
         try:
-            return action()
+            return action() if writes else interruptible(action)
         except RemoteError:
             raise
         except Exception as error:  # libraries raise errors of many types

@@ -6,13 +6,13 @@ Hub through fsspec and huggingface_hub; web addresses by the standard library.
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from embeddings.errors import RemoteError
 from embeddings.support.remote.address import WEB, Address, credentials
+from embeddings.support.remote.background import map_ahead
 from embeddings.support.remote.retry import PermanentError, attempt, timeout
 from embeddings.support.remote.status import RemoteStatus
 from embeddings.support.remote.web import WebStore
@@ -196,8 +196,7 @@ def find_status(address: Address) -> RemoteStatus | None:
 
 def statuses(addresses: list[Address]) -> list[RemoteStatus]:
     """Return the status of each remote file; errors as `file_status`."""
-    with ThreadPoolExecutor(N_REQUESTS, "remote status") as pool:
-        return list(pool.map(file_status, addresses))
+    return list(map_ahead(file_status, addresses, N_REQUESTS))
 
 
 def absence(address: Address) -> str:

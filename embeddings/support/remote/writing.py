@@ -55,8 +55,8 @@ def has_files(address: Address) -> bool:
 def check_writable(address: Address) -> None:
     """Write and remove an empty file: nothing else tells whether writing is allowed."""
     store, probe = arrow_store(address), temporary_name(address)
-    attempt(probe, lambda: store.writer.open_output_stream(probe.store_path).close(), attempts=1)
-    attempt(probe, lambda: store.writer.delete_file(probe.store_path), attempts=1)
+    attempt(probe, lambda: store.writer.open_output_stream(probe.store_path).close(), attempts=1, writes=True)
+    attempt(probe, lambda: store.writer.delete_file(probe.store_path), attempts=1, writes=True)
 
 
 def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents: str, *, force: bool) -> Address:
@@ -109,7 +109,7 @@ def upload_folder(local: Path, address: Address, *, force: bool) -> None:
     store, new = arrow_store(address), {target for _, target in pairs}
     for old in files_below(address) if force else []:
         if old not in new:
-            attempt(old, partial(store.writer.delete_file, old.store_path))
+            attempt(old, partial(store.writer.delete_file, old.store_path), writes=True)
 
 
 def upload_files(pairs: Sequence[tuple[Path, Address]], *, force: bool) -> None:
@@ -126,7 +126,7 @@ def upload_files(pairs: Sequence[tuple[Path, Address]], *, force: bool) -> None:
                 raise exists_error(address)
             if target != address:
                 move = arrow_store(address).writer.move
-                attempt(address, partial(move, target.store_path, address.store_path))
+                attempt(address, partial(move, target.store_path, address.store_path), writes=True)
     except BaseException:  # KeyboardInterrupt too
         for target, address in placed:
             if target != address:
@@ -138,7 +138,7 @@ def upload_files(pairs: Sequence[tuple[Path, Address]], *, force: bool) -> None:
 def upload(path: Path, address: Address) -> None:
     """Upload one file, and check its size."""
     store = arrow_store(address)
-    attempt(address, lambda: write_stream(store, path, address), attempts=2)
+    attempt(address, lambda: write_stream(store, path, address), attempts=2, writes=True)
 
 
 def write_stream(store: ArrowStore, path: Path, address: Address) -> None:

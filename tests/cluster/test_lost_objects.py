@@ -1,0 +1,81 @@
+"""Full disks and lost objects of the store: one clear line, or the same result."""
+
+import subprocess
+import sys
+
+import pytest
+from interrupted_runs import corpus, learn, table_bytes
+from lost_workers import lost_object
+
+import embeddings as em
+from embeddings.cluster.worker_pool import WorkerPool
+from embeddings.support import tensors
+from embeddings.support.cache_folder import cache_folder
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns
+TWO = em.Replicas(2, merge_every=3000)
+
+
+def test_lost_changes_are_sent_again(ray, monkeypatch):
+    one, merge, merges = learn("skipgram", corpus("skipgram"), {}, replicas=TWO), WorkerPool.merge, []
+
+    def lose_and_merge(pool):
+        merges.append(1)
+        if len(merges) in (1, 4):
+            pool.learned[0][1], pool.merging = lost_object(pool), None
+        merge(pool)
+
+    monkeypatch.setattr(WorkerPool, "merge", lose_and_merge)
+    model = learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
+    assert len(merges) >= 4
+    assert model.record["cluster"]["replaced_workers"] == []
+    assert table_bytes(model) == table_bytes(one)
+
+
+def test_lost_merged_rows_end_the_run(ray, monkeypatch):
+    merge = WorkerPool.merge
+
+    def merge_and_lose(pool):
+        merge(pool)
+        pool.merged = [lost_object(pool) for _ in pool.merged]
+
+    monkeypatch.setattr(WorkerPool, "merge", merge_and_lose)
+    with pytest.raises(em.EmbeddingsError, match="the rows that they exchanged, were lost at once") as raised:
+        learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
+    assert "\n" not in str(raised.value)
+
+
+def test_training_goes_on_if_a_checkpoint_cannot_be_written(ray, tmp_path, monkeypatch, caplog):
+    def refuse(arrays, path):
+        path.write_bytes(b"half of it")
+        raise OSError(28, "No space left on device")
+
+    whole = learn("skipgram", corpus("skipgram"), {}, replicas=TWO)
+    monkeypatch.setattr(tensors, "save", refuse)
+    checkpoints, cluster = em.Checkpoints(tmp_path / "c", every="1w"), em.Cluster("auto", workers=2)
+    model = learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=cluster, checkpoints=checkpoints)
+    assert "No space left on device" in caplog.text
+    assert not list(tmp_path.glob("c/*"))
+    assert table_bytes(model) == table_bytes(whole)
+
+
+def test_a_worker_without_room_for_its_share_ends_the_run(tmp_path):
+    """A disk of 64 kB for temporary tables, in a mount namespace of its own, which goes away with the process."""
+    pytest.importorskip("ray", reason="requires ray: pip install 'embeddings-toolkit[cluster]'")
+    scratch, text = cache_folder("scratch"), tmp_path / "text.txt"
+    text.write_text("a few words of one line\n" * 10_000)
+    mount = f"mount -t tmpfs -o size=64k none {scratch}"
+    try:
+        possible = subprocess.run(["unshare", "--mount", "sh", "-c", mount], capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("unshare is not there")
+    if possible.returncode:
+        pytest.skip("mounting is not allowed")
+    command = f"{sys.executable} -m embeddings train skipgram {text} --quiet --cluster local:1 -o {tmp_path / 'v'}"
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", f"{mount} && exec {command}"], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "No space left on device" in line
+    assert not (tmp_path / "v").exists()
