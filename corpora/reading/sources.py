@@ -4,7 +4,6 @@ import inspect
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import glob, has_magic
@@ -16,6 +15,7 @@ from embeddings.corpora.reading.data_tables import DataTable, Partitions, as_tab
 from embeddings.errors import CorpusError, RemoteError
 from embeddings.support.hidden_files import is_hidden
 from embeddings.support.remote.address import Address, is_remote, parse_address
+from embeddings.support.remote.background import map_ahead
 
 N_STATUSES = 16  # remote files whose status is requested at a time
 BUILT_IN = {"sample": Path(__file__).parents[1] / "sample" / "wikipedia-sample.txt.zst"}
@@ -147,9 +147,8 @@ def file_statuses(sources: Sequence[Source]) -> list[FileStatus] | None:
     if len(files) < len(sources):
         return None
     try:
-        with ThreadPoolExecutor(N_STATUSES, "file status") as pool:
-            read = pool.map if any(isinstance(file, RemoteFile) for file in files) else map
-            statuses = list(read(lambda file: file.status(), files))
+        ahead = N_STATUSES if any(isinstance(file, RemoteFile) for file in files) else 0
+        statuses = list(map_ahead(lambda file: file.status(), files, ahead))
     except RemoteError as error:
         raise CorpusError(str(error)) from None
     except OSError:

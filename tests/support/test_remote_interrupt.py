@@ -14,7 +14,7 @@ import pytest
 from embeddings.support.remote import background
 
 STATUS = "find_status(address)"
-READ = "RemoteReader(address).read(10**7)"
+READ = "RemoteReader(address).readall()"
 CODE = """
 import sys
 from embeddings.support.remote.address import parse_address

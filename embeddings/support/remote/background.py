@@ -43,7 +43,10 @@ def interruptible(action: Callable[[], Result]) -> Result:
 
 
 def map_ahead(action: Callable[[Item], Result], items: Iterable[Item], ahead: int) -> Iterator[Result]:
-    """Yield the results for all items in order, while those of the next ones are being made."""
+    """Yield the results for all items in order, while those of the next ones are being made; with 0, one at a time."""
+    if ahead == 0:
+        yield from map(action, items)
+        return
     pending: deque[Future[Result]] = deque()
     try:
         for item in items:
