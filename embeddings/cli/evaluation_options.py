@@ -52,6 +52,18 @@ class WordLimit(click.ParamType):  # type: ignore[type-arg]  # generic in some v
 def options() -> list[click.Parameter]:
     """The options that `evaluate` and `compare` share."""
     return [
+        *test_sets(),
+        *test_settings(),
+        *pooling_options(),
+        option("--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True),
+        option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool),
+        *VECTOR_INPUT,
+    ]
+
+
+def test_sets() -> list[click.Parameter]:
+    """The options that name test sets."""
+    return [
         dataset_option("--similarity", "Similarity: wordsim353, simlex999 or a file of word pairs with ratings."),
         dataset_option(
             "--analogy", "Analogies: google-analogies, google-phrases or a file in Google, MSR or BATS format."
@@ -77,6 +89,12 @@ def options() -> list[click.Parameter]:
         dataset_option("--clustering", "Clustering of texts: a labelled table.", "FILE"),
         dataset_option("--probe", "Classification of texts: labelled tables.", "FILE|TRAIN,TEST"),
         option("--stats", "Statistics: norms, isotropy, hubs among nearest neighbours.", bool),
+    ]
+
+
+def test_settings() -> list[click.Parameter]:
+    """The options of how test sets are read and scored."""
+    return [
         option("--compose", "Also score similarity with vectors composed for unknown words (fastText models).", bool),
         option(
             "--unknown",
@@ -106,10 +124,6 @@ def options() -> list[click.Parameter]:
         option("--right-column", "Column of the second text of a pair.", "NAME"),
         option("--rating-column", "Column of the ratings of pairs.  [default: score, rating, label]", "NAME"),
         option("--index", "Retrieve through an index, such as lsh:bits=512.  [default: exact search]", "KIND:SETTINGS"),
-        *pooling_options(),
-        option("--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True),
-        option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool),
-        *VECTOR_INPUT,
     ]
 
 

@@ -111,18 +111,10 @@ def search_options(trainer: type[Trainer]) -> list[click.Parameter]:
         "[default: 0.05]",
         "TEXT|SHARE",
     )
-    forms = "similarity:NAME|FILE, analogy:NAME|FILE or pairs:FILE; repeat it for the mean"
-    if trainer.word_predictor is not None:
-        forms += "; or loss, of held-out text"
-    if trainer.reads_labels:
-        forms = (
-            "f1, precision or recall, over all labels or of one, as in f1:LABEL; macro-f1; or "
-            "precision-at-recall:PERCENT or recall-at-precision:PERCENT, also with :LABEL"
-        )
     return [
         option("--trials", "Number of trials.", 1, metavar="N"),
         option("--seconds", "Seconds to search.", "SECONDS", type=click.FloatRange(0, min_open=True)),
-        option("--metric", f"Score of a trial: {forms}.", "METRIC", multiple=True, required=True),
+        option("--metric", f"Score of a trial: {metric_forms(trainer)}.", "METRIC", multiple=True, required=True),
         option(
             "--vary",
             "Vary this setting: in the range that it declares, or in --vary dim=50..300, or among --vary "
@@ -140,6 +132,17 @@ def search_options(trainer: type[Trainer]) -> list[click.Parameter]:
         *([validation] if trainer.word_predictor is not None else []),
         *(labels if trainer.reads_labels else []),
     ]
+
+
+def metric_forms(trainer: type[Trainer]) -> str:
+    """The metrics by which trials of a trainer can be scored, for --help."""
+    if trainer.reads_labels:
+        return (
+            "f1, precision or recall, over all labels or of one, as in f1:LABEL; macro-f1; or "
+            "precision-at-recall:PERCENT or recall-at-precision:PERCENT, also with :LABEL"
+        )
+    loss = "; or loss, of held-out text" if trainer.word_predictor is not None else ""
+    return f"similarity:NAME|FILE, analogy:NAME|FILE or pairs:FILE; repeat it for the mean{loss}"
 
 
 def check_limits(options: dict[str, Any]) -> None:
