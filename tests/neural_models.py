@@ -1,6 +1,6 @@
 """Models of recurrent networks with random parameters, and their naive computation; without PyTorch."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from embeddings.plugins.neural.neural_trainer import unpadded
 from embeddings.vectors.vectors import Vectors
 
 WORDS = ["the", "cat", "ate", "a", "fish", "for", "lunch", "über", "x"]
+VOCABULARY = Vocabulary(WORDS, np.arange(len(WORDS), 0, -1))
 RECORD = {"text": {"tokenizer": "words", "case": "lower", "encoding_errors": "strict"}}
 CONTEXT = em.Context2Vec(dim=6, input_dim=3, hidden_size=4, min_count=1)
 CHARACTERS = em.C2W(dim=5, character_dim=3, character_hidden_size=4, max_characters=6, min_count=1)
@@ -27,27 +28,30 @@ def allocate(declared, seed=3):
 
 
 def new_model(trainer, tables, rows, **changes):
-    vocabulary = Vocabulary(WORDS, np.arange(len(WORDS), 0, -1))
-    vectors = Vectors(vocabulary.word_list, rows.astype(np.float32), counts=vocabulary.counts)
+    vectors = Vectors(VOCABULARY.word_list, rows.astype(np.float32), counts=VOCABULARY.counts)
     settings = asdict(trainer)
     return Model(
-        trainer.trainer_name, vectors=vectors, vocabulary=vocabulary, settings=settings, tables=tables, record=RECORD,
+        trainer.trainer_name, vectors=vectors, vocabulary=VOCABULARY, settings=settings, tables=tables, record=RECORD,
         composer=trainer.composer, **changes,
     )  # fmt: skip
 
 
-def context_model():
+def context_model(objective="negative-sampling"):
     """A context2vec model."""
+    trainer = replace(CONTEXT, objective=objective)
+    tables = trainer.tables(len(WORDS)) | trainer.objective_tables(trainer.new_objective(VOCABULARY, 6))
+    tables.pop("output")  # the vectors of the model
     rows = np.random.default_rng(1).normal(size=(len(WORDS), 6))
-    return new_model(CONTEXT, allocate(CONTEXT.tables(len(WORDS))), rows)
+    return new_model(trainer, allocate(tables), rows)
 
 
-def character_model():
+def character_model(objective="nce"):
     """A C2W model, whose vectors are composed of characters."""
-    points = known_characters(WORDS, 6)
-    tables = {**allocate(CHARACTERS.composing_tables(len(points))), "code_points": points}
+    trainer, points = replace(CHARACTERS, objective=objective), known_characters(WORDS, 6)
+    own = trainer.sentence_tables() | trainer.objective_tables(trainer.new_objective(VOCABULARY, 5))
+    tables = {**allocate(trainer.composing_tables(len(points)) | own), "code_points": points}
     rows = np.stack([naive_spelling(tables, word) for word in WORDS])
-    return new_model(CHARACTERS, tables, rows)
+    return new_model(trainer, tables, rows)
 
 
 def naive_lstm(inputs, weights, bias):

@@ -1,6 +1,6 @@
 """C2W (Ling et al. 2015): words by their characters, trained inside a language model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,7 +10,9 @@ from embeddings.errors import FormatError
 from embeddings.models.model import Model
 from embeddings.models.parameters import VECTORS, Arrays
 from embeddings.models.table import Table
+from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.character_vectors import DIRECTIONS, Alphabet, CharacterVectors
+from embeddings.plugins.neural.lstm import run_lstm
 from embeddings.plugins.neural.neural_trainer import (
     NeuralTrainer,
     linear_tables,
@@ -18,12 +20,16 @@ from embeddings.plugins.neural.neural_trainer import (
     parameters,
     unpadded,
 )
+from embeddings.plugins.neural.sentence_batches import Ids, encode_groups, reading_order
+from embeddings.plugins.neural.sentence_predictor import SentencePredictor, exact_tables
 from embeddings.settings import option
 from embeddings.training.plan import Plan
 from embeddings.training.saved_tables import recorded_settings, saved_table
 from embeddings.training.training_data import TrainingData
 
 CODE_POINTS = "code_points"  # the table of the alphabet, int32
+BEGINNING = 1  # of a sentence, in the table "marks"
+BATCH_WORDS = 20_000
 NEXT_WORDS = "next_words"  # the output vectors in a model: they are not for means of word vectors
 
 
@@ -54,6 +60,17 @@ class C2W(NeuralTrainer):
             tables |= lstm_tables(direction, dim, size, seed)
         return tables | linear_tables("projection", 2 * size, self.dim, 43)
 
+    def sentence_tables(self) -> dict[str, Table]:
+        """The parameters of the language model, except those of the objective."""
+        marks = parameters(2, self.dim, 44, scale=self.dim**-0.5)
+        return {"marks": marks, **lstm_tables("sentence", self.dim, self.state_size, 45)}
+
+    @staticmethod
+    def objective_tables(objective: Objective) -> dict[str, Table]:
+        """The tables of the objective."""
+        tables = objective.tables()
+        return {**tables, "output": replace(tables["output"], saved_as=NEXT_WORDS)}
+
     def plan(self, data: TrainingData) -> Plan:
         """A model whose vectors are composed of characters.
 
@@ -70,14 +87,12 @@ class C2W(NeuralTrainer):
         spellings = [alphabet.numbers(word) for word in words]
         starts = np.append(0, np.cumsum([len(spelling) for spelling in spellings]))
         characters = np.concatenate(spellings)
-        objective = self.new_objective(data, self.state_size)
+        objective = self.new_objective(data.vocabulary, self.state_size)
         tables = {
             **self.composing_tables(len(alphabet.code_points)),
-            "marks": parameters(2, self.dim, 44, scale=self.dim**-0.5),
-            **lstm_tables("sentence", self.dim, self.state_size, 45),
-            **objective.tables(),
+            **self.sentence_tables(),
+            **self.objective_tables(objective),
         }
-        tables["output"] = replace(tables["output"], saved_as=NEXT_WORDS)
 
         def network(arrays: Arrays, device: str, threads: int) -> CharacterNetwork:
             made = CharacterNetwork(self, objective, tables, arrays, device=device, threads=threads)
@@ -101,6 +116,38 @@ class C2W(NeuralTrainer):
         declared = settings.composing_tables(len(points))
         tables = {name: saved_table(model, name, table) for name, table in declared.items()}
         return CharacterVectors(tables, Alphabet(points, settings.max_characters))
+
+    @classmethod
+    def word_predictor(cls, model: Model) -> SentencePredictor:
+        """The probabilities of words, given the words before them in the sentence."""
+        settings = recorded_settings(cls, model)
+        objective = settings.new_objective(model.vocabulary, settings.state_size)
+        tables = exact_tables(model, cls.objective_tables(objective))
+        own = {name: saved_table(model, name, table) for name, table in settings.sentence_tables().items()}
+        return SentencePredictor(objective, tables, SentenceReader(model.vectors.matrix, own), settings.max_length)
+
+
+@dataclass(frozen=True)
+class SentenceReader:
+    """The language model of a trained C2W model.
+
+    Arguments:
+        vectors: those of the words.
+        tables: the parameters of the language model by name, float32.
+    """
+
+    vectors: np.ndarray
+    tables: Mapping[str, np.ndarray]
+
+    def __call__(self, sentences: Sequence[Ids]) -> list[np.ndarray]:
+        """The states before each word of each sentence, float32 (words of the sentence, hidden size)."""
+        return encode_groups(sentences, self.encode, BATCH_WORDS)
+
+    def encode(self, ids: Ids, lengths: Ids) -> np.ndarray:
+        """The states before the words of padded sentences, (n, longest, hidden size)."""
+        words = self.vectors[reading_order(ids, lengths, 0).forward]
+        words[:, 0] = self.tables["marks"][BEGINNING]
+        return run_lstm(words, self.tables["sentence_weights"], self.tables["sentence_bias"])
 
 
 def known_characters(words: Sequence[str], max_characters: int) -> np.ndarray:

@@ -7,8 +7,10 @@ from typing import Any
 from embeddings.models.model import Model
 from embeddings.models.parameters import VECTORS, Arrays, fill_random_rows
 from embeddings.models.table import Table
+from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.context_encoder import ContextEncoder
 from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
+from embeddings.plugins.neural.sentence_predictor import SentencePredictor, exact_tables
 from embeddings.settings import option
 from embeddings.training.plan import Plan
 from embeddings.training.saved_tables import recorded_settings, saved_table
@@ -48,9 +50,9 @@ class Context2Vec(NeuralTrainer):
         self.check_device()
         from embeddings.plugins.neural.context_network import ContextNetwork  # imports torch
 
-        objective = self.new_objective(data, self.dim)
-        others = objective.tables()
-        words = replace(others.pop("output"), saved_as=VECTORS, init=fill_random_rows)
+        objective = self.new_objective(data.vocabulary, self.dim)
+        others = self.objective_tables(objective)
+        words = replace(others.pop("output"), init=fill_random_rows)
         tables = {"words": words, **others, **self.tables(len(data.vocabulary))}
 
         def network(arrays: Arrays, device: str, threads: int) -> ContextNetwork:
@@ -58,9 +60,23 @@ class Context2Vec(NeuralTrainer):
 
         return self.network_plan(data, objective, tables, network)
 
+    @staticmethod
+    def objective_tables(objective: Objective) -> dict[str, Table]:
+        """The tables of the objective: its output vectors are the vectors of a model."""
+        tables = objective.tables()
+        return {**tables, "output": replace(tables["output"], saved_as=VECTORS)}
+
     @classmethod
     def context_encoder(cls, model: Model) -> ContextEncoder:
         """The encoder of a trained model."""
         settings, size = recorded_settings(cls, model), len(model.vocabulary)
         tables = {name: saved_table(model, name, declared) for name, declared in settings.tables(size).items()}
         return ContextEncoder(tables, size)
+
+    @classmethod
+    def word_predictor(cls, model: Model) -> SentencePredictor:
+        """The probabilities of words, given all other words of the sentence."""
+        settings = recorded_settings(cls, model)
+        objective = settings.new_objective(model.vocabulary, settings.dim)
+        tables = exact_tables(model, cls.objective_tables(objective))
+        return SentencePredictor(objective, tables, cls.context_encoder(model), settings.max_length)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embeddings.plugins.neural.lstm import run_lstm
-from embeddings.plugins.neural.sentence_batches import Ids, groups_of_similar_length, pad, reading_order
+from embeddings.plugins.neural.sentence_batches import Ids, encode_groups, reading_order
 
 UNKNOWN, MARK = range(2)  # rows of the tables of marks
 BATCH_WORDS = 20_000
@@ -29,13 +29,7 @@ class ContextEncoder:
 
         The context of a word does not depend on the word itself.
         """
-        rows: list[np.ndarray] = [np.zeros((0, 0), np.float32)] * len(sentences)
-        lengths = np.array([len(sentence) for sentence in sentences], np.int64)
-        for group in groups_of_similar_length(lengths, BATCH_WORDS):
-            ids, sizes = pad([sentences[number] for number in group])
-            for number, size, contexts in zip(group, sizes, self.encode(ids, sizes), strict=True):
-                rows[number] = contexts[:size]
-        return rows
+        return encode_groups(sentences, self.encode, BATCH_WORDS)
 
     def encode(self, ids: Ids, lengths: Ids) -> np.ndarray:
         """The vectors of the contexts of padded sentences, (n, longest, dim)."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
 from embeddings.models.table import Table
 from embeddings.objectives.choice import new_objective
@@ -103,10 +104,10 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
             )
         return "cpu" if self.device == "cpu" or not has_gpu else "cuda"
 
-    def new_objective(self, data: TrainingData, dim: int) -> Objective:
+    def new_objective(self, vocabulary: Vocabulary, dim: int) -> Objective:
         """The objective that the settings choose, for hidden rows of `dim` numbers."""
         settings: Any = self
-        return new_objective(settings, data.vocabulary, dim)
+        return new_objective(settings, vocabulary, dim)
 
     def network_plan(
         self, data: TrainingData, objective: Objective, tables: Mapping[str, Table], network: Any, **others: Any

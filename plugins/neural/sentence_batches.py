@@ -1,6 +1,6 @@
 """Batches of sentences of similar length, as padded arrays."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +59,24 @@ def groups_of_similar_length(lengths: Ids, max_words: int) -> Iterator[Ids]:
             start = stop
     if start < len(order):
         yield order[start:]
+
+
+def encode_groups(
+    sentences: Sequence[Ids], encode: Callable[[Ids, Ids], np.ndarray], max_words: int
+) -> list[np.ndarray]:
+    """A row for each word of each sentence, (words of the sentence, dim).
+
+    Arguments:
+        encode: returns the rows of padded sentences (n, longest, dim), given these and their lengths.
+        max_words: of which rows are computed at a time.
+    """
+    rows: list[np.ndarray] = [np.zeros((0, 0), np.float32)] * len(sentences)
+    lengths = np.array([len(sentence) for sentence in sentences], np.int64)
+    for group in groups_of_similar_length(lengths, max_words):
+        padded, sizes = pad([sentences[number] for number in group])
+        for number, size, row in zip(group, sizes, encode(padded, sizes), strict=True):
+            rows[number] = row[:size]
+    return rows
 
 
 def padded_places(lengths: Ids) -> Ids:

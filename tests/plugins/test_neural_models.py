@@ -8,12 +8,13 @@ import pytest
 from commands import expect, process, refused, table
 from hypothesis import given
 from hypothesis import strategies as st
-from neural_models import WORDS, character_model, context_model, naive_context, naive_spelling
+from neural_models import WORDS, character_model, context_model, naive_context, naive_lstm, naive_spelling
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError, FormatError, SettingError
 from embeddings.kernels.block import LAST
 from embeddings.kernels.sentence_block import new_sentence_block
+from embeddings.models.prediction import word_predictor
 from embeddings.plugins.neural.sentence_batches import batches, groups_of_similar_length, pad, reading_order
 from embeddings.support import tensors
 
@@ -123,6 +124,54 @@ def test_training_without_pytorch_says_what_to_install(trainer, monkeypatch):
 def test_texts_need_one_gap(text, problem):
     with pytest.raises(SettingError, match=problem):
         context_model().context_vector(text)
+
+
+def naive_hidden(model, sentence, place):
+    """What predicts a word of a sentence."""
+    if model.name == "context2vec":
+        return naive_context(model.tables, sentence, place)
+    rows = [model.tables["marks"][1], *(model.vectors.matrix[word] for word in sentence[:place])]
+    return naive_lstm(rows, model.tables["sentence_weights"], model.tables["sentence_bias"])
+
+
+def naive_losses(model, lines, max_length):
+    """-log P of each word of some lines."""
+    output = model.tables.get("next_words", model.vectors.matrix)
+    for line in lines:
+        for start in range(0, len(line), max_length):
+            sentence = line[start : start + max_length]
+            for place, word in enumerate(sentence):
+                scores = output @ naive_hidden(model, sentence, place)
+                scores = scores + model.tables["bias"][:, 0] if "bias" in model.tables else scores
+                yield np.log(np.exp(scores).sum()) - scores[word]
+
+
+@pytest.mark.parametrize("objective", ["nce", "sampled-softmax", "full-softmax"])
+@pytest.mark.parametrize("new_model", [context_model, character_model])
+def test_the_loss_of_a_text_equals_that_of_a_naive_network(new_model, objective, monkeypatch):
+    monkeypatch.setattr("embeddings.plugins.neural.sentence_predictor.GROUP_WORDS", 5)
+    model, lines = new_model(objective), [[0, 1, 2], [], [3], [5, 4, 3, 2, 1, 0, 8, 8]]
+    model.settings["max_length"] = 4
+    predictor = word_predictor(model)
+    ids, borders = np.concatenate([np.array(line, np.int64) for line in lines]), np.cumsum([0, 3, 0, 1, 8])
+    loss, count = predictor.total_loss(ids, borders)
+    assert count == 12
+    np.testing.assert_allclose(loss, sum(naive_losses(model, lines, 4)), rtol=1e-5)
+
+
+def test_perplexity_of_a_text(tmp_path):
+    (tmp_path / "text.txt").write_text("the cat ate a bird\nunseen words\n")
+    character_model().save(tmp_path / "m")
+    rows = table(expect("evaluate", tmp_path / "m", "--perplexity", tmp_path / "text.txt").stdout)
+    expected = np.mean(list(naive_losses(character_model(), [[0, 1, 2, 3]], 100)))
+    values = {row["measure"]: float(row["value"]) for row in rows}
+    np.testing.assert_allclose(values["perplexity"], np.exp(expected), rtol=1e-3)
+    context_model().save(tmp_path / "c")
+    message = refused("evaluate", tmp_path / "c", "--perplexity", tmp_path / "text.txt", code=2)
+    assert "negative sampling" in message
+    for model in (character_model(), context_model("nce")):
+        with pytest.raises(SettingError, match=f"this {model.name} model lacks"):
+            model.predict_output_word(["cat"])
 
 
 def test_other_models_have_no_contexts():

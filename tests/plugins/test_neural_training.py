@@ -245,3 +245,13 @@ def test_the_naive_network_reads_both_sides():
         other = [*ids]
         other[place] = 4 % len(data.vocabulary)
         assert np.array_equal(naive_context(tables, other, 1), before) != changes
+
+
+@pytest.mark.parametrize("name", ["context2vec", "c2w"])
+def test_the_loss_of_held_out_text_falls(name, tmp_path):
+    (tmp_path / "text.txt").write_text("\n".join(TEXTS))
+    stopping = em.EarlyStopping(validation=tmp_path / "text.txt", patience=30)
+    settings = SMALL | TRAINERS[name] | {"epochs": 5, "objective": "full-softmax"}
+    model = em.train(name, TEXTS, threads=1, callbacks=[stopping], **settings)
+    losses = model.record["early_stopping"]["scores"]
+    assert losses[-1] > losses[0] + 0.1
