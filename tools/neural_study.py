@@ -1,9 +1,11 @@
 """Trains context2vec and C2W beside word models of the same text: substitutes, spellings, hidden words, tagging.
 
-python tools/neural_study.py FOLDER [--corpus CORPUS] [--results FOLDER] [--table NAME...]
+python tools/neural_study.py FOLDER [--corpus CORPUS] [--heldout TEXT] [--results FOLDER] [--table NAME...]
 
 FOLDER keeps the models; one that is there already is not trained again. The tables are written to the folder of
-results, by default all of them. "times" has the seconds of training: measure it on a machine that does nothing else.
+results, by default all of them but "perplexity", which requires --heldout and the text of
+`eval/results/objectives/results.tsv` as CORPUS: it is a comparison with its models. "times" has the seconds of
+training: measure it on a machine that does nothing else.
 """
 
 import argparse
@@ -11,23 +13,38 @@ import csv
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import embeddings as em
 from embeddings.eval.datasets.tagged_text import read_tagging_set
+from embeddings.eval.measures.kneser_ney import ngram_perplexity
 from embeddings.eval.measures.tagging import WordTable, score_tagging
 from embeddings.eval.statistics.item_scores import BinaryScores
 from embeddings.plugins.neural.context2vec import Context2Vec
 from embeddings.support.markdown import table_lines
 
-MODELS = {  # the settings of each
+OBJECTIVES = Path(__file__).parents[1] / "eval" / "results" / "objectives" / "results.tsv"
+MODELS: dict[str, dict[str, Any]] = {  # the settings of each
     "cbow": {},
     "skipgram": {},
     "fasttext": {},
     "context2vec": {"epochs": 3, "learning_rate": 0.003},
     "c2w": {"epochs": 1, "learning_rate": 0.002},
 }
+PREDICTORS: dict[str, dict[str, Any]] = {  # the settings of models with probabilities of words
+    "c2w": {"epochs": 1, "learning_rate": 0.002},
+    "context2vec": {"epochs": 1, "learning_rate": 0.003, "objective": "nce"},
+}
+READS = {  # what predicts a word
+    "c2w": "all words before it in the sentence, by their characters",
+    "context2vec": "all other words of the sentence",
+    "skipgram": "one word near it",
+    "cbow": "5 words on either side, in any order",
+    "continuous-window": "5 words on either side, in their order",
+}
+ORDERS = (1, 2, 3, 5)
 TAGGING = "ud-ewt"
 GAPS = (
     "I ate a [] for lunch",
@@ -49,24 +66,26 @@ TOP = 5
 MEASURES = ("mean reciprocal rank", "among the first 10", "median rank")
 
 
-Models = Mapping[str, em.Model]
 Table = list[list[str]]  # with its header
 
 
 class LazyModels(dict[str, em.Model]):
     """The models in a folder, loaded when they are used, and trained if they are not there."""
 
-    def __init__(self, folder: Path, corpus: str) -> None:
+    def __init__(self, folder: Path, corpus: str, settings: Mapping[str, Mapping[str, Any]], heldout: str) -> None:
         super().__init__()
-        self.folder, self.corpus = folder, corpus
+        self.folder, self.corpus, self.settings, self.heldout = folder, corpus, settings, heldout
 
     def __missing__(self, name: str) -> em.Model:
         path = self.folder / name
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
-            em.train(name, self.corpus, threads=1, seed=1, **MODELS[name]).save(path)
+            em.train(name, self.corpus, threads=1, seed=1, **self.settings[name]).save(path)
         self[name] = em.load_model(path)
         return self[name]
+
+
+Models = LazyModels
 
 
 def substitutes(models: Models) -> Table:
@@ -177,7 +196,31 @@ def tagging(models: Models) -> Table:
     return table
 
 
+def perplexity(models: Models) -> Table:
+    """The perplexity of the held-out text by n-gram models, by models of windows, and by recurrent networks."""
+    table = [["model", "objective", "passes", "predicts a word from", "perplexity"]]
+    for order in ORDERS:
+        texts = em.Corpus(models.corpus), em.Corpus(models.heldout)
+        value = ngram_perplexity(*texts, order=order, min_count=em.CBOW.min_count).perplexity
+        before = {1: "nothing", 2: "the word before it"}.get(order, f"{order - 1} words before it")
+        table.append([f"{order}-grams", "Kneser-Ney", "1", before, f"{value:.0f}"])
+    with OBJECTIVES.open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines, delimiter="\t") if row["measure"] == "perplexity"]
+    for name in READS:
+        same = [row for row in rows if row["model"] == name and row["objective"] != "full-softmax"]  # of less text
+        if name in PREDICTORS:
+            measured, settings = em.evaluate(models[name], perplexity=models.heldout)[1].value, models[name].settings
+            how = f"`{settings['objective']}`", str(settings["epochs"])
+            table.append([f"`{name}`", *how, READS[name], f"{measured:.0f}"])
+        elif same:
+            best = min(same, key=lambda row: float(row["value"]))
+            how = f"`{best['objective']}`", best["epochs"]
+            table.append([f"`{name}`", *how, READS[name], f"{float(best['value']):.0f}"])
+    return table
+
+
 TABLES = {
+    "perplexity": perplexity,
     "substitutes": substitutes,
     "spellings": spellings,
     "hidden-words": hidden_words,
@@ -191,12 +234,14 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--corpus", default="sample")
+    parser.add_argument("--heldout", default="")
     parser.add_argument("--results", type=Path, default=Path("eval/results/neural"))
     parser.add_argument("--table", action="append", choices=TABLES)
     options = parser.parse_args(arguments)
     options.results.mkdir(parents=True, exist_ok=True)
-    models = LazyModels(options.folder, options.corpus)
-    for name in options.table or TABLES:
+    for name in options.table or [name for name in TABLES if options.heldout or name != "perplexity"]:
+        settings = PREDICTORS if name == "perplexity" else MODELS
+        models = LazyModels(options.folder, options.corpus, settings, options.heldout)
         write(options.results / name, TABLES[name](models))
 
 

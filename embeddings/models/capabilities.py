@@ -11,8 +11,8 @@ class Capabilities:
     predictor: one that returns, for a model, its `Classifier`: `Model.classifier`.
     context_encoder: one that returns, for a model, a function from sentences, as rows of the vocabulary, to the vectors
         of the contexts of their words: `Model.context_vector`.
-    word_predictor: one that returns, for a model, its `embeddings.training.word_predictor.WordPredictor`, which gives
-        the probabilities of words in text.
+    word_predictor: one that returns, for a model, its `embeddings.training.word_predictor.WordPredictor`, or an object
+        with its attributes `total_loss`, `has_probabilities` and `hidden_dim`: the probabilities of words in text.
     """
 
     composer: ClassVar[Any] = None
