@@ -87,6 +87,9 @@ def check_options(trainer: "Trainer", run_options: RunOptions) -> None:
 
     if run_options.continued is not None:
         raise SettingError("a model cannot be continued on a cluster; leave out cluster")
+    if run_options.pretrained is not None:
+        mode = run_options.pretrained.mode
+        raise SettingError(f"pretrained vectors with mode={mode} cannot be used on a cluster; leave out cluster")
     if type(trainer).learn is not Trainer.learn:
         raise SettingError(f"the trainer {trainer.trainer_name} has no plan, so it cannot learn on a cluster")
 

@@ -6,6 +6,7 @@ from interrupted_runs import CONFIGURATIONS, corpus, interrupted_after, learn, t
 from naive import Stream, blocks, score, sigmoid, single_context_windows, update, window_targets
 
 import embeddings as em
+from embeddings.cluster.cluster_training import check_options
 from embeddings.errors import SettingError
 from embeddings.eval.measures.perplexity import HeldOutText, score_perplexity
 from embeddings.kernels.block import BLOCK_SIZE
@@ -178,3 +179,10 @@ def test_words_of_no_given_vector():
     start = em.Vectors(["x", "y"], np.ones((2, 6)))
     with pytest.raises(SettingError, match="none of the 50 words"):
         learn("cbow", corpus("cbow"), {"dim": 8}, init=em.InitFrom(start, mode="project"))
+
+
+def test_workers_of_a_cluster_do_not_have_the_given_vectors():
+    run_options = em.RunOptions(init=em.InitFrom(pretrained(), mode="project"))
+    with pytest.raises(SettingError, match=r"mode=project.*cluster"):
+        check_options(em.CBOW(dim=8), run_options)
+    check_options(em.CBOW(dim=6), em.RunOptions(init=em.InitFrom(pretrained())))
