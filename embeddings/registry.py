@@ -4,6 +4,7 @@ import dataclasses
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
@@ -68,7 +69,8 @@ def load(kind: str, name: str) -> Any:
     plugins = find_all(kind)
     if name not in plugins:
         advice = "" if plugins else "; to use a checkout, install it first: pip install -e ."
-        raise RegistryError(f"no {kind} is called {name!r}; installed: {', '.join(plugins) or 'none'}{advice}")
+        similar = "".join(f"; use {other}" for other in get_close_matches(name, plugins, 1))
+        raise RegistryError(f"no {kind} is called {name!r}{similar}; installed: {', '.join(plugins) or 'none'}{advice}")
     return import_plugin(kind, name, plugins[name])
 
 

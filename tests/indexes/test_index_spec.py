@@ -21,6 +21,7 @@ def test_parse_spec(text, name, settings):
 
 INVALID = [
     ("nope", RegistryError, "'nope'.*exact.*lsh"),
+    ("exat", RegistryError, "use exact"),
     ("", RegistryError, "''"),
     ("lsh:512", SettingError, "'lsh:512'.*lsh:name=value,name=value"),
     ("lsh:bits=1,bits=2", SettingError, "bits twice"),
