@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from embeddings.analysis.context_means import CONTEXT_WEIGHTS, ContextReader, ContextWeights, Report, as_encoded
 from embeddings.analysis.explanation import LIMITS, recorded_window
-from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
+from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.models.embed import load_source
 from embeddings.settings import check_value
 from embeddings.support import tensors
 from embeddings.support.cosine import normalize
-from embeddings.support.files import atomic_write, check_output
+from embeddings.support.files import atomic_write, check_own_folder
 from embeddings.support.versioned_json import check_fields, read_versioned
 from embeddings.vectors.as_vectors import as_vectors
 
@@ -105,10 +105,7 @@ class ContextMap:
 
 def check_map_target(path: str | os.PathLike[str], *, force: bool) -> Path:
     """The path, if a map can be saved there: nothing exists, or with `force` another saved map."""
-    target = check_output(path, force=force)
-    if target.exists() and not (target / RECORD).is_file():
-        raise OutputError(f"{target} is not a saved map of contexts and is not replaced; choose another path")
-    return target
+    return check_own_folder(path, RECORD, {RECORD, TENSORS}, "map of contexts", force=force)
 
 
 def fit_context_map(

@@ -128,6 +128,9 @@ def test_a_saved_map_is_the_same(tmp_path):
     fitted.save(tmp_path / "map", force=True)
     with pytest.raises(OutputError, match="not a saved map"):
         fitted.save(tmp_path, force=True)
+    (tmp_path / "map" / "notes").write_text("mine")
+    with pytest.raises(OutputError, match="notes"):
+        fitted.save(tmp_path / "map", force=True)
     other = em.Vectors(vectors.words, vectors.matrix + 1)
     with pytest.raises(SettingError, match="other vectors"):
         em.ContextInducer(other, corpus, loaded)
