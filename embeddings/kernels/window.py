@@ -17,10 +17,7 @@ TARGET_BYTES = 8192  # of targets that are prefetched ahead: more would leave th
 @inline
 def gather_inputs(block: Block, table: np.ndarray, buffers: StepBuffers, i: int) -> int:
     """Make centre i's contexts, left to right, the inputs of the next step; returns how many there are."""
-    m = gather_rows(block, table, buffers.input_cache, buffers.inputs, i)
-    for j in range(m):
-        buffers.input_gradient_rows[j] = buffers.inputs[j]
-    return m
+    return gather_rows(block, table, buffers.input_cache, buffers.inputs, buffers.input_gradient_rows, i)
 
 
 @inline
@@ -36,19 +33,21 @@ def gather_inputs_at(block: Block, table: np.ndarray, buffers: StepBuffers, i: i
 @inline
 def gather_contexts(block: Block, table: np.ndarray, buffers: StepBuffers, i: int) -> int:
     """Write the rows of centre i's contexts, left to right, into `contexts`; returns how many there are."""
-    return gather_rows(block, table, buffers.input_cache, buffers.contexts, i)
+    return gather_rows(block, table, buffers.input_cache, buffers.contexts, buffers.contexts, i)
 
 
 @inline
-def gather_rows(block: Block, table: np.ndarray, cache: RowCache, rows: np.ndarray, i: int) -> int:
-    """Write the row addresses of centre i's contexts, and prefetch a context of a later centre."""
-    m = 0
-    for c in range(block.start[i], i):
-        rows[m] = cached_row(table, cache, np.int64(block.inputs[c]))
-        m += 1
-    for c in range(i + 1, block.stop[i]):
-        rows[m] = cached_row(table, cache, np.int64(block.inputs[c]))
-        m += 1
+def gather_rows(
+    block: Block, table: np.ndarray, cache: RowCache, rows: np.ndarray, gradient_rows: np.ndarray, i: int
+) -> int:
+    """Write the row addresses of centre i's contexts into two arrays, and prefetch a context of a later centre.
+
+    A single loop, as the end of a loop over windows of random sizes is often mispredicted.
+    """
+    start, m = block.start[i], block.stop[i] - block.start[i] - 1
+    for j in range(m):
+        c = start + j
+        rows[j] = gradient_rows[j] = cached_row(table, cache, np.int64(block.inputs[c + (c >= i)]))
     prefetch_context(block, table, cache, i)
     return m
 
