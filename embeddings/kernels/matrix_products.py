@@ -16,6 +16,7 @@ UPDATE_TILE = (
 )  # targets updated in one pass over the inputs: they and their sums fit in registers
 PAIR_TILE = 6 if HAS_AVX512 else 2  # targets of which two vectors, with their sums, fit in registers
 SINGLE_TILE = 8 if HAS_AVX512 else 4  # targets updated in one pass over a single input
+ROW_BLOCKS = (8, 4, 2, 1) if HAS_AVX512 else (4, 2, 1)  # vectors of a row that are summed or updated at a time
 PARTIAL_SUMS = 4  # of a sum whose terms would otherwise wait for each other
 
 
@@ -86,15 +87,22 @@ def write_update(emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets
 
 def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
     """`write_update` for a constant number of targets, two vectors at a time if all sums stay in registers."""
-    width = args[-1]
+    write_in_blocks(partial(write_update_vectors, columns), (2, 1) if columns <= PAIR_TILE else (1,), emit, *args)
+
+
+def write_in_blocks(write: Callable[..., None], sizes: Sequence[int], emit: Emitter, *args: Any) -> None:
+    """Emit `write(emitter, places, *arguments)` for all vectors of a row, in blocks of falling sizes.
+
+    The last argument, which `write` does not get, is the number of items of a row.
+    """
+    *others, width = args
     builder, done = emit.builder, int64(0)
     size = builder.mul(width, int64(emit.size))
-    for vectors in (2, 1) if columns <= PAIR_TILE else (1,):
+    for vectors in sizes:
         start, done = done, builder.and_(size, int64(-vectors * VECTOR_BYTES))
         with emit.for_range(builder.sub(done, start), vectors * VECTOR_BYTES) as offset:
             first = builder.add(start, offset)
-            places = [builder.add(first, int64(n * VECTOR_BYTES)) for n in range(vectors)]
-            write_update_vectors(columns, emit, places, *args[:-1])
+            write(emit, [builder.add(first, int64(n * VECTOR_BYTES)) for n in range(vectors)], *others)
 
 
 def write_update_vectors(columns: int, emit: Emitter, places: Sequence[Any], *args: Any) -> None:
@@ -145,21 +153,32 @@ def write_single_update_block(columns: int, emit: Emitter, *args: Any) -> None:
 def write_sum_rows(emit: Emitter, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> None:
     """Add up rows: y += f (x_1 + ... + x_m), where f is `factor[0]`."""
     scale = emit.broadcast(factor, int64(0))
-    with emit.for_each_vector(width) as at:
-        total = emit.variable()
-        with emit.for_range(m) as i:
-            row = load_int64(emit, rows, i)
-            emit.builder.store(emit.builder.fadd(emit.builder.load(total), emit.load(row, at)), total)
-        emit.store(emit.fma(scale, emit.builder.load(total), emit.load(output, at)), output, at)
+    write_in_blocks(write_sum_vectors, ROW_BLOCKS, emit, scale, output, rows, m, width)
+
+
+def write_sum_vectors(emit: Emitter, places: Sequence[Any], scale: Any, output: Any, rows: Any, m: Any) -> None:
+    """`write_sum_rows` for the vectors at some places."""
+    builder, totals = emit.builder, [emit.variable() for _ in places]
+    with emit.for_range(m) as i:
+        row = load_int64(emit, rows, i)
+        for at, total in zip(places, totals, strict=True):
+            builder.store(builder.fadd(builder.load(total), emit.load(row, at)), total)
+    for at, total in zip(places, totals, strict=True):
+        emit.store(emit.fma(scale, builder.load(total), emit.load(output, at)), output, at)
 
 
 def write_scatter_add(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> None:
     """Add a row to each of m rows: x_i += f y, where f is `factor[0]`."""
     scale = emit.broadcast(factor, int64(0))
-    with emit.for_each_vector(width) as at:
-        step = emit.builder.fmul(scale, emit.load(source, at))
-        with emit.for_range(m) as i:
-            row = load_int64(emit, rows, i)
+    write_in_blocks(write_scatter_vectors, ROW_BLOCKS, emit, scale, source, rows, m, width)
+
+
+def write_scatter_vectors(emit: Emitter, places: Sequence[Any], scale: Any, source: Any, rows: Any, m: Any) -> None:
+    """`write_scatter_add` for the vectors at some places."""
+    steps = [emit.builder.fmul(scale, emit.load(source, at)) for at in places]
+    with emit.for_range(m) as i:
+        row = load_int64(emit, rows, i)
+        for at, step in zip(places, steps, strict=True):
             emit.store(emit.builder.fadd(emit.load(row, at), step), row, at)
 
 
