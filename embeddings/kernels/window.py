@@ -44,7 +44,8 @@ def gather_rows(
 
     A single loop, as the end of a loop over windows of random sizes is often mispredicted.
     """
-    start, m = block.start[i], block.stop[i] - block.start[i] - 1
+    start = block.start[i]
+    m: int = block.stop[i] - start - 1
     for j in range(m):
         c = start + j
         rows[j] = gradient_rows[j] = cached_row(table, cache, np.int64(block.inputs[c + (c >= i)]))
