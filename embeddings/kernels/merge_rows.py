@@ -17,7 +17,7 @@ of threads.
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point, inline, noinline
+from embeddings.kernels.jit import entry_point, inline
 
 RULES = ("mean", "mean-changed", "sum", "adasum", "coherence")
 MEAN, MEAN_CHANGED, SUM, ADASUM, COHERENCE = range(len(RULES))
@@ -55,10 +55,8 @@ def merge_rows(
             for i in range(n):
                 subtract(replicas[changed[i], row], merged[row], changes[i])
             add_changes(changes, n, count, rule, merged[row])
-        source = changed[0] if n == 1 and rule != MEAN else -1
         for r in range(count):
-            if r != source:
-                copy_numbers(merged[row], replicas[r, row])
+            copy_numbers(merged[row], replicas[r, row])
     return total
 
 
@@ -132,7 +130,7 @@ def differs(row: np.ndarray, other: np.ndarray) -> bool:
     return difference != 0  # type: ignore[no-any-return]
 
 
-@noinline
+@inline
 def add_changes(changes: np.ndarray, n: int, count: int, rule: int, row: np.ndarray) -> None:
     """Add the first n changes to a row, combined by a rule; overwrites `changes`."""
     factor = combine(changes, n, count, rule)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.kernels.merge_rows import RULES, merge_rows
+from embeddings.kernels.merge_rows import RULES, merge_rows, merge_sent_rows
 from embeddings.kernels.separate_arrays import separate_zeros
 
 
@@ -116,3 +116,27 @@ def test_numbers_that_are_not_finite_remain(rule):
     replicas[0, 0, 0], replicas[1, 0, 1] = np.nan, 1
     merge(merged, replicas, rule)
     assert np.isnan(merged[0, 0])
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("count", "width"), [(1, 16), (2, 112), (3, 16), (5, 304), (8, 112)])
+def test_rows_that_are_sent_are_merged_to_the_same_bytes(rule, count, width):
+    rng = np.random.default_rng(count)
+    base = rng.standard_normal((200, width), np.float32)
+    replicas = np.repeat(base[None], count, axis=0)
+    common = rng.standard_normal((200, width), np.float32)
+    numbers = []
+    for replica in replicas:
+        rows = np.flatnonzero(rng.random(200) < 0.5)
+        replica[rows] += (0.1 * (common + rng.standard_normal((200, width))))[rows].astype(np.float32)
+        numbers.append(rows)
+    values = np.concatenate([replica[rows] for replica, rows in zip(replicas, numbers, strict=True)])
+    ends = np.cumsum([len(rows) for rows in numbers])
+    changed = np.unique(np.concatenate(numbers))
+    output = np.empty((len(changed), width), np.float32)
+    scratch = separate_zeros((count, width)), separate_zeros(count, np.int64)
+    cursors = np.append(0, ends[:-1])
+    merge_sent_rows(base, changed, np.concatenate(numbers), values, cursors, ends, RULES.index(rule), *scratch, output)
+    assert (cursors == ends).all()
+    merge(base, replicas, rule)  # in place
+    assert output.tobytes() == base[changed].tobytes()
