@@ -6,6 +6,7 @@ from itertools import pairwise
 import naive
 import numpy as np
 import pytest
+from interrupted_runs import interrupted_after, learn, table_bytes
 from kernel_helpers import tallying_buffers
 from test_paragraph_kernels import (
     WORDS,
@@ -294,3 +295,24 @@ def test_several_tags_learn_as_in_gensim(name, gensim_settings, settings):
     golden = np.array([theirs.dv[tag] for tag in plan.tags.to_pylist()]) - before
     assert np.corrcoef(ours.ravel(), golden.ravel())[0, 1] > 0.99
     assert (ours * golden).sum() / (golden**2).sum() == pytest.approx(1, abs=0.04)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("name", ["paragraph-dbow", "paragraph-dm"])
+def test_interrupted_runs_of_several_tags_end_with_the_same_bytes(name, shuffle, tmp_path):
+    text, settings = corpus([{"text": row["text"] * 60, "tags": row["tags"]} for row in ROWS]), {"shuffle": shuffle}
+    whole, checkpoints = learn(name, text, settings), em.Checkpoints(tmp_path / "c")
+    for number, checks in enumerate([1, 2, 1]):
+        with interrupted_after(checks), pytest.raises(em.Interrupted):
+            learn(name, text, settings, checkpoints=checkpoints, resume=number > 0)
+    assert table_bytes(learn(name, text, settings, checkpoints=checkpoints, resume=True)) == table_bytes(whole)
+
+
+@pytest.mark.slow
+def test_replicas_and_threads_learn_several_tags():
+    text = corpus([{"text": row["text"] * 20, "tags": row["tags"]} for row in ROWS])
+    for options in {"replicas": em.Replicas(2, merge_every=1000)}, {"threads": 3}:
+        model = learn("paragraph-dbow", text, {"epochs": 20, "subsample": 0, "learning_rate": 0.05}, **options)
+        near = [int(tag[1:]) for tag, _ in model.documents.most_similar("sea", top=20) if tag.startswith("d")]
+        assert np.mean([ROWS[number]["tags"][1] == "sea" for number in near]) > 0.8
