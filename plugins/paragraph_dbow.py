@@ -9,7 +9,7 @@ import numpy as np
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource
 from embeddings.kernels.infer_documents import Inference, infer_documents
-from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.jit import entry_point, inline, noinline
 from embeddings.kernels.noise_sampling import shared_noise_count
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, prefetch
@@ -74,9 +74,17 @@ def learn_groups(block: Block, operands: Operands, buffers: StepBuffers, rate: f
         m = gather_document(block, operands, buffers, i)
         if frozen:
             learn_input(buffers, p, n, output.shape[1], rate)
+        elif m == 1:
+            learn(buffers, 1, p, n, output.shape[1], rate)
         else:
-            learn(buffers, m, p, n, output.shape[1], rate)
+            learn_tags(buffers, m, p, n, output.shape[1], rate)
         i, p = i + p, next_p
+
+
+@noinline
+def learn_tags(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float) -> None:
+    """`learn` for several tags; a function of its own, as code for a single input is faster with a constant number."""
+    learn(buffers, m, p, n, width, rate)
 
 
 @entry_point
@@ -102,6 +110,8 @@ def learn_each_word(block: Block, operands: Operands, buffers: StepBuffers, rate
         m = gather_document(block, operands, buffers, i)
         if frozen:
             infer_input(operands.objective, targets, buffers, i, rate)
+        elif m == 1:
+            predict(operands.objective, targets, buffers, i, 1, rate)
         else:
             predict(operands.objective, targets, buffers, i, m, rate)
 
