@@ -63,7 +63,7 @@ def learn_both(block: Block, operands: Operands, buffers: StepBuffers, rate: flo
 
 @inline
 def learn_groups(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
-    """One step for each group of words; if `frozen`, only document vectors are updated."""
+    """One step for each group of words; if `frozen`, only document vectors are updated, and documents have no tags."""
     output, last = operands.objective.output, block.cursor[LAST]
     i = block.cursor[FIRST]
     p = group_size(block, i, last)
@@ -71,19 +71,20 @@ def learn_groups(block: Block, operands: Operands, buffers: StepBuffers, rate: f
         next_p = group_size(block, i + p, last)
         prefetch_group(block, output, operands.noise, i + p, next_p)
         n = gather_group_targets(block, operands, buffers, i, p)
-        m = gather_document(block, operands, buffers, i)
-        if frozen:
-            learn_input(buffers, p, n, output.shape[1], rate)
-        elif m == 1:
-            learn(buffers, 1, p, n, output.shape[1], rate)
+        if operands.tags.starts.shape[0] > 0:
+            learn_tags(buffers, gather_document(block, operands, buffers, i), p, n, output.shape[1], rate)
         else:
-            learn_tags(buffers, m, p, n, output.shape[1], rate)
+            buffers.inputs[0] = buffers.input_gradient_rows[0] = address(operands.documents, block.documents[i])
+            if frozen:
+                learn_input(buffers, p, n, output.shape[1], rate)
+            else:
+                learn(buffers, 1, p, n, output.shape[1], rate)
         i, p = i + p, next_p
 
 
 @noinline
 def learn_tags(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float) -> None:
-    """`learn` for several tags; a function of its own, as code for a single input is faster with a constant number."""
+    """`learn` for several tags, apart from the code for a single one, which is faster with a constant number."""
     learn(buffers, m, p, n, width, rate)
 
 
@@ -192,10 +193,7 @@ def infer_by_words(
 
 @dataclass(frozen=True, kw_only=True)
 class ParagraphDBOW(DocumentTrainer):
-    """Paragraph vectors, distributed bag of words: a document predicts its words. Best for classification.
-
-    Each tag of a document has a vector, which predicts its words.
-    """
+    """Paragraph vectors, distributed bag of words: a document predicts its words. Best for classification."""
 
     trainer_name = "paragraph-dbow"
     train_words: bool = option(
