@@ -28,6 +28,7 @@ from embeddings.corpora import Corpus
 from embeddings.models.loading import load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
+from embeddings.training.run import NOTES
 from embeddings.training.trainer import Trainer
 
 AFTER_TRAINING = option(
@@ -75,6 +76,8 @@ def command(
     check_target(out, force=force)
     source = load_model(model)
     word_trainer(source)
+    for what in source.record.get(NOTES, []):
+        note(f"unlike the model, the trainings start from random values: {what}")
     text = Corpus(*corpus, **corpus_settings(source), **columns)
     check_outside_corpus(out, text)
     with ReadingBar(quiet) as reading:
@@ -119,6 +122,9 @@ def check_train_options(options: Mapping[str, Any]) -> None:
         raise click.UsageError(f"--resamples requires a model folder, and {out} is a vector file")
     if "-" in options["corpus"]:
         raise click.UsageError("--resamples reads the text again and cannot be combined with standard input")
+    for name, flag in (("init", "--init"), ("continued", "--continue")):
+        if options.get(name) is not None:
+            raise click.UsageError(f"--resamples trains again from random values and cannot be combined with {flag}")
     check_target(replicates_folder(out), force=options["force"])
 
 

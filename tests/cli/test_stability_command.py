@@ -64,5 +64,7 @@ def test_training_with_resamples(tmp_path, monkeypatch):
     assert "model.stability" in refused(*train, "-o", "model", code=1)
     assert "folder" in refused(*train, "-o", "vectors.txt", code=2)
     assert "standard input" in refused("train", "skipgram", "-", "-o", "other", "--resamples", 2, code=2)
+    for flag in ("--init", "--continue"):
+        assert flag in refused(*train, "-o", "other", flag, "model", code=2)
     assert "search" in refused(*train, "-o", "other", "--autotune-similarity", "wordsim353", code=2)
     assert not (tmp_path / "other").exists()
