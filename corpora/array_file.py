@@ -16,7 +16,7 @@ from embeddings.errors import FormatError, OutputError
 
 HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
 BLOCK = 1 << 18  # items processed at a time
-BLOCKS_IN_MEMORY = 32
+BLOCKS_IN_MEMORY = 16
 
 MapIds = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 

@@ -16,6 +16,7 @@ from embeddings.indexes.index_files import RECORD as INDEX
 from embeddings.indexes.index_files import read_record
 from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
 from embeddings.support import tensors
+from embeddings.support.files import size_on_disk
 from embeddings.support.local_paths import local_path
 from embeddings.training.checkpoint_summary import find_checkpoints, summarize_checkpoints
 from embeddings.training.run_log_reader import is_log, summarize_log
@@ -70,8 +71,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
     if checkpoints := find_checkpoints(path):
         return {"what": "checkpoints of a run"} | summarize_checkpoints(checkpoints)
     if not (path / MODEL_JSON).is_file() and (name := format_dispatch.sniff(path)):
-        size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-        return describe_vectors(path, name, {"size": size}, full=full, allow_pickle=allow_pickle)
+        return describe_vectors(path, name, {"size": size_on_disk(path)}, full=full, allow_pickle=allow_pickle)
     if (path / META).is_file():
         meta = read_meta(path)
         return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key not in TECHNICAL}}

@@ -9,10 +9,10 @@ from embeddings.cli.options import ENCODING_ERRORS, OUTPUT, THREADS, option, see
 from embeddings.cli.output import print_json
 from embeddings.cli.output_paths import check_not_input
 from embeddings.cli.progress_bar import Bar, TrainingBar
-from embeddings.corpora.reading.sources import resolve_source, total_size
 from embeddings.models.loading import load_classifier
 from embeddings.settings import flag
-from embeddings.support.files import check_file
+from embeddings.support.files import check_file, size_on_disk
+from embeddings.support.local_paths import local_path
 
 if TYPE_CHECKING:
     from embeddings.models.classifier import Classifier
@@ -63,7 +63,7 @@ def command(
         scores = [precision(classifier, test, encoding_errors, threads, bar)]
         small = compress(classifier, retrain, encoding_errors, threads, quiet, changes)
         small.export(out, force=force)
-        sizes = [size_of(model), size_of(out)]
+        sizes = [size_on_disk(local_path(path)) for path in (model, out)]
         scores.append(precision(small, test, encoding_errors, threads, bar))
         for names, values in ((("bytes_before", "bytes"), sizes), (("precision_before", "precision"), scores)):
             result |= {name: value for name, value in zip(names, values, strict=True) if value is not None}
@@ -107,8 +107,3 @@ def precision(
 def readable_size(size: int) -> str:
     """A size in bytes, for people."""
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB"
-
-
-def size_of(path: str) -> int:
-    """The size of a file, or of the files of a folder."""
-    return total_size(resolve_source(path)) or 0

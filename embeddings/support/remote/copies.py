@@ -17,6 +17,7 @@ from threading import Event
 
 from embeddings.errors import RemoteError
 from embeddings.support.cache_folder import cache_folder, foreign_access
+from embeddings.support.files import size_on_disk
 from embeddings.support.logs import log
 from embeddings.support.remote.address import WEB, Address, StrPath, parse_address
 from embeddings.support.remote.background import map_ahead
@@ -120,8 +121,7 @@ def remove_copies(folder: Path, name: str) -> None:
         with suppress(OSError):
             if path.name.startswith("."):
                 continue
-            size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-            copies.append((path.stat().st_mtime, size, path))
+            copies.append((path.stat().st_mtime, size_on_disk(path), path))
     total = sum(size for _, size, _ in copies)
     for _, size, path in sorted(copies):
         if path.name.startswith(f"{name}-") or total > limit:
