@@ -30,7 +30,7 @@ def test_the_speed_of_training_is_what_was_measured():
     stated = re.search(pattern, README, re.DOTALL)
     assert stated is not None
     ratios = {}
-    for folder in ("", "structured"):
+    for folder in ("", "comparison", "structured"):
         for row in result_table.summaries(result_rows.read_rows(RESULTS / folder / "results.csv")):
             trainer = row.settings["trainer"]
             if row.tool == "gensim" and (trainer, folder) != ("skipgram", "structured"):

@@ -144,9 +144,9 @@ def test_only_models_are_continued(wrong):
 
 
 def test_models_that_cannot_be_continued():
-    sembei = learn("sembei", em.Corpus(["abcabc"] * 9, tokenizer="codepoints"), {"per_length": "all"})
-    with pytest.raises(SettingError, match="sembei"):
-        em.continue_training(sembei, em.Corpus(["abc"], tokenizer="codepoints"))
+    tree = learn("skipgram", em.Corpus(OLD), {"objective": "hierarchical-softmax"})
+    with pytest.raises(SettingError, match="hierarchical-softmax"):
+        em.continue_training(tree, em.Corpus(NEW), threads=1)
     skipgram = learn("skipgram", em.Corpus(OLD), {})
     with pytest.raises(SettingError, match=r"skipgram.*cbow"):
         em.train("cbow", em.Corpus(NEW), continued=skipgram, **SMALL)
