@@ -16,7 +16,7 @@ from embeddings.errors import FormatError, OutputError
 
 HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
 BLOCK = 1 << 18  # items processed at a time
-BLOCKS_IN_MEMORY = 16
+BLOCKS_AHEAD = 4  # of each thread, beyond the block that it works on
 
 MapIds = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 
@@ -93,7 +93,7 @@ class ArrayFile:
         with output_errors(self.path), ThreadPoolExecutor(threads) as pool:
             for position in range(HEADER_SIZE, end, size):
                 pending.append(pool.submit(replace, position))
-                if len(pending) == BLOCKS_IN_MEMORY:
+                if len(pending) > BLOCKS_AHEAD * threads:
                     add(pending.popleft().result())
             for block in pending:
                 add(block.result())
