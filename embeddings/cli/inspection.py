@@ -16,8 +16,8 @@ from embeddings.indexes.index_files import RECORD as INDEX
 from embeddings.indexes.index_files import read_record
 from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
 from embeddings.support import tensors
-from embeddings.support.files import size_on_disk
 from embeddings.support.local_paths import local_path
+from embeddings.support.system import size_on_disk
 from embeddings.training.checkpoint_summary import find_checkpoints, summarize_checkpoints
 from embeddings.training.run_log_reader import is_log, summarize_log
 from embeddings.vectors import format_dispatch

@@ -11,8 +11,9 @@ from embeddings.cli.output_paths import check_not_input
 from embeddings.cli.progress_bar import Bar, TrainingBar
 from embeddings.models.loading import load_classifier
 from embeddings.settings import flag
-from embeddings.support.files import check_file, size_on_disk
+from embeddings.support.files import check_file
 from embeddings.support.local_paths import local_path
+from embeddings.support.system import size_on_disk
 
 if TYPE_CHECKING:
     from embeddings.models.classifier import Classifier

@@ -88,11 +88,6 @@ def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     return target
 
 
-def size_on_disk(path: Path) -> int:
-    """Return the size of a file, or of all files in a folder and its folders, in bytes."""
-    return sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
-
-
 def is_stream(path: Path) -> bool:
     """Whether a path is a pipe or device."""
     return path.exists() and not (path.is_file() or path.is_dir())

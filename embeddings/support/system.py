@@ -1,4 +1,4 @@
-"""The CPU cores available to this process, and the memory of the machine."""
+"""The CPU cores available to this process, the memory of the machine, and the size of files on disk."""
 
 import functools
 import math
@@ -59,3 +59,8 @@ def free_memory(path: Path = Path("/proc/meminfo")) -> int | None:
         return int(values["MemAvailable"].split()[0]) * 1024
     except (OSError, ValueError, KeyError):  # not Linux
         return total_memory()
+
+
+def size_on_disk(path: Path) -> int:
+    """Return the size of a file, or of all files in a folder and its folders, in bytes."""
+    return sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())

@@ -17,7 +17,6 @@ from threading import Event
 
 from embeddings.errors import RemoteError
 from embeddings.support.cache_folder import cache_folder, foreign_access
-from embeddings.support.files import size_on_disk
 from embeddings.support.logs import log
 from embeddings.support.remote.address import WEB, Address, StrPath, parse_address
 from embeddings.support.remote.background import map_ahead
@@ -25,6 +24,7 @@ from embeddings.support.remote.range_reader import RemoteReader
 from embeddings.support.remote.retry import attempt
 from embeddings.support.remote.status import RemoteStatus
 from embeddings.support.remote.store import absence, arrow_store, find_status, statuses
+from embeddings.support.system import size_on_disk
 
 MAX_COPIES = 20 * 10**9  # bytes, or a tenth of the disk if that is less
 BLOCK = 1 << 20
