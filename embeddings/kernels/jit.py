@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache, wraps
@@ -35,7 +36,8 @@ OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "
 IMPLEMENTATIONS: dict[type, Callable[..., Any]] = {}  # of `dispatched` functions, by type of the first argument
 PACKAGE = __name__.partition(".")[0]
 ENTRY_POINTS: list[Any] = []  # all entry points of this process
-MAX_GENERATIONS = 4  # versions of a kernel kept in the cache; each edit adds one
+MAX_GENERATIONS = 32  # versions of a kernel kept in the cache; each edit and each checkout can add one
+MAX_UNUSED_DAYS = 14  # of a version of a kernel in the cache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -215,7 +217,7 @@ def tuple_classes(kinds: Iterable[Any]) -> Iterator[type]:
 
 
 def cache_dir(function: Callable[..., Any]) -> Path | None:
-    """The cache folder for the machine code of a kernel, None if there is no cache; removes old generations."""
+    """The cache folder for the machine code of a kernel, None if there is no cache; a new one replaces old ones."""
     owner = re.sub(r"[^\w.]", "_", f"{function.__module__}.{function.__qualname__}")
     return generation(owner, kernel_digest(function))
 
@@ -224,6 +226,7 @@ def cache_dir(function: Callable[..., Any]) -> Path | None:
 def generation(owner: str, digest: str) -> Path | None:
     """The cache folder of a kernel for one version of its sources; a temporary one if others can write to it."""
     parts = ("kernels", owner, digest)
+    is_new = existing_folder(*parts) is None
     home, prepared = cache_folder(*parts), existing_folder(*parts)
     if prepared is None:
         return None
@@ -232,7 +235,10 @@ def generation(owner: str, digest: str) -> Path | None:
         return private_folder(owner)
     if home is None:
         return private_copy(prepared, owner)
-    remove_old_generations(home)
+    with suppress(OSError):
+        home.touch()  # the time of the last use
+    if is_new:
+        remove_old_generations(home)
     return home
 
 
@@ -267,9 +273,10 @@ def private_root() -> Path | None:
 
 
 def remove_old_generations(home: Path) -> None:
-    """Remove all but the latest generations of a kernel next to `home`."""
+    """Remove the generations of a kernel next to `home` that are unused for long, and the oldest of too many."""
     with suppress(OSError):  # another process may be removing them too
-        home.touch()
-        others = [path for path in home.parent.iterdir() if path != home]
-        for old in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[MAX_GENERATIONS - 1 :]:
-            shutil.rmtree(old, ignore_errors=True)
+        oldest = time.time() - MAX_UNUSED_DAYS * 86400
+        others = sorted(((path.stat().st_mtime, path) for path in home.parent.iterdir() if path != home), reverse=True)
+        for number, (last_used, path) in enumerate(others, 2):
+            if number > MAX_GENERATIONS or last_used < oldest:
+                shutil.rmtree(path, ignore_errors=True)

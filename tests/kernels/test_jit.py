@@ -5,6 +5,7 @@ import os
 import pickle
 import re
 import shutil
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,9 +15,11 @@ import pytest
 from numba import njit
 from numba.core.caching import NullCache
 
+from embeddings.kernels import jit
 from embeddings.kernels.block import fill_block
 from embeddings.kernels.jit import (
     MAX_GENERATIONS,
+    MAX_UNUSED_DAYS,
     cached_versions,
     ignore_save_errors,
     make_portable,
@@ -204,18 +207,39 @@ def test_a_private_cache_runs_what_it_contains(compiled_room, python, tmp_path):
     assert (tmp_path / "harm").exists()
 
 
-def test_the_latest_generations_are_kept(tmp_path):
-    for age in range(MAX_GENERATIONS + 12):
-        folder = tmp_path / "kernel" / str(age)
-        folder.mkdir(parents=True)
-        (folder / "code").write_text("x")
-        os.utime(folder, (10**9 - age, 10**9 - age))
-    (tmp_path / "other" / "1").mkdir(parents=True)
-    os.utime(tmp_path / "other" / "1", (10, 10))
-    remove_old_generations(tmp_path / "kernel" / str(MAX_GENERATIONS + 11))
-    ages = [MAX_GENERATIONS + 11, *range(MAX_GENERATIONS - 1)]
-    assert {path.name for path in (tmp_path / "kernel").iterdir()} == set(map(str, ages))
-    assert (tmp_path / "other" / "1").exists()
+def write_generations(folder, days):
+    """Write versions of a kernel that were last used so many days ago."""
+    for name, age in enumerate(days):
+        generation = folder / str(name)
+        generation.mkdir(parents=True)
+        (generation / "code").write_text("x")
+        os.utime(generation, (time.time() - 86400 * age,) * 2)
+
+
+@pytest.mark.parametrize(
+    ("days", "kept"),
+    [
+        ([0.1 * number for number in range(MAX_GENERATIONS + 12)], [*range(MAX_GENERATIONS - 1), MAX_GENERATIONS + 11]),
+        ([1, MAX_UNUSED_DAYS - 1, MAX_UNUSED_DAYS + 1, 10 * MAX_UNUSED_DAYS], [0, 1, 3]),
+    ],
+)
+def test_the_latest_generations_are_kept(tmp_path, days, kept):
+    write_generations(tmp_path / "kernel", days)
+    write_generations(tmp_path / "other", [1000])
+    remove_old_generations(tmp_path / "kernel" / str(len(days) - 1))
+    assert {path.name for path in (tmp_path / "kernel").iterdir()} == set(map(str, kept))
+    assert (tmp_path / "other" / "0" / "code").exists()
+
+
+def test_a_new_generation_replaces_unused_ones(own_cache):
+    (own_cache / "kernels").unlink()
+    folder = own_cache / "kernels" / "kernel"
+    write_generations(folder, [1, 1000])
+    jit.generation.__wrapped__("kernel", "0")
+    assert (folder / "1").exists(), "an ordinary start removes nothing"
+    assert folder.joinpath("0").stat().st_mtime > time.time() - 3600, "the time of use is recorded"
+    jit.generation.__wrapped__("kernel", "new")
+    assert {path.name for path in folder.iterdir()} == {"0", "new"}
 
 
 class FakeCache:
