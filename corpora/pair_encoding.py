@@ -11,7 +11,7 @@ from embeddings.corpora.reading.pair_batch import PairBatch
 from embeddings.corpora.reading.reader import Block, TagBlock
 from embeddings.corpora.reading.text_pairs import COLUMNS, PairColumns, TextPairs, check_kinds
 from embeddings.corpora.reading.text_rows import TextBlock
-from embeddings.errors import SettingError
+from embeddings.errors import CorpusError, SettingError, SingleTextError
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -84,10 +84,18 @@ def check_pairs(pairs: PairFormat | None, corpus: "Corpus") -> PairFormat | None
 
 
 def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict[str, Any]:
-    """Encode the pairs of a corpus; returns the rest of its description."""
+    """Encode the pairs of a corpus; returns the rest of its description.
+
+    Raises:
+        CorpusError: there are no such pairs.
+    """
     source = pairs.read(corpus)
-    with corpus.new_pool() as pool:
-        sides = encode_pairs(encoder, source, source.name, pool)
+    try:
+        with corpus.new_pool() as pool:
+            sides = encode_pairs(encoder, source, source.name, pool)
+    except SingleTextError as error:
+        remedy = "to make pairs from documents, use --pairs neighbours, in Python PairFormat('neighbours')"
+        raise CorpusError(f"{error}; {remedy}") from None
     return {"decoding_errors": 0, "columns": {}, PAIR_SIDES: sides}
 
 

@@ -17,7 +17,7 @@ from embeddings.corpora.reading.record_rows import JsonNumber, Record, complete_
 from embeddings.corpora.reading.sources import File, Source
 from embeddings.corpora.reading.text_rows import check_column_exists, describe
 from embeddings.corpora.reading.utf8 import Utf8Decoder, utf8_blocks
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, SingleTextError
 
 BATCH_ROWS = 4096
 T = TypeVar("T")
@@ -228,10 +228,8 @@ def line_table(blocks: Iterable[bytes], name: str) -> ColumnTable:
                 cells = line.rstrip("\r").split("\t")
                 n_cells = n_cells or len(cells)
                 if len(cells) != n_cells or n_cells == 1:
-                    expected = n_cells if n_cells > 1 else "at least 2"
-                    raise CorpusError(
-                        f"{name}, line {number}: expected {expected} cells separated by tabs, got {len(cells)}"
-                    )
+                    error, expected = (CorpusError, n_cells) if n_cells > 1 else (SingleTextError, "at least 2")
+                    raise error(f"{name}, line {number}: expected {expected} cells separated by tabs, got {len(cells)}")
                 yield cells
 
     rows = lines()

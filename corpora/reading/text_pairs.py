@@ -17,7 +17,7 @@ from embeddings.corpora.reading.sources import Source, resolve_source
 from embeddings.corpora.reading.table_columns import Columns, ColumnTable, is_table, open_columns
 from embeddings.corpora.reading.text_rows import describe, format_names
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, SettingError, SingleTextError
 from embeddings.support.logs import log
 
 COLUMNS = "columns"
@@ -64,7 +64,7 @@ class PairColumns:
             negative = texts.pop()
         if len(texts) != 2:
             number = f"{len(texts)} columns of text" if len(texts) > 1 else "one column of text" if texts else "no text"
-            raise CorpusError(
+            raise (SingleTextError if len(texts) == 1 else CorpusError)(
                 f"{table.name} has {number}, but a pair has two: set left_column and set right_column; its columns: "
                 + format_names(table.columns)
             )

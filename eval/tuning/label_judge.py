@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from embeddings.corpora.corpus import Corpus
@@ -16,6 +17,7 @@ from embeddings.eval.measures.label_scores import LabelScores, counts_by, macro_
 from embeddings.eval.measures.predicted_labels import PredictedLabels, Ranker, predict_labels
 from embeddings.eval.statistics.paired_tests import Comparison
 from embeddings.eval.statistics.results import Result
+from embeddings.eval.tuning.fingerprints import content_fingerprint
 from embeddings.eval.tuning.model_size import quantize_to_size
 from embeddings.eval.tuning.trials import Judgement, TuningError
 from embeddings.models.model import Model
@@ -97,6 +99,16 @@ class LabelMetricOfTexts:
         name = str(metric) if metric.label is None else f"{metric}:{metric.label}"
         part = "all texts" if self.held_back is None else "the dev half"
         return f"{name} on {part} of {self.name}"
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the texts and labels of all parts."""
+        parts = [one.batches for one in (self.dev, self.held_back) if one is not None]
+        content = [
+            [[sha256(text.data).hexdigest(), text.starts, text.labels, text.label_starts] for text in batches]
+            for batches in parts
+        ]
+        return content_fingerprint(content)
 
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
         """The whole text."""

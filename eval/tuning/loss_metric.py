@@ -17,6 +17,7 @@ from embeddings.eval.statistics.item_scores import MeanScores
 from embeddings.eval.statistics.paired_tests import PARTS, Comparison
 from embeddings.eval.statistics.results import Key, Result
 from embeddings.eval.suite import compare_scores
+from embeddings.eval.tuning.fingerprints import files_fingerprint
 from embeddings.eval.tuning.trials import Judgement
 from embeddings.eval.validation import Validation, mean_loss
 from embeddings.models.model import Model
@@ -53,6 +54,11 @@ class HeldOutLoss:
         """The loss and its text."""
         share = f" ({self.validation.source:g} of the corpus)" if isinstance(self.validation.source, float) else ""
         return f"negative loss on the dev half of {self.name}{share}"
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What identifies the held-out text; None if it is cut from the corpus."""
+        return None if isinstance(self.validation.source, float) else files_fingerprint(self.validation.source)
 
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
         """The text without what is held out."""

@@ -12,6 +12,7 @@ from embeddings.eval.mean_score import MEASURES, mean_score
 from embeddings.eval.statistics.paired_tests import Comparison
 from embeddings.eval.statistics.results import Result
 from embeddings.eval.suite import Suite, compare_scores
+from embeddings.eval.tuning.fingerprints import content_fingerprint
 from embeddings.eval.tuning.label_judge import LabelMetricOfTexts
 from embeddings.eval.tuning.loss_metric import HeldOutLoss
 from embeddings.eval.tuning.trials import Judgement
@@ -32,6 +33,7 @@ class Metric(Protocol):
     Arguments:
         description: what is scored.
         fixed: settings that change what the score measures, so that they are not varied.
+        fingerprint: of the items or texts; None if the fingerprint of the corpus covers them, or if they have none.
     """
 
     @property
@@ -42,6 +44,11 @@ class Metric(Protocol):
     @property
     def fixed(self) -> Sequence[str]:
         """Settings that change what the score means, so that they are not varied."""
+        ...
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What identifies the items or texts."""
         ...
 
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
@@ -126,6 +133,12 @@ class SetMetric:
         listed = " and ".join(names)
         return cls(dev, test, f"{'mean score on' if len(names) > 1 else 'score on'} the dev half of {listed}")
 
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the items of both halves."""
+        parts = [[suite.word_pairs, suite.questions, suite.pairs] for suite in (self.dev, self.held_back)]
+        return content_fingerprint(parts)
+
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
         """The whole text."""
         return encoded
@@ -148,6 +161,7 @@ class FunctionMetric:
     function: Callable[[Model], float]
     description: str = "a function"
     fixed: Sequence[str] = ()
+    fingerprint: None = None
 
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
         """The whole text."""

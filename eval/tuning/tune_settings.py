@@ -105,7 +105,7 @@ def tune(
         study = {
             "trainer": base.trainer_name, "settings": base, "vary": describe_space(space),
             "metric": scoring.description, "halving": is_halving, "seed": seed, "threads": threads, "size": size,
-            "k": k, "corpus": encoded.fingerprint,
+            "k": k, "corpus": encoded.fingerprint, "test_items": scoring.fingerprint,
         }  # fmt: skip
         folder, earlier = None, list[Trial]()
         if out is not None:

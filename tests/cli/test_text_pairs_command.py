@@ -46,3 +46,8 @@ def test_errors_are_one_line(rated, tmp_path):
     (one := tmp_path / "one.tsv").write_text("a b\tc d\n")
     message = commands.refused("train", "text-pairs", one, "-o", tmp_path / "model", *SMALL, code=1)
     assert "column names" in message
+    (text := tmp_path / "text.txt").write_text("a line of words\n")
+    (column := tmp_path / "column.csv").write_text("text\na line of words\n")
+    for source in (text, column):
+        message = commands.refused("train", "text-pairs", source, "-o", tmp_path / "model", *SMALL, code=1)
+        assert "--pairs neighbours" in message

@@ -13,6 +13,7 @@ from embeddings.errors import CorpusError, FormatError, OutputError, SettingErro
 from embeddings.eval.datasets.halves import half_of
 from embeddings.eval.suite import Suite
 from embeddings.eval.tuning import Judgement, TuningError, tune
+from embeddings.eval.tuning.metrics import new_metric
 from embeddings.eval.tuning.search_space import search_space
 from embeddings.settings import SearchRange, Settings, option
 from embeddings.testing.trainer_contract import synonym_corpus
@@ -161,6 +162,35 @@ def test_a_resumed_search_equals_an_uninterrupted_one(pairs, tmp_path):
     trials.write_text("{}\n")
     with pytest.raises(FormatError, match="line 1: this is not a trial"):
         search(pairs, 8, tmp_path / "s", resume=True)
+
+
+def test_a_search_is_not_resumed_with_changed_test_items(pairs, tmp_path):
+    options = {"vary": ["window=1..4"], "trials": 1, "out": tmp_path / "s", **SMALL, "epochs": 1}
+    tune("skipgram", synonym_corpus(), metric=pairs, **options)
+    tune("skipgram", synonym_corpus(), metric=pairs, resume=True, **options)
+    file = tmp_path / "pairs.txt"
+    test_items = [line.split() for line in file.read_text().splitlines() if half_of(line.split()[:2]) == "test"]
+    a, b, rating = test_items[0]
+    file.write_text(file.read_text().replace(f"{a} {b} {rating}", f"{a} {b} {float(rating) + 1}"))
+    with pytest.raises(OutputError, match="another search: test_items"):
+        tune("skipgram", synonym_corpus(), metric=pairs, resume=True, **options)
+
+
+def test_fingerprints_change_with_labelled_and_held_out_texts(tmp_path):
+    texts = [f"__label__{'ab'[n % 2]} word{n} word{n // 2}" for n in range(40)]
+    corpus = em.Corpus(texts, labels=em.LabelFormat())
+    relabelled, changed = [*texts[:-1], texts[-1].replace("__b", "__a")], [*texts[:-1], texts[-1] + "x"]
+    made = [
+        new_metric("f1", em.TextClassification(), corpus, labels=labels).fingerprint
+        for labels in (texts, list(texts), relabelled, changed)
+    ]
+    assert made[0] == made[1]
+    assert len(set(made)) == 3
+    (text := tmp_path / "held.txt").write_text("one line\n")
+    first, again = (new_metric("loss", em.SkipGram(), corpus, validation=text).fingerprint for _ in range(2))
+    text.write_text("two line\n")
+    assert first == again != new_metric("loss", em.SkipGram(), corpus, validation=text).fingerprint
+    assert new_metric("loss", em.SkipGram(), corpus, validation=0.1).fingerprint is None
 
 
 def test_loss_of_held_out_text():
