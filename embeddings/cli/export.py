@@ -112,24 +112,34 @@ def command(
         exported = model.vectors
         files = format_dispatch.write_model(model, out, **choice, force=force, **options)
     else:
-        exported = load(vectors, table=table, **read_options)
-        composes = exported.compose is not None and table == "vectors"
-        if weights.changes_rows:
-            source = load_model_or_vectors(vectors, **read_options) if table == "vectors" else exported
-            exported = weights.apply(source)
-            if "note" in inspect.signature(format_dispatch.load_format(name).write).parameters:
-                options["note"] = weights.note
-        exported = exported if words is None else select_words(exported, words)
+        exported, composes = select_vectors(vectors, table, words, weights, **read_options)
+        if weights.changes_rows and "note" in inspect.signature(format_dispatch.load_format(name).write).parameters:
+            options["note"] = weights.note
         files = format_dispatch.write(exported, out, **choice, force=force, **options)
         if composes:
             note("only vectors of the vocabulary are exported; composing vectors for other words requires the model")
-    rounding = rounding_error(exported, dtype) if dtype not in (None, "float32") else None
-    paths = list(map(display_name, files))
+    report_export(exported, list(map(display_name, files)), name, dtype, as_json)
+
+
+def select_vectors(
+    path: str, table: str, words: str | None, weights: Weights, **read_options: Any
+) -> tuple[Vectors, bool]:
+    """The vectors to export, weighted if requested, and whether those in the file compose vectors of other words."""
+    vectors = load(path, table=table, **read_options)
+    composes = vectors.compose is not None and table == "vectors"
+    if weights.changes_rows:
+        vectors = weights.apply(load_model_or_vectors(path, **read_options) if table == "vectors" else vectors)
+    return vectors if words is None else select_words(vectors, words), composes
+
+
+def report_export(vectors: Vectors, paths: list[str], format: str, dtype: str | None, as_json: bool) -> None:
+    """Report the files that were written, and the error of rounding."""
+    rounding = rounding_error(vectors, dtype) if dtype not in (None, "float32") else None
     if as_json:
-        result = {"files": paths, "format": name, "words": len(exported), "dim": exported.dim}
+        result = {"files": paths, "format": format, "words": len(vectors), "dim": vectors.dim}
         print_json(result | ({} if rounding is None else {"dtype": dtype, **rounding._asdict()}))
         return
-    note(f"exported {quantity(len(exported), 'vector')} of dimension {exported.dim} to {' and '.join(paths)}")
+    note(f"exported {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {' and '.join(paths)}")
     if rounding is not None:
         note(f"{dtype} rounding: maximum error {rounding.max_error:.3g}, minimum cosine {rounding.min_cosine:.6f}")
 

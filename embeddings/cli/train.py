@@ -54,22 +54,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
-        check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
-        if options.get("init") is not None and "dim" in values and not is_given("dim"):
-            options["init"] = init_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
-            values["dim"] = init_options.default_dim(options["init"], options.get("init_mode"), values["dim"])
-        search = {name: options.pop(name, None) for name in autotune.NAMES}
-        resamples, is_search = options.pop("resamples", None), autotune.is_requested(search)
-        if resamples is not None:
-            if is_search:
-                raise click.UsageError("--resamples cannot be combined with a search for settings")
-            stability.check_train_options(options)
-        if is_search:
-            autotune.train_best(trainer(**values), search, **options)
-        else:
-            train(trainer(**values), **options)
-        if resamples is not None:
-            stability.run_after_training(options["out"], resamples, options)
+        train_or_search(trainer, values, options)
 
     return SectionedCommand(
         name,
@@ -84,6 +69,26 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         },
         other="Model options",
     )
+
+
+def train_or_search(trainer: type[Trainer], settings: dict[str, Any], options: dict[str, Any]) -> None:
+    """Train with these settings, or with the best ones that a search finds, and train on resamples if requested."""
+    check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
+    if options.get("init") is not None and "dim" in settings and not is_given("dim"):
+        options["init"] = init_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
+        settings["dim"] = init_options.default_dim(options["init"], options.get("init_mode"), settings["dim"])
+    search = {name: options.pop(name, None) for name in autotune.NAMES}
+    resamples, is_search = options.pop("resamples", None), autotune.is_requested(search)
+    if resamples is not None:
+        if is_search:
+            raise click.UsageError("--resamples cannot be combined with a search for settings")
+        stability.check_train_options(options)
+    if is_search:
+        autotune.train_best(trainer(**settings), search, **options)
+    else:
+        train(trainer(**settings), **options)
+    if resamples is not None:
+        stability.run_after_training(options["out"], resamples, options)
 
 
 def check_vocabulary_options(vocabulary: str | None, continued: Any) -> None:
@@ -118,20 +123,7 @@ def train(
     how = run_options.run_options_for(out, settings, bar.report, force=force, labels=text.labels, **run)
     run_options.check_resumed_run(how, settings, threads, seed)
     how.check_corpus(text)
-    interrupted, compiled = False, compile_time.seconds
-    with ExitStack() as stack:
-        if how.cluster is None:
-            with ReadingBar(quiet) as reading:
-                stack.enter_context(compiling(training_work(settings)))
-                encoded = text.encode(report=reading, threads=threads)
-            reading.summarize(encoded)
-        compiled = compile_time.seconds - compiled
-        try:
-            with bar:
-                model = settings.train(text, threads=threads, seed=seed, report=bar, run_options=how)
-        except Interrupted as interrupt:
-            model, interrupted = interrupt.model, True
-    add_compile_seconds(model.record, compiled)
+    model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)
     if interrupted:
         check_steps(model)
     save(write, model, out, replace)
@@ -143,6 +135,27 @@ def train(
         print_json(summary(model, out, interrupted))
     if interrupted:
         raise click.exceptions.Exit(EXIT_INTERRUPT)
+
+
+def train_until_interrupted(
+    settings: Trainer, text: Corpus, how: RunOptions, bar: TrainingBar, threads: int | None, seed: int
+) -> tuple[Model, bool]:
+    """Read and train, with progress; returns the model, and whether the user interrupted."""
+    interrupted, compiled = False, compile_time.seconds
+    with ExitStack() as stack:
+        if how.cluster is None:
+            with ReadingBar(bar.quiet) as reading:
+                stack.enter_context(compiling(training_work(settings)))
+                encoded = text.encode(report=reading, threads=threads)
+            reading.summarize(encoded)
+        compiled = compile_time.seconds - compiled
+        try:
+            with bar:
+                model = settings.train(text, threads=threads, seed=seed, report=bar, run_options=how)
+        except Interrupted as interrupt:
+            model, interrupted = interrupt.model, True
+    add_compile_seconds(model.record, compiled)
+    return model, interrupted
 
 
 def check_steps(model: Model) -> None:

@@ -172,10 +172,8 @@ class Run:
         epoch_ends_wanted = any(map(wants_epoch_end, self.callbacks))
         ends_with_epoch = epoch_ends_wanted or self.replicas is not None  # then callbacks do not change the result
         epochs = self.epochs_reported + 1 if ends_with_epoch else self.data.schedule.epochs
-        share = self.segment_share()
-
         self.checkpoint_due = False
-        self.learn_until(epochs, share)
+        self.learn_until(epochs, self.segment_share())
         if self.replicas is not None or self.have_read(self.average.due):
             run_uninterrupted(self.end_segment)
         if min(worker.epochs for worker in self.workers) >= epochs:

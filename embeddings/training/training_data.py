@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -185,18 +185,26 @@ def prepare(
         encoded = callback.on_corpus(encoded, settings) or encoded
     if run_options.continued is not None:
         encoded = settings.extend_corpus(run_options.continued, encoded)
-    values = asdict(settings)
-    vocabulary = select_words(encoded, settings, run_options.vocabulary_rule)
-    if (rows := values.get("unknown_rows", 0)) and run_options.continued is None:
-        encoded = with_unknown_rows(encoded, vocabulary, rows)
-        vocabulary = encoded.vocabulary
-    elif values.get("min_documents", 1) > 1 or run_options.vocabulary_rule is not None:
-        encoded = with_vocabulary(encoded, vocabulary)  # its words need not be the most frequent ones
+    encoded, vocabulary = select_vocabulary(encoded, settings, run_options)
     if isinstance(settings, ObjectiveChoice) and not settings.target_in_sample:
         log.warning("without the target in the sample the loss has no lower bound, and training may diverge")
-    numbers = settings.trainer_name, len(encoded.ids), values.get("epochs", 1), len(vocabulary), threads, seed
+    epochs = getattr(settings, "epochs", 1)
+    numbers = settings.trainer_name, len(encoded.ids), epochs, len(vocabulary), threads, seed
     log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
     return TrainingData(settings, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
+
+
+def select_vocabulary(
+    encoded: EncodedCorpus, settings: "Trainer", run_options: RunOptions
+) -> tuple[EncodedCorpus, Vocabulary]:
+    """The words that the trainer learns, and the corpus with their ids."""
+    vocabulary = select_words(encoded, settings, run_options.vocabulary_rule)
+    if (rows := getattr(settings, "unknown_rows", 0)) and run_options.continued is None:
+        encoded = with_unknown_rows(encoded, vocabulary, rows)
+        return encoded, encoded.vocabulary
+    if getattr(settings, "min_documents", 1) > 1 or run_options.vocabulary_rule is not None:
+        encoded = with_vocabulary(encoded, vocabulary)  # its words need not be the most frequent ones
+    return encoded, vocabulary
 
 
 def encode(

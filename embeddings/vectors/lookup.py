@@ -33,10 +33,10 @@ def lookup(
         words: the words; for "context", consecutive words of a text.
         unseen: the substitute for a word without a vector. "zero": zeros. "unknown": the vector learned for unknown
             words such as this one, if the vectors were trained with `unknown_rows`; that of a word such as <unk>; or
-            else the mean of the 1,000 rarest words. "hashed": a random direction that depends
-            only on the word and the seed, with the mean norm of the vectors. "subwords": a vector composed of the
-            word's parts, for models that compose. "context": the mean of the known words at most `window` positions
-            away, zeros if there are none. "contexts": a vector from the contexts of the word in a corpus.
+            else the mean of the 1,000 rarest words. "hashed": a random direction that depends only on the word and the
+            seed, with the mean norm of the vectors. "subwords": a vector composed of the word's parts, for models that
+            compose. "context": the mean of the known words at most `window` positions away, zeros if there are none.
+            "contexts": a vector from the contexts of the word in a corpus.
         window: for "context".
         seed: for "hashed".
         contexts: for "contexts", a function from words to vectors (words, dim), such as an `embeddings.ContextInducer`.
@@ -59,18 +59,17 @@ def lookup(
     is_known = ids >= 0
     rows = np.zeros((len(ids), vectors.dim), np.float32)
     rows[is_known] = vectors.matrix[ids[is_known]]
-    missing = np.flatnonzero(~is_known)
-    if not len(missing) or unseen == "zero":
+    missing = np.flatnonzero(~is_known).tolist()
+    if not missing or unseen == "zero":
         return rows
+    others = [words[row] for row in missing]
     if unseen == "unknown":
-        rows[missing] = unknown_vectors(vectors, [words[row] for row in missing.tolist()])
+        rows[missing] = unknown_vectors(vectors, others)
     elif unseen == "context":
-        rows[missing] = np.stack([context_mean(rows, is_known, int(position), window) for position in missing])
+        rows[missing] = [context_mean(rows, is_known, position, window) for position in missing]
     elif unseen == "hashed":
-        norm = float(np.linalg.norm(vectors.matrix[:N_NORMS], axis=1).mean()) if len(vectors) else 1.0
-        rows[missing] = [norm * hashed_direction(words[row], vectors.dim, seed) for row in missing.tolist()]
+        rows[missing] = hashed_vectors(vectors, others, seed)
     else:
-        others = [words[row] for row in missing.tolist()]
         rows[missing] = vectors.compose_words(others) if contexts is None else contexts(others)
     return rows
 
@@ -93,6 +92,12 @@ def context_mean(rows: np.ndarray, is_known: np.ndarray, position: int, window: 
     part = slice(max(0, position - window), position + window + 1)
     near = rows[part][is_known[part]]
     return np.asarray(near.mean(axis=0, dtype=np.float64)) if len(near) else np.zeros(rows.shape[1])
+
+
+def hashed_vectors(vectors: Vectors, words: Sequence[str], seed: int) -> np.ndarray:
+    """Random vectors (words, dim) of the mean norm of the vectors, determined by the words and the seed."""
+    norm = float(np.linalg.norm(vectors.matrix[:N_NORMS], axis=1).mean()) if len(vectors) else 1.0
+    return norm * np.array([hashed_direction(word, vectors.dim, seed) for word in words])
 
 
 def hashed_direction(word: str, dim: int, seed: int) -> np.ndarray:

@@ -77,18 +77,22 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
     scores = [*by_label, *majority, macro, accuracy]
     if kind is TRAINED or isinstance(source, ConcatenatedModels):
         return scores
-    _, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
-    covered_words, total = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
-    coverage = Measurement(
+    return [*scores, coverage_score(source if isinstance(source, Vectors) else source.vectors, test, is_tested, name)]
+
+
+def coverage_score(vectors: Vectors, test: DocumentSet, is_tested: NDArray[np.bool_], name: str) -> Measurement:
+    """The share of the words of tested documents that have a vector."""
+    _, counts = mean_vectors(vectors, test)
+    covered, total = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
+    return Measurement(
         vectors=name,
         key=Key(test.name, COVERAGE),
-        value=covered_words / total if total else None,
-        covered=covered_words,
+        value=covered / total if total else None,
+        covered=covered,
         total=total,
         protocol="word occurrences with a vector over all",
         reason=None if total else "the documents have no words",
     )
-    return [*scores, coverage]
 
 
 def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.bool_], str]:

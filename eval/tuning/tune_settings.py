@@ -85,12 +85,7 @@ def tune(
         KeyboardInterrupt: the search was interrupted before a trial succeeded; later its best result is returned, which
             is not tested.
     """
-    if (trials is None) == (seconds is None):
-        raise SettingError("a search requires a number of trials or of seconds, and not both")
-    check_value("trials", trials, int | None, {"ge": 1, "le": MAX_TRIALS})
-    check_value("seconds", seconds, float | None, {"gt": 0, "ge": None, "le": 1e9})
-    if resume and out is None:
-        raise SettingError("resume requires out, the folder of the search")
+    check_budget(trials, seconds)
     base, kept = configured(trainer, settings), {*fixed, *settings}
     threads, seed = check_threads_and_seed(threads, seed, base)
     check_search(base, out, resume=resume, force=force)
@@ -119,8 +114,18 @@ def tune(
     return search.tuning
 
 
+def check_budget(trials: int | None, seconds: float | None) -> None:
+    """Refuse limits of a search that are out of range, and a search with both or neither."""
+    if (trials is None) == (seconds is None):
+        raise SettingError("a search requires a number of trials or of seconds, and not both")
+    check_value("trials", trials, int | None, {"ge": 1, "le": MAX_TRIALS})
+    check_value("seconds", seconds, float | None, {"gt": 0, "ge": None, "le": 1e9})
+
+
 def check_search(trainer: Trainer, out: str | os.PathLike[str] | None, *, resume: bool, force: bool) -> None:
     """Refuse, before the corpus is read, a search that cannot run here or whose folder exists."""
+    if resume and out is None:
+        raise SettingError("resume requires out, the folder of the search")
     trainer.check_installation()
     import_optuna()
     if out is not None:

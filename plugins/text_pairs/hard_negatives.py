@@ -56,14 +56,16 @@ def mine_negatives(
     rng = np.random.default_rng(seed)
     triplets = []
     for first in range(0, len(left), BATCH):
-        queries = embed(model, left[first : first + BATCH], normalize=True)
+        part = slice(first, first + BATCH)
+        queries = embed(model, left[part], normalize=True)
         result = searcher.search(queries, top=min(top, len(candidates)))
-        for n, query in enumerate(queries):
-            text, match = left[first + n], right[first + n]
+        searched = zip(left[part], right[part], queries, result.ids, result.similarities, strict=True)
+        for text, match, query, ids, similarities in searched:
             limit = max_ratio * float(query @ rows[row_of[match]])
-            near = result.ids[n][(result.ids[n] >= 0) & (result.similarities[n] <= limit)]
-            others = [candidates[row] for row in near if candidates[row] not in own_texts[text]]
-            negative = others[0] if others else random_text(candidates, own_texts[text], rng)
+            near = (candidates[row] for row in ids[(ids >= 0) & (similarities <= limit)])
+            negative = next((other for other in near if other not in own_texts[text]), None)
+            if negative is None:
+                negative = random_text(candidates, own_texts[text], rng)
             if negative is not None:
                 triplets.append((text, match, negative))
     return triplets

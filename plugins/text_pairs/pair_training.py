@@ -98,17 +98,15 @@ class DualEncoder(Trainer, PairSettings):
             operands=operands,
             export=(lambda arrays: self.exported(tables, arrays, data.vocabulary)) if self.has_products else None,
             composes=self.max_n > 0,
-            record={
-                "pairs": len(pairs.order),
-                "dropped_pairs": pairs.count - len(pairs.order),
-                **self.rating_record(pairs),
-            },
+            record=self.pair_record(pairs),
         )
 
-    def rating_record(self, pairs: EncodedPairs) -> dict[str, int]:
-        """The lowest rating, if ratings are predicted."""
-        is_predicted = self.pair_objective.needs == "classes"
-        return {LOWEST_RATING: int(np.floor(pairs.ratings[pairs.order].min()))} if is_predicted else {}
+    def pair_record(self, pairs: EncodedPairs) -> dict[str, int]:
+        """The numbers of pairs and, if ratings are predicted, the lowest one."""
+        record = {"pairs": len(pairs.order), "dropped_pairs": pairs.count - len(pairs.order)}
+        if self.pair_objective.needs == "classes":
+            record[LOWEST_RATING] = int(np.floor(pairs.ratings[pairs.order].min()))
+        return record
 
     @property
     def has_products(self) -> bool:
