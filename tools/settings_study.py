@@ -2,8 +2,9 @@
 
 python tools/settings_study.py run RESULTS.tsv --corpus NAME=FILE... --similarity NAME|FILE... --analogy NAME|FILE
     [--documents TRAIN.csv,TEST.csv... [--category COLUMN...]] [--seed N...] [--halves] [--common KEY=VALUE,...]
-    TRAINER[:KEY=VALUE,...]...
-    (runs that the file holds are skipped; with --halves each half of a set is scored, as NAME-dev and NAME-test)
+    [--init VECTORS] TRAINER[:KEY=VALUE,...]...
+    (runs that the file holds are skipped; with --halves each half of a set is scored, as NAME-dev and NAME-test;
+    models with init_mode=MODE, and those with freeze=true, start from VECTORS)
 python tools/settings_study.py table RESULTS.tsv
 python tools/settings_study.py halves RESULTS.tsv    (of sets whose names end with -dev and -test)
 """
@@ -23,6 +24,7 @@ import embeddings as em
 from embeddings import registry
 from embeddings.eval.measures.majority_scores import MAJORITY
 from embeddings.indexes.index_spec import parse_spec
+from embeddings.training.run_options import RunOptions
 
 COLUMNS = ("corpus", "model", "seed", "set", "value", "covered", "total")
 Scores = dict[tuple[str, str], float]  # by model and seed
@@ -47,10 +49,16 @@ def scores(model: str, file: str, seed: int, arguments: argparse.Namespace) -> l
     trainer, settings = parse_spec(f"{model},{arguments.common}" if ":" in model else f"{model}:{arguments.common}",
                                    group="trainer")  # fmt: skip
     columns = {"text_column": "text", "tag_column": ["id", *arguments.category]} if arguments.documents else {}
-    trained = registry.create("trainer", trainer, settings).train(em.Corpus(file, **columns), threads=1, seed=seed)
+    mode, freeze = settings.pop("init_mode", "initial"), settings.pop("freeze", "") == "true"
+    has_init = freeze or "init_mode=" in model
+    options = RunOptions(init=em.InitFrom(arguments.init, mode=mode, freeze=freeze)) if has_init else None
+    corpus = em.Corpus(file, **columns)
+    trained = registry.create("trainer", trainer, settings).train(corpus, threads=1, seed=seed, run_options=options)
     sets = {"similarity": arguments.similarity, "analogy": arguments.analogy}
-    if arguments.documents:
+    if "documents" in trained.tables:
         results = em.evaluate(trained, name=model, documents=arguments.documents, name_column="id")
+    elif arguments.documents:
+        results = em.evaluate(trained, name=model, documents=arguments.documents, restrict=None, **sets)
     elif arguments.halves:
         results = []
         for half in ("dev", "test"):
@@ -135,6 +143,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["run", "table", "halves"])
     parser.add_argument("results", type=Path)
+    parser.add_argument("--init", help="pretrained vectors")
     for name in ("corpus", "similarity", "analogy", "documents", "category"):
         parser.add_argument(f"--{name}", action="append", default=[])
     parser.add_argument("--seed", action="append", type=int, default=[])

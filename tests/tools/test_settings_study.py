@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import settings_study
 from study_rows import append_rows, read_rows
+
+import embeddings as em
 
 ROWS = [
     ("a", "cbow:epochs=1", "1", "x", "0.5"), ("a", "cbow:epochs=1", "2", "x", "0.3"),
@@ -38,6 +41,19 @@ def test_a_run_skips_what_the_file_holds(tmp_path, capsys):
     assert path.read_text() == first
     settings_study.main(["table", str(path)])
     assert capsys.readouterr().out.count("`cbow") == 2
+
+
+def test_models_of_words_classify_documents_and_start_from_vectors(tmp_path):
+    words, results = ["sun", "moon", "star", "tea", "cup", "pot"], tmp_path / "results.tsv"
+    lines = [f"d{i},{words[i % 3]} {words[i % 2]} {words[3 * (i % 2)]},{'ab'[i % 2]}" for i in range(40)]
+    (documents := tmp_path / "documents.csv").write_text("id,text,label\n" + "\n".join(lines))
+    em.Vectors(words[:4], np.eye(4, dtype=np.float32)).save(given := tmp_path / "given.txt")
+    models = ["dim=4,freeze=true", "dim=6,init_mode=concatenate", "dim=3,init_mode=project", "dim=4"]
+    run = f"run {results} --corpus small={documents} --documents {documents},{documents} --seed 1 --init {given}"
+    settings_study.main([*run.split(), "--common", "epochs=1", *(f"cbow:{model}" for model in models)])
+    rows = read_rows(results)
+    assert [row["model"] for row in rows] == [f"cbow:{model}" for model in models]
+    assert {row["set"] for row in rows} == {"documents"}
 
 
 def test_tables_of_the_documentation_are_those_of_the_runs():
