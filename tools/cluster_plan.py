@@ -31,7 +31,7 @@ from embeddings.cluster.cluster_run import TAKE_OVER_SECONDS
 from embeddings.kernels.row_operations import padded
 from embeddings.settings import BATCH_WINDOWS
 from embeddings.support.system import available_threads
-from embeddings.training.replicas import MergeSchedule
+from embeddings.training.replicas import MergeSchedule, default_interval
 
 NEGATIVES = 5
 THREADS, THREAD_EFFICIENCY = 16, 0.85  # of a machine: an assumption
@@ -107,7 +107,7 @@ def changed_per_interval(curve: Curve, words: float) -> tuple[np.ndarray, np.nda
 
 def intervals(job: Job) -> Iterator[tuple[float, int]]:
     """The words that a machine reads between two merges, and how many intervals of these words there are."""
-    schedule, total = MergeSchedule(job.merge_every), job.words / job.machines
+    schedule, total = MergeSchedule(job.machines, job.merge_every), job.words / job.machines
     merges = [total * epoch / job.epochs for epoch in range(job.epochs + 1)]
     while schedule.next_merge < total:
         merges.append(schedule.next_merge)
@@ -153,9 +153,8 @@ def check(folder: Path, text: str, workers: list[int], epochs: int, *, with_time
     for number in workers:
         model = em.train("skipgram", corpus, dim=100, epochs=epochs, cluster=em.Cluster(f"local:{number}"))
         record, statistics = model.record, model.record["cluster"]
-        job = Job(
-            number, min(1.0, cores / number), float("inf"), len(vocabulary), 100, record["words"], 200_000, epochs
-        )
+        every, threads = default_interval(number), min(1.0, cores / number)
+        job = Job(number, threads, float("inf"), len(vocabulary), 100, record["words"], every, epochs)
         expected = estimate(job, costs, curve)
         rows.append({
             "workers": number, "seconds": record["seconds"], "calculated seconds": expected.seconds,

@@ -19,7 +19,7 @@ from embeddings.support.remote.address import is_remote
 from embeddings.training.callbacks import Callback, RunStart
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.remote_training import RemoteTraining
-from embeddings.training.replicas import MAX_REPLICAS, MERGE_INTERVAL, Replicas
+from embeddings.training.replicas import MAX_REPLICAS, Replicas, default_interval
 from embeddings.training.run_log import RunLog
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
@@ -115,7 +115,8 @@ def replica_options() -> list[click.Option]:
         ),
         option(
             "--merge-every",
-            f"Words that each replica reads between two merges; fewer at the start.  [default: {MERGE_INTERVAL:,}]",
+            "Words that each replica reads between two merges; fewer at the start.  [default: "
+            f"{default_interval(2):,} for 2 replicas, {default_interval(4):,} for 4, {default_interval(5):,} for more]",
             1,
             metavar="WORDS",
         ),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.settings import check_value
 from embeddings.training.remote_training import RemoteTraining
-from embeddings.training.replicas import MAX_REPLICAS, MERGE_INTERVAL, MergeRule, Replicas
+from embeddings.training.replicas import MAX_REPLICAS, MergeRule, Replicas
 
 LOCAL, AUTO = "local:", "auto"
 WORKER_TIMEOUT = 300.0  # seconds
@@ -22,7 +22,7 @@ class ClusterOptions(RemoteTraining):
     address: str
     workers: int | None = None
     threads_per_worker: int = 1
-    merge_every: int = MERGE_INTERVAL
+    merge_every: int | None = None
     rule: MergeRule = "coherence"
     worker_timeout: float = WORKER_TIMEOUT
 

@@ -72,7 +72,7 @@ class RemoteReplicas(ReplicaTables):
 
     def __init__(self, replicas: Replicas, run: "ClusterRun") -> None:
         self.replicas, self.run = replicas, run
-        self.schedule = MergeSchedule(replicas.merge_every) if replicas.count > 1 else TimedSchedule()
+        self.schedule = MergeSchedule(replicas.count, replicas.merge_every) if replicas.count > 1 else TimedSchedule()
 
     def broadcast(self) -> None:
         """Let all replicas go on from the merged tables of this process."""

@@ -32,7 +32,7 @@ class ReplicaTables:
 
     def __init__(self, replicas: Replicas, declared: Mapping[str, Table], merged: Arrays, threads: int) -> None:
         self.replicas, self.declared, self.merged, self.threads = replicas, declared, merged, threads
-        self.schedule = MergeSchedule(replicas.merge_every)
+        self.schedule = MergeSchedule(replicas.count, replicas.merge_every)
         check_memory(replicas.count, merged)
         self.copies = {name: self.allocate(declared[name], table) for name, table in merged.items()}
         self.broadcast()

@@ -12,9 +12,10 @@ from embeddings.settings import check_value
 
 MergeRule = Literal["mean", "mean-changed", "sum", "adasum", "coherence"]
 MAX_REPLICAS = 1024
-MERGE_INTERVAL = 200_000  # words
+MERGE_INTERVALS = {2: 3_200_000, 4: 800_000}  # words, by the largest number of replicas that they suit
+MANY_REPLICAS_INTERVAL = 200_000  # words
 FIRST_INTERVAL = 5_000  # words: replicas differ most at the start
-GROWTH = 8  # an interval is at most this part of what was read before
+MAX_GROWTH = 8  # an interval is at most 1/n of what was read before; n is the number of replicas, at most this
 REPLICA_BLOCK_SIZE = 2048  # words, so that intervals are short at the start
 
 
@@ -24,9 +25,9 @@ class Replicas:
 
     Arguments:
         count: the number of replicas; one learns as a single thread does.
-        merge_every: words that each replica reads between two merges; fewer at the start, where an interval is 5,000
-            words or an eighth of what the replica has read, whichever is larger. If a trainer reads other units than
-            words, such as texts, it counts these.
+        merge_every: words that each replica reads between two merges; None for `default_interval`. They are fewer at
+            the start, where an interval is 5,000 words or 1/n of what the replica has read, whichever is larger; n is
+            the number of replicas, at most 8. A trainer that reads other units than words, such as texts, counts these.
         rule: how changes of a row by several replicas are combined; see `embeddings.kernels.merge_rows`.
 
     Raises:
@@ -34,22 +35,30 @@ class Replicas:
     """
 
     count: int
-    merge_every: int = MERGE_INTERVAL
+    merge_every: int | None = None
     rule: MergeRule = "coherence"
 
     def __post_init__(self) -> None:
         check_value("replicas", self.count, int, {"ge": 1, "le": MAX_REPLICAS})
-        check_value("merge_every", self.merge_every, int, {"ge": 1, "le": 10**12})
+        check_value("merge_every", self.merge_every, int | None, {"ge": 1, "le": 10**12})
         check_value("merge_rule", self.rule, MergeRule, {})
+        if self.merge_every is None:
+            object.__setattr__(self, "merge_every", default_interval(self.count))
+
+
+def default_interval(replicas: int) -> int:
+    """Words that each replica reads between two merges, chosen by measurement (`tools/replica_study.py`)."""
+    return next((words for count, words in MERGE_INTERVALS.items() if replicas <= count), MANY_REPLICAS_INTERVAL)
 
 
 class MergeSchedule:
     """When replicas are merged next, in units read per replica."""
 
-    def __init__(self, merge_every: int) -> None:
-        self.merge_every = merge_every
-        self.next_merge = min(FIRST_INTERVAL, merge_every)
+    def __init__(self, replicas: int, merge_every: int | None) -> None:
+        self.merge_every = merge_every or default_interval(replicas)
+        self.growth = min(replicas, MAX_GROWTH)
+        self.next_merge = min(FIRST_INTERVAL, self.merge_every)
 
     def advance(self) -> None:
         """Go to the next merge."""
-        self.next_merge += min(max(self.next_merge // GROWTH, FIRST_INTERVAL), self.merge_every)
+        self.next_merge += min(max(self.next_merge // self.growth, FIRST_INTERVAL), self.merge_every)

@@ -9,7 +9,7 @@ from embeddings.errors import SettingError
 from embeddings.models.table import Table
 from embeddings.training import hogwild, replica_tables
 from embeddings.training.replica_tables import ReplicaTables
-from embeddings.training.replicas import GROWTH, MergeSchedule, Replicas
+from embeddings.training.replicas import MAX_GROWTH, MergeSchedule, Replicas, default_interval
 
 THREE = Replicas(3, merge_every=4000)
 
@@ -96,15 +96,25 @@ def test_frozen_rows_stay_as_they_are():
     assert model.vectors.matrix.tobytes() == init.vectors.matrix.tobytes()
 
 
-def test_merges_come_often_at_first():
-    schedule, points = MergeSchedule(200_000), []
+@pytest.mark.parametrize("count", [2, 4, 8, 100])
+def test_merges_come_often_at_first(count):
+    schedule, points = MergeSchedule(count, 200_000), []
     for _ in range(100):
         points.append(schedule.next_merge)
         schedule.advance()
     steps = np.diff(points)
     assert (points[0], steps[0], steps[-1]) == (5000, 5000, 200_000)
-    assert (steps <= np.maximum(np.array(points[:-1]) // GROWTH, 5000)).all()
-    assert MergeSchedule(10).next_merge == 10
+    assert (steps <= np.maximum(np.array(points[:-1]) // min(count, MAX_GROWTH), 5000)).all()
+    assert MergeSchedule(count, 10).next_merge == 10
+
+
+def test_more_replicas_are_merged_more_often():
+    intervals = [Replicas(count).merge_every for count in range(1, 20)]
+    assert intervals == sorted(intervals, reverse=True)
+    assert intervals == [default_interval(count) for count in range(1, 20)]
+    assert MergeSchedule(4, None).merge_every == Replicas(4).merge_every == 800_000
+    assert em.Cluster("local:2").replicas_for(2, None)[0].merge_every == Replicas(2).merge_every
+    assert Replicas(2, 5).merge_every == MergeSchedule(2, 5).merge_every == 5  # as given
 
 
 @pytest.mark.parametrize(
