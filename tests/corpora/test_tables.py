@@ -92,10 +92,11 @@ def test_each_row_is_a_document_in_every_file_type(cells, size, name):
 @given(
     rows=st.lists(st.tuples(CELL, CELL), max_size=8),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    min_compiled=st.sampled_from([0, 1 << 18]),
     end=st.sampled_from(["\n", "\r\n"]),
     size=SIZES,
 )
-def test_csv_is_parsed_like_the_standard_library(rows, quoting, end, size):
+def test_csv_is_parsed_like_the_standard_library(rows, quoting, min_compiled, end, size):
     if quoting == csv.QUOTE_MINIMAL and end == "\n":  # older writers do not quote a lone carriage return, a line end
         rows = [(one.replace("\r", ""), other.replace("\r", "")) for one, other in rows]
     out = io.StringIO()
@@ -103,7 +104,9 @@ def test_csv_is_parsed_like_the_standard_library(rows, quoting, end, size):
     writer.writerows([("a", "b"), *rows])
     data = out.getvalue().encode()
     blocks = [data[start : start + size] for start in range(0, len(data), size)]
-    parts = list(csv_rows.csv_rows(blocks, "f", csv_rows.ColumnSelection("b", "a"), ","))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_rows, "MIN_COMPILED", min_compiled)
+        parts = list(csv_rows.csv_rows(blocks, "f", csv_rows.ColumnSelection("b", "a"), ","))
     cells = [part.data[a:b].decode() for part in parts for a, b in zip([0, *part.ends], part.ends, strict=False)]
     read = list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
     assert cells == [row[1] for row in read if row]
