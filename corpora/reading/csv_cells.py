@@ -86,13 +86,13 @@ class CompiledReader:
                 if n_rows:
                     yield CellSpans(text, spans[:n_rows], self.places)
             self.rest = text[start:]
-            self.n_lines += count_lines(text[:start])
+            self.n_lines += count_lines(array[:start])
             if state[IS_FAULTY] or len(self.rest) > MAX_ROW:
                 return
 
 
-def count_lines(text: bytes) -> int:
+def count_lines(text: NDArray[np.uint8]) -> int:
     """Return the number of lines that end in a text: with a line feed, a carriage return, or both."""
-    if b"\r" not in text:
-        return text.count(b"\n")
-    return text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
+    feeds, returns = text == ord("\n"), text == ord("\r")
+    n_feeds, n_returns = np.count_nonzero(feeds), np.count_nonzero(returns)
+    return int(n_feeds + n_returns - (np.count_nonzero(feeds[1:] & returns[:-1]) if n_returns else 0))

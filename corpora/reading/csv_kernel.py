@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from embeddings.corpora.reading.cell_bytes import copy_bytes
 from embeddings.kernels.jit import entry_point, inline
 
 Array = Any
@@ -110,14 +111,15 @@ def copy_cells(text: Array, spans: Array, place: Int, out: Array, ends: Array) -
     end = 0
     for row in range(spans.shape[0]):
         start, stop = spans[row, place, START], spans[row, place, STOP]
-        if spans[row, place, QUOTES]:
+        while spans[row, place, QUOTES] and start < stop:
             i = start
-            while i < stop:
-                out[end] = text[i]
-                end, i = end + 1, i + (2 if text[i] == QUOTE else 1)
-        else:
-            for i in range(stop - start):
-                out[end + i] = text[start + i]
+            while i < stop and text[i] != QUOTE:
+                i += 1
+            size = min(i + 1, stop) - start  # one quote of two
+            copy_bytes(out, end, text, start, size)
+            end, start = end + size, i + 2
+        if start < stop:
+            copy_bytes(out, end, text, start, stop - start)
             end += stop - start
         ends[row] = end
     return end

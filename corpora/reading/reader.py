@@ -162,7 +162,7 @@ class SourceReader:
         self, file_type: FileType, file: File, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder
     ) -> Iterator[AnyRows]:
         """Yield the rows of a table, and report progress."""
-        from embeddings.corpora.reading import arrow_rows, csv_rows, record_rows
+        from embeddings.corpora.reading import arrow_rows, csv_rows, json_rows, record_rows
 
         name, columns = file.name, self.columns
         parts: Iterator[AnyRows]
@@ -186,8 +186,7 @@ class SourceReader:
         elif file_type is FileType.ARROW_STREAM:
             parts = arrow_rows.table_rows(data, name, file_type, columns, decoder)
         elif file_type is FileType.JSON_LINES:
-            records = record_rows.json_records(text, name)
-            parts = record_rows.record_rows(records, name, columns, decoder, self.size)
+            parts = json_rows.json_rows(text, name, columns, decoder, self.size)
         else:
             parts = csv_rows.csv_rows(text, name, columns, "," if file_type is FileType.CSV else "\t")
         for part in parts:

@@ -30,42 +30,73 @@ Record = tuple[str, dict[str, Any]]  # its position for messages, and its fields
 DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber)
 
 
-def record_rows(
-    records: Iterable[Record], file: str, columns: ColumnSelection, decoder: Utf8Decoder, size: int
-) -> Iterator[AnyRows]:
-    """Yield records as rows, about `size` bytes of text at a time.
+class RecordCollector:
+    """Collects rows from records.
 
     A column is the name of a field, or a dotted path to a nested field. Every record must have it; null is an empty
     text. If no text column is requested, the only field of strings of the first record is used. A text may be a list
     of tokens.
+
+    Attributes:
+        names: of the text column and the tag columns; none before the first record.
+        are_plain: whether all columns were strings or numbers of the first record itself.
+        is_tokens: whether texts are lists of tokens; None before the first text.
+        length: the size of the text collected so far.
     """
-    text: str | None = None
-    tag_names: Sequence[str] = ()
-    cells: list[Cell | None] = []
-    tags: list[Tag] = []
-    kept = KeptFields(columns, file)
-    length = 0
-    is_tokens: bool | None = None
-    for position, record in records:
-        if text is None:
+
+    def __init__(self, file: str, columns: ColumnSelection, decoder: Utf8Decoder) -> None:
+        self.file = file
+        self.columns = columns
+        self.decoder = decoder
+        self.names: Sequence[str] = ()
+        self.are_plain = False
+        self.is_tokens: bool | None = None
+        self.length = 0
+        self.cells: list[Cell | None] = []
+        self.tags: list[Tag] = []
+        self.kept = KeptFields(columns, file)
+
+    def add(self, position: str, record: dict[str, Any]) -> None:
+        """Add a record; its position is for messages."""
+        if not self.names:
             candidates = [name for name, value in record.items() if type(value) is str]
-            text = columns.text or columns.text_column(file, candidates, list(record))
-            tag_names = columns.tags or columns.tag_columns(file, list(record))
-        cell = text_cell(field_value(record, text, position), text, position, decoder)
+            text = self.columns.text or self.columns.text_column(self.file, candidates, list(record))
+            self.names = (text, *(self.columns.tags or self.columns.tag_columns(self.file, list(record))))
+            self.are_plain = all(isinstance(record.get(name), str) for name in self.names)
+        text, *tag_names = self.names
+        cell = text_cell(field_value(record, text, position), text, position, self.decoder)
         if cell is not None:
-            if is_tokens not in (None, isinstance(cell, list)):
+            if self.is_tokens not in (None, isinstance(cell, list)):
                 raise CorpusError(f"{position}: the text {text!r} must be a string, or in all rows a list of tokens")
-            is_tokens = isinstance(cell, list)
-        cells.append(cell)
-        values = [tags_value(field_value(record, tag, position), tag, position, decoder) for tag in tag_names]
-        tags += [merge_tags(values)] if values else []
-        kept.add(record)
-        length += len(cell or b"") + 1
-        if length >= size:
-            yield rows_from(cells, tags or None, kept.table(), is_tokens=bool(is_tokens))
-            cells, tags, length = [], [], 0
-    if cells:
-        yield rows_from(cells, tags or None, kept.table(), is_tokens=bool(is_tokens))
+            self.is_tokens = isinstance(cell, list)
+        self.cells.append(cell)
+        values = [tags_value(field_value(record, tag, position), tag, position, self.decoder) for tag in tag_names]
+        self.tags += [merge_tags(values)] if values else []
+        self.kept.add(record)
+        self.length += len(cell or b"") + 1
+
+    def take(self) -> Iterator[AnyRows]:
+        """Yield the rows collected since the last call, if there are any."""
+        if self.cells:
+            yield rows_from(self.cells, self.tags or None, self.kept.table(), is_tokens=bool(self.is_tokens))
+        self.cells, self.tags, self.length = [], [], 0
+
+
+def record_rows(
+    records: Iterable[Record],
+    file: str,
+    columns: ColumnSelection,
+    decoder: Utf8Decoder,
+    size: int,
+    collector: RecordCollector | None = None,
+) -> Iterator[AnyRows]:
+    """Yield records as rows, about `size` bytes of text at a time; `collector` may know the columns already."""
+    collector = collector or RecordCollector(file, columns, decoder)
+    for position, record in records:
+        collector.add(position, record)
+        if collector.length >= size:
+            yield from collector.take()
+    yield from collector.take()
 
 
 def rows_from(cells: Sequence[Cell | None], tags: Tags | None, columns: Any, *, is_tokens: bool) -> AnyRows:
@@ -134,10 +165,9 @@ def mapping_records(items: Iterable[Any]) -> Iterator[Record]:
         yield f"item {number}", dict(item)
 
 
-def json_records(blocks: Iterable[bytes], file: str) -> Iterator[Record]:
-    """Yield the objects of JSON lines that come in blocks of valid UTF-8; blank lines are skipped."""
-    number = 0
-    for lines in complete_lines(blocks, file):
+def json_records(blocks: Iterable[bytes], file: str, number: int = 0) -> Iterator[Record]:
+    """Yield the objects of JSON lines that come in blocks of valid UTF-8, after `number` lines; skips blank lines."""
+    for lines in complete_lines(blocks, file, number):
         for line in lines:
             number += 1
             if line and not line.isspace():
@@ -145,10 +175,13 @@ def json_records(blocks: Iterable[bytes], file: str) -> Iterator[Record]:
                 yield position, parse_object(line, position)
 
 
-def complete_lines(blocks: Iterable[bytes], file: str) -> Iterator[list[str]]:
-    """Yield the lines that end in each block, without line ends; then the text after the last line end."""
+def complete_lines(blocks: Iterable[bytes], file: str, number: int = 0) -> Iterator[list[str]]:
+    """Yield the lines that end in each block, without line ends; then the text after the last line end.
+
+    number: the lines before the blocks, for messages.
+    """
     partial_line: list[str] = []
-    number = length = 0
+    length = 0
     for block in blocks:
         first, *others = block.decode().split("\n")
         partial_line.append(first)
