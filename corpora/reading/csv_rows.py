@@ -20,7 +20,7 @@ from embeddings.errors import CorpusError
 NUMBER = re.compile(r"\s*[-+]?[.,]?\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
 N_CHECKED = 100  # cells that decide whether a column holds numbers
 MAX_HEADER = 1 << 20  # characters
-MIN_COMPILED = 1 << 18  # bytes of rows, from which on they are parsed by compiled code
+MIN_COMPILED = 1 << 22  # bytes of rows, from which on they are parsed by compiled code
 LINE_END = re.compile(rb"\r\n|\r|\n")
 FIELD_LIMIT = Lock()  # held while `csv.field_size_limit`, which is global, is changed
 

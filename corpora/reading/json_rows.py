@@ -17,7 +17,7 @@ from embeddings.corpora.reading.record_rows import (
 from embeddings.corpora.reading.text_rows import MAX_ROW, AnyRows, ColumnSelection, Rows, merge_tags
 from embeddings.corpora.reading.utf8 import Utf8Decoder
 
-MIN_COMPILED = 1 << 18  # bytes, from which on lines are parsed by compiled code
+MIN_COMPILED = 1 << 22  # bytes, from which on lines are parsed by compiled code
 MAX_ROWS = 4096  # at a time
 
 

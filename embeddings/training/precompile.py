@@ -14,7 +14,12 @@ from typing import Any, Literal
 from embeddings import registry
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
+from embeddings.corpora.reading.csv_cells import CompiledReader
+from embeddings.corpora.reading.json_rows import CompiledLines
 from embeddings.corpora.reading.labelled_texts import PREFIX
+from embeddings.corpora.reading.record_rows import RecordCollector
+from embeddings.corpora.reading.text_rows import ColumnSelection
+from embeddings.corpora.reading.utf8 import Utf8Decoder
 from embeddings.errors import CorpusError, EmbeddingsError, SettingError
 from embeddings.kernels.compile_monitor import kernel_owner
 from embeddings.kernels.compile_time import compile_time
@@ -69,6 +74,7 @@ def precompile(name: str) -> float:
     small = {key: value for key, value in SMALL.items() if key in names} | dict(trainer.precompile_settings)
     before = compile_time.seconds
     precompile_text()
+    precompile_tables()
     precompile_merges()
     for number, choice in enumerate(choices(trainer)):
         try:
@@ -85,6 +91,15 @@ def precompile_text() -> None:
     for settings in ({}, {"max_types": 100}, {"phrases": "auto"}, {"tokenizer": "whitespace"}):
         with Corpus([words, *LINES], **settings).encode():
             pass
+
+
+def precompile_tables() -> None:
+    """Compile the kernels that read large tables of text."""
+    for cells in CompiledReader([b"a text\n"], ",", n_columns=1, columns=[0]):
+        cells.texts(0)
+    collector = RecordCollector("", ColumnSelection("text"), Utf8Decoder("strict", ""))
+    collector.add("", {"text": "a text"})
+    deque(CompiledLines([b'{"text": "a text"}\n'], collector, n_lines=1), maxlen=0)
 
 
 def precompile_merges() -> None:

@@ -69,7 +69,7 @@ def test_large_tables_are_parsed_by_compiled_code(monkeypatch):
     out = io.StringIO()
     csv.writer(out).writerows([("tag", "text"), *rows])
     data = out.getvalue().rstrip().encode()
-    found, error = read_csv(data, 1 << 18, ColumnSelection(None, ("tag",)), csv_rows.MIN_COMPILED)
+    found, error = read_csv(data, 1 << 18, ColumnSelection(None, ("tag",)), 1 << 18)
     assert error is None
     assert [(tag, text.decode()) for text, tag, _ in found] == rows
     assert counted.rows == 2
@@ -200,7 +200,7 @@ def test_common_lines_are_parsed_by_compiled_code(monkeypatch):
     texts[15_000] = texts[15_000][:-1] + ', "text": "twice"}'
     rows[15_000]["text"] = "twice"
     data = "\n".join(texts).encode() + b"\n"
-    found, error, _ = read_json(data, 1 << 18, ColumnSelection(None, ("tag",)), "strict", json_rows.MIN_COMPILED)
+    found, error, _ = read_json(data, 1 << 18, ColumnSelection(None, ("tag",)), "strict", 1 << 18)
     assert error is None
     assert [(tag, text.decode()) for text, tag, _ in found] == [(str(row["tag"]), row["text"]) for row in rows]
-    assert parsed == [*texts[: data[: json_rows.MIN_COMPILED].count(b"\n")], texts[15_000]]
+    assert parsed == [*texts[: data[: 1 << 18].count(b"\n")], texts[15_000]]
