@@ -15,6 +15,7 @@ from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_lab
 from embeddings.corpora.pair_encoding import PairFormat, check_pairs, write_pairs
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import check_encoding
+from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.sources import resolve_source, total_size
@@ -245,20 +246,25 @@ class Corpus:
             reader = self.labels.new_reader(
                 self.sources, self.encoding_errors, report, self.rows, block_size, self.encoding
             )
-            reader.duplicate_filter, reader.reads_ahead = duplicate_filter, encoder.threads > 1
-            has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
+            reader.duplicate_filter = duplicate_filter
+            with self.new_opener(encoder.threads) as reader.opener:
+                has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
             return {**reader.description, PREFIXED: has_prefix}
         columns = ColumnSelection(self.text_column, column_names(self.tag_column))
         reader = SourceReader(
             self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
-            encoding=self.encoding, duplicate_filter=duplicate_filter, reads_ahead=encoder.threads > 1,
+            encoding=self.encoding, duplicate_filter=duplicate_filter,
         )  # fmt: skip
-        with self.new_pool() as pool:
+        with self.new_pool() as pool, self.new_opener(encoder.threads) as reader.opener:
             for source in self.sources:
                 blocks = reader.read(source)
                 for block in blocks if pool is None else pool.blocks(blocks, source.name):
                     encoder.add(block, source.name)
         return reader.description
+
+    def new_opener(self, threads: int) -> FileOpener:
+        """Return what opens the files; if only some rows are read, no further file is opened ahead."""
+        return FileOpener(self.sources if self.rows is None else [], threads)
 
     def new_pool(self) -> "AbstractContextManager[SegmenterPool | None]":
         """Return the processes that segment text; None for a tokenizer that does not need them."""

@@ -1,7 +1,6 @@
 """Sources as blocks for the encoder: valid UTF-8 text with the ends of files and items, token lists, and tags."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
@@ -9,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import decompress, detect_compression, peek
+from embeddings.corpora.reading.compression import detect_compression
 from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import UTF8, Transcoder, check_signs
+from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.iterable_items import check_tokens, first_items, refuse_path
 from embeddings.corpora.reading.peekable_stream import PeekableStream
-from embeddings.corpora.reading.read_ahead import ReadAhead
 from embeddings.corpora.reading.sources import File, Items, Source, Texts
 from embeddings.corpora.reading.text_rows import (
     AnyRows,
@@ -80,7 +79,7 @@ class SourceReader:
     error_positions: list[str] = field(default_factory=list)  # of the first ones
     encoding: str = UTF8
     duplicate_filter: DuplicateFilter | None = None
-    reads_ahead: bool = False  # whether compressed files are decompressed in a thread of its own
+    opener: FileOpener = field(default_factory=FileOpener)
 
     def read(self, source: Source) -> Iterator[Block]:
         """Yield the blocks of one source."""
@@ -110,11 +109,7 @@ class SourceReader:
 
     def read_file(self, file: File, decoder: Utf8Decoder) -> Iterator[Block]:
         """Yield the text of a file, or the rows of a table."""
-        with file.open_stream() as stream, ExitStack() as stack:
-            raw = peek(stream, file.name)
-            content = decompress(raw)
-            if self.reads_ahead and file.is_regular and detect_compression(raw.head):
-                content = stack.enter_context(ReadAhead(content)).read
+        with self.opener.open(file) as (raw, content):
             data = PeekableStream(content, file.name)
             file_type = detect_binary(data.head)
             if file_type is None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from naive_corpora import check, naive_file
 
 from embeddings.corpora import Corpus, EncodedCorpus, text_chunks, text_scanner
+from embeddings.corpora.reading import read_ahead
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
 from embeddings.errors import CorpusError, SettingError
@@ -163,6 +164,35 @@ def test_a_compressed_file_is_read_ahead_with_the_same_result_and_the_same_error
     broken = result([path], 2, 1 << 12, {})
     assert "truncated or corrupt" in broken
     assert broken == result([path], 1, 1 << 12, {})
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(("threads", "at_a_time"), [(2, 2), (3, 3), (20, 7)])  # of 8 files, one is not compressed
+def test_several_compressed_files_are_decompressed_at_a_time(tmp_path, small_chunks, monkeypatch, threads, at_a_time):
+    plain, packed = [], []
+    for number in range(12):
+        data = b"".join(b"f%d word%d\n" % (number, line) for line in range(300))
+        kind = [*PACK][number % len(PACK)]
+        plain.append(tmp_path / f"plain{number}")
+        packed.append(tmp_path / f"packed{number}.{kind}")
+        plain[-1].write_bytes(data)
+        packed[-1].write_bytes(data if number % 5 == 4 else PACK[kind](data))
+    before, most = threading.active_count(), []
+    start = read_ahead.ReadAhead.__enter__
+
+    def count_threads(self):
+        most.append(sum(thread.name == "decompression" for thread in threading.enumerate()))
+        return start(self)
+
+    monkeypatch.setattr(read_ahead.ReadAhead, "__enter__", count_threads)
+    monkeypatch.setattr(read_ahead, "MAX_READ", 100)  # so that threads wait for what is read of them
+    expected, found = result(plain, 1, 1 << 12, {}), result(packed, threads, 1 << 12, {})
+    assert (found["fingerprint"], found["ids.npy"]) == (expected["fingerprint"], expected["ids.npy"])
+    assert max(most) + 1 == at_a_time
+    packed[7].write_bytes(packed[7].read_bytes()[:-7])
+    packed[9].write_bytes(b"\x1f\x8b\x08 broken")
+    assert "packed7" in result(packed, 1, 1 << 12, {})
+    assert result(packed, threads, 1 << 12, {}) == result(packed, 1, 1 << 12, {})
     assert threading.active_count() == before
 
 

@@ -1,0 +1,83 @@
+"""Opens files for reading in order; compressed files are decompressed in threads of their own, several at a time."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import NamedTuple, Self
+
+from embeddings.corpora.reading.compression import decompress, detect_compression, peek
+from embeddings.corpora.reading.peekable_stream import PeekableStream, Read
+from embeddings.corpora.reading.read_ahead import ReadAhead
+from embeddings.corpora.reading.sources import File, Source
+from embeddings.errors import CorpusError
+
+MAX_AHEAD = 8  # files, of each of which `ReadAhead` keeps up to 9 MiB
+
+
+class OpenFile(NamedTuple):
+    """A file as stored, and what reads its decompressed content."""
+
+    raw: PeekableStream
+    read: Read
+
+
+class OpenedAhead(NamedTuple):
+    """A file that was opened before its turn, and what closes it."""
+
+    file: File
+    content: OpenFile
+    stack: ExitStack
+
+
+class FileOpener:
+    """Opens files in the order of the sources.
+
+    Arguments:
+        sources: those that are going to be read; of these, the next local files are opened ahead.
+        threads: the number of compressed files that are decompressed at a time; with one thread, where they are read.
+    """
+
+    def __init__(self, sources: Sequence[Source] = (), threads: int = 1) -> None:
+        self.threads = min(threads, MAX_AHEAD)
+        self.coming = deque(source for source in sources if type(source) is File and source.is_regular)
+        self.opened: deque[OpenedAhead] = deque()
+
+    @contextmanager
+    def open(self, file: File) -> Iterator[OpenFile]:
+        """Open a file; raises CorpusError if that fails."""
+        with ExitStack() as stack:
+            if self.opened and self.opened[0].file is file:
+                _, content, opened = self.opened.popleft()
+                stack.push(opened)
+            else:
+                content = stack.enter_context(open_file(file, reads_ahead=self.threads > 1))
+            self.open_ahead(file)
+            yield content
+
+    def open_ahead(self, current: File) -> None:
+        """Open the files after the current one; one that cannot be opened is left for its turn."""
+        while self.coming and len(self.opened) < self.threads - 1:
+            file = self.coming.popleft()
+            if file is current:
+                continue
+            with suppress(CorpusError), ExitStack() as stack:
+                content = stack.enter_context(open_file(file, reads_ahead=True))
+                self.opened.append(OpenedAhead(file, content, stack.pop_all()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self.opened:
+            self.opened.popleft().stack.close()
+
+
+@contextmanager
+def open_file(file: File, *, reads_ahead: bool) -> Iterator[OpenFile]:
+    """Open a file; its content is decompressed in another thread if it is `reads_ahead`, and the file is regular."""
+    with file.open_stream() as stream, ExitStack() as stack:
+        raw = peek(stream, file.name)
+        read = decompress(raw)
+        if reads_ahead and file.is_regular and detect_compression(raw.head):
+            read = stack.enter_context(ReadAhead(read)).read
+        yield OpenFile(raw, read)
