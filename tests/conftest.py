@@ -53,7 +53,7 @@ def share_kernels(root):
 
 @pytest.fixture(scope="module", autouse=True)
 def small_cache():
-    """Remove the cached corpora of each file of tests; every use of the cache lists all of them."""
+    """Remove the cached corpora of each file of tests."""
     yield
     folder = cache_folder.existing_folder("corpora")
     if folder and any(folder.iterdir()):

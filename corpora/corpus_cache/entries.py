@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from embeddings.corpora.corpus_cache.eviction import remove, shrink, size_limit
+from embeddings.corpora.corpus_cache.eviction import make_room, remove, size_limit
 from embeddings.corpora.corpus_cache.tempdir import PARTIAL, corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import FORMAT, META, EncodedCorpus, MissingCorpusError
 from embeddings.corpora.reading.sources import RemoteFile, Source, file_statuses
@@ -43,7 +43,7 @@ def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None])
     The corpus is temporary if the name is None, or changes during writing because a source has changed.
     """
     initial = name()
-    cache = corpora_folder() if initial else None
+    cache = corpora_folder(initial) if initial else None
     entry = cache / initial if cache and initial else None
     if cache and entry:
         if entry_corpus := find(entry):
@@ -85,19 +85,21 @@ def store(folder: Path, entry: Path) -> EncodedCorpus:
         shutil.rmtree(folder, ignore_errors=True)
         return entry_corpus
     encoded = EncodedCorpus(entry, is_new=True)  # locked from here on
-    shrink(entry.parent, size_limit(entry.parent))
+    make_room(entry, size_limit(entry.parent))
     return encoded
 
 
 def remove_stale(entry: Path) -> None:
     """Remove outdated entries of the same sources, a broken entry of this name, and abandoned partial folders."""
     identity = entry.name.split("-")[0]
-    for other in entry.parent.iterdir():
-        is_outdated = other.name.startswith(f"{identity}-") and other != entry
+    for name in os.listdir(entry.parent):
+        other = entry.parent / name if name.endswith(PARTIAL) or name.startswith(f"{identity}-") else None
+        if other is None:
+            continue
         is_broken = other == entry and find_damage(entry) is not None
-        if is_outdated or is_broken:
+        if not name.endswith(PARTIAL) and (other != entry or is_broken):
             remove(other, even_used=is_broken)
-        elif other.name.endswith(PARTIAL) and is_abandoned(other):
+        elif name.endswith(PARTIAL) and is_abandoned(other):
             shutil.rmtree(other, ignore_errors=True)
 
 

@@ -5,6 +5,8 @@ import os
 import re
 import shutil
 import tempfile
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,15 @@ from typing import Any
 from embeddings.corpora.corpus_cache.tempdir import PARTIAL
 from embeddings.corpora.encoded_corpus import META, read_meta
 from embeddings.errors import FormatError, SettingError
-from embeddings.support.shared_lock import is_unlocked
+from embeddings.support.shared_lock import exclusive_lock, is_unlocked
 
 VARIABLE = "EMBEDDINGS_CACHE_LIMIT"
 MAX_SIZE = 20 * 10**9  # bytes, or a tenth of the disk if that is less
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+TOTAL = ".size"  # ending of the record of the size of all entries, next to the folder
+TOTAL_RECORD = re.compile(r"([0-9]+) ([0-9]+)\n")
+MAX_AGE = 24 * 3600  # seconds after which the entries are listed again
+MANY, SHARE = 100, 0.95  # entries above which only this share of the limit is filled
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
 
 
@@ -54,6 +60,40 @@ def size_limit(cache: Path) -> int:
     return min(MAX_SIZE, shutil.disk_usage(existing).total // 10)
 
 
+def make_room(entry: Path, limit: int) -> None:
+    """Count a new entry of the cache, and evict others if together they have more than `limit` bytes.
+
+    The entries are listed only if their total size is above the limit, unknown, or was last listed a day ago. Removals
+    by other means make the recorded size too large, which the next listing corrects. Of many entries, some more are
+    evicted than required, so that not each new one lists them again.
+    """
+    cache = entry.parent
+    record = cache.with_name(cache.name + TOTAL)
+    with contextlib.suppress(OSError), exclusive_lock(cache):
+        total, listed_at = read_total(record)
+        total += folder_size(entry)
+        if total > limit or not 0 <= time.time() - listed_at < MAX_AGE:
+            entries = list_entries(cache)
+            total, listed_at = sum(one.size for one in entries), int(time.time())
+            if total > limit:
+                total -= sum(one.size for one in evict(entries, limit * SHARE if len(entries) > MANY else limit))
+        record.write_text(f"{total} {listed_at}\n")
+
+
+def read_total(record: Path) -> tuple[int, int]:
+    """Return the recorded size of all entries, and when they were listed; zeros if that is not known."""
+    try:
+        match = TOTAL_RECORD.fullmatch(record.read_text())
+    except (OSError, ValueError):  # ValueError: it is not text
+        match = None
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def folder_size(folder: Path) -> int:
+    """Return the bytes of the files in a folder."""
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
 def list_entries(cache: Path) -> list[Entry]:
     """Return the entries of the cache, the least recently used first."""
     entries = []
@@ -61,7 +101,7 @@ def list_entries(cache: Path) -> list[Entry]:
         if folder.name.startswith(".") or not folder.is_dir():
             continue
         with contextlib.suppress(OSError):  # removed meanwhile
-            size = sum(path.stat().st_size for path in folder.iterdir())
+            size = folder_size(folder)
             last_used = (folder / META if (folder / META).exists() else folder).stat().st_mtime
             try:
                 meta = read_meta(folder)
@@ -93,9 +133,13 @@ def shrink(cache: Path, limit: int) -> list[Entry]:
 
     Entries in use are not evicted. Returns the evicted entries.
     """
-    entries = sorted(list_entries(cache), key=lambda entry: bool(entry.meta))
+    return evict(list_entries(cache), limit)
+
+
+def evict(entries: Sequence[Entry], limit: float) -> list[Entry]:
+    """Evict entries as `shrink` does, given all of them, the least recently used first."""
     size, removed_entries = sum(entry.size for entry in entries), []
-    for entry in entries:
+    for entry in sorted(entries, key=lambda entry: bool(entry.meta)):
         if size <= limit:
             break
         if remove(entry.folder):

@@ -13,10 +13,15 @@ from embeddings.support.logs import log
 PARTIAL = ".partial"
 
 
-def corpora_folder() -> Path | None:
-    """Return the folder of cached corpora; None if it is not writable, or if others could write to it: a warning."""
+def corpora_folder(entry: str | None = None) -> Path | None:
+    """Return the folder of cached corpora; None if it is not writable, or if others could write to it: a warning.
+
+    Of its content, only the entry with the name `entry` is checked.
+    """
     folder = cache_folder("corpora")
-    access = None if folder is None else foreign_access(folder)
+    if folder is None:
+        return None
+    access = foreign_access(folder / entry) if entry else foreign_access(folder, with_content=False)
     if access:
         warn_once(f"cannot cache encoded corpora, so every run reads its text again: {access}")
     return None if access else folder

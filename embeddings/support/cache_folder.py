@@ -55,17 +55,19 @@ def create_private(path: Path) -> None:
     path.mkdir(0o700, exist_ok=True)
 
 
-def foreign_access(folder: Path) -> str | None:
+def foreign_access(folder: Path, *, with_content: bool = True) -> str | None:
     """Return who else could have written to a folder of the cache, and what to do; None if nobody could.
 
     This user and root are trusted. Checks the folders from the root of the cache down to `folder`, and all that it
-    contains. A folder that others may not enter protects what is below it. Always None on Windows.
+    contains, unless `with_content` is false. A folder that others may not enter protects what is below it. Always None
+    on Windows.
     """
     root = cache_root()
     if root is None or not hasattr(os, "getuid"):
         return None
     above = [path for path in reversed(folder.parents) if path.is_relative_to(root)]
-    content = (Path(parent, name) for parent, *names in os.walk(folder) for name in chain(*names))
+    walk = os.walk(folder) if with_content else ()
+    content = (Path(parent, name) for parent, *names in walk for name in chain(*names))
     is_enterable = True
     for path in (*above, folder, *content):
         try:

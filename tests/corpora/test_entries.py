@@ -215,6 +215,26 @@ def test_of_two_finished_runs_the_first_is_cached(text, home):
     assert len(names(home)) == 1
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no owners and modes")
+def test_only_the_entry_that_is_used_is_checked(text, tmp_path, home, monkeypatch, caplog):
+    """What others could have written to is not read; other entries are neither listed nor checked."""
+    (tmp_path / "other").write_text("another text")
+    with Corpus(text).encode() as first, Corpus(tmp_path / "other").encode() as second:
+        changed, other = first.folder, second.folder
+    home.parent.chmod(0o755)
+    home.chmod(0o755)
+    changed.chmod(0o755)
+    (changed / IDS).chmod(0o666)
+    reads = count_reads(monkeypatch)
+    with Corpus(tmp_path / "other").encode() as encoded:
+        assert encoded.folder == other
+    assert (reads, caplog.records) == ([], [])
+    with Corpus(text).encode() as encoded:
+        assert encoded.folder.parent != home
+    assert len(reads) == 1
+    assert f"other users can write to {changed / IDS}" in caplog.text
+
+
 def test_partial_folders_of_killed_runs_are_removed_after_a_day(text, home):
     for name, age in (("old", 2 * entries.ABANDONED_AFTER), ("young", 0)):
         folder = home / f".{name}{tempdir.PARTIAL}"

@@ -1,6 +1,7 @@
 """The cache as a whole: its size limit, entries in use, other processes, unusable folders."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -207,3 +208,38 @@ def test_a_cache_that_is_read_only_is_read(tmp_path, home, monkeypatch):
 
     monkeypatch.setattr(eviction.os, "utime", refuse)
     assert Corpus(tmp_path / "text0").encode().folder == before.folder
+
+
+def test_entries_are_listed_only_if_there_may_be_too_many(tmp_path, home, monkeypatch):
+    texts = corpora(tmp_path, 6)
+    listings, listed = [], eviction.list_entries
+    monkeypatch.setattr(eviction, "list_entries", lambda cache: listings.append(cache) or listed(cache))
+    record = home.with_name("corpora.size")
+    texts[0].encode()
+    texts[1].encode()
+    texts[0].encode()
+    size = sum(entry.size for entry in listed(home)) // 2
+    assert (len(listings), int(record.read_text().split()[0])) == (1, 2 * size)  # the first one: nothing was recorded
+    shutil.rmtree(texts[0].encode().folder)  # the record does not know
+    monkeypatch.setenv(eviction.VARIABLE, str(2 * size + 100))
+    texts[2].encode()
+    assert (len(listings), len(listed(home)), int(record.read_text().split()[0])) == (2, 2, 2 * size)
+    texts[3].encode()
+    assert (len(listings), len(listed(home))) == (3, 2)
+    monkeypatch.setenv(eviction.VARIABLE, "1GB")
+    for text, content in ((texts[4], "broken"), (texts[5], f"{size} {int(time.time()) - eviction.MAX_AGE}\n")):
+        record.write_text(content)
+        text.encode()
+    assert (len(listings), int(record.read_text().split()[0])) == (5, 4 * size)
+
+
+def test_some_more_of_many_entries_are_evicted(tmp_path, home, monkeypatch):
+    texts = corpora(tmp_path, 5)
+    monkeypatch.setattr(eviction, "MANY", 3)
+    monkeypatch.setattr(eviction, "SHARE", 0.5)
+    for number in range(4):
+        texts[number].encode()
+        entry = age(home, number, 1000 - number)
+    monkeypatch.setenv(eviction.VARIABLE, f"{4 * entry.size + 100}")
+    texts[4].encode()
+    assert sources(home) == [3, 4]

@@ -63,10 +63,11 @@ def companion_addresses(address: Address, companions: Sequence[str]) -> list[Add
 
 def copy_all(address: Address, addresses: list[Address], names: list[str], known: list[RemoteStatus]) -> Path:
     """Return the folder with copies of files under these names; those of the cache if they are current."""
-    cache_root = copies_folder()
     parts = [str(address)], [[name, *status.identity] for name, status in zip(names, known, strict=True)]
     digests = [hashlib.sha256(json.dumps(part).encode()).hexdigest()[:24] for part in parts]
-    target = cache_root / "-".join(digests)
+    name = "-".join(digests)
+    cache_root = copies_folder(name)
+    target = cache_root / name
     if target.is_dir():
         with suppress(OSError):
             os.utime(target)
@@ -105,10 +106,10 @@ def temporary_copies() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="embeddings-remote-")
 
 
-def copies_folder() -> Path:
-    """Return the folder of all copies."""
+def copies_folder(name: str) -> Path:
+    """Return the folder of copies; a temporary one if others could have written to it, or to the copy of this name."""
     folder = cache_folder("remote")
-    if folder is None or foreign_access(folder):
+    if folder is None or foreign_access(folder / name):
         return Path(temporary_copies().name)
     return folder
 
