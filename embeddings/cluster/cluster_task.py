@@ -59,6 +59,7 @@ class ClusterTask:
         threads_per_worker: threads of each.
         threads_per_replica: 1, or that of a worker, if each worker has one replica.
         meta, fingerprint, max_undercount: of the corpus.
+        parts: in which rows are merged, one by each worker; 1 if each worker merges all rows.
         bounds: where the shares of all threads begin and end in the units of the stream, (shares + 1).
         frozen: mask of frozen rows of words, (words,), or None.
     """
@@ -73,6 +74,7 @@ class ClusterTask:
     meta: Mapping[str, Any]
     fingerprint: str
     max_undercount: int
+    parts: int
     bounds: list[int]
     frozen: np.ndarray | None = None
 

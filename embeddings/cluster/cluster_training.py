@@ -34,6 +34,8 @@ from embeddings.training.training_data import TrainingData, as_corpus, check_thr
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
 
+MAX_DIRECT_WORKERS = 4  # more send fewer bytes if each merges a part of the rows
+
 
 def train_on_cluster(
     cluster: ClusterOptions, trainer: "Trainer", corpus: Any, threads: int | None, seed: int, report: Report | None,
@@ -211,7 +213,7 @@ class ClusterSession:
         task = ClusterTask(
             data.settings, data.vocabulary, data.seed, data.run_options.replicas, len(self.machines),
             self.cluster.threads_per_worker, data.threads_per_replica, encoded.meta, encoded.fingerprint,
-            encoded.max_undercount, self.bounds, frozen,
+            encoded.max_undercount, number_of_parts(len(self.machines)), self.bounds, frozen,
         )  # fmt: skip
         self.pool.start(task, self.text_sender(task), tables)
 
@@ -231,6 +233,11 @@ class ClusterSession:
             return self.sent
 
         return send
+
+
+def number_of_parts(workers: int) -> int:
+    """In how many parts rows are merged: few workers send all changed rows to each other, which saves messages."""
+    return 1 if workers <= MAX_DIRECT_WORKERS else workers
 
 
 def no_items(dtype: type) -> np.ndarray:

@@ -20,7 +20,7 @@ class ExchangeStatistics:
     def __init__(self, workers: int) -> None:
         self.words, self.seconds = np.zeros(workers), np.zeros(workers)  # of learning, by worker
         self.total = self.merging = self.waiting = 0.0  # seconds of the run
-        self.received_bytes = self.merges = self.peak_memory = self.base_memory = self.store_memory = 0
+        self.sent_bytes = self.merges = self.peak_memory = self.base_memory = self.store_memory = 0
         self.replaced: list[int] = []  # workers, in order
 
     def add_interval(self, reports: Mapping[int, Report], before: Mapping[int, ShareProgress], seconds: float) -> None:
@@ -30,15 +30,16 @@ class ExchangeStatistics:
         self.merging += seconds - max(learning)
         self.waiting += max(learning) - fmean(learning)
         for number, report in reports.items():
+            self.sent_bytes += report.sent
             self.seconds[number] += report.seconds
             self.peak_memory = max(self.peak_memory, report.memory)
             self.base_memory = max(self.base_memory, report.base_memory)
             self.store_memory = max(self.store_memory, report.store_memory)
             self.words[number] += sum(one.words - before[share].words for share, one in report.progress.items())
 
-    def add_merge(self, received: int, seconds: float) -> None:
-        """Add a merge, for which workers received these bytes of changed rows, and the rest of the interval."""
-        self.received_bytes, self.merges = self.received_bytes + received, self.merges + 1
+    def add_merge(self, seconds: float) -> None:
+        """Add a merge, and the rest of the interval."""
+        self.merges += 1
         self.total += seconds
         self.merging += seconds
 
@@ -77,7 +78,7 @@ class ExchangeStatistics:
             "waiting_share": round(self.waiting_share, 4),
             "merge_seconds": round(self.merging, 4),
             "merges": self.merges,
-            "exchanged_bytes": self.received_bytes,
+            "exchanged_bytes": self.sent_bytes,
             "peak_memory_bytes": self.peak_memory,
             "base_memory_bytes": self.base_memory,
             "store_memory_bytes": self.store_memory,

@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.row_exchange import (
-    Changes,
-    MergedRows,
-    apply_merged,
-    changed_rows,
-    compile_exchange,
-    merge_changes,
-)  # fmt: skip
+from embeddings.cluster.row_exchange import Changes, MergedRows, RowExchange, size
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.models.parameters import Arrays, copy_into
 from embeddings.training.corpus_share import CorpusShare, ShareOfStream
@@ -48,6 +41,7 @@ class Report:
         memory: the most that the process had, in bytes.
         base_memory: what it had without tables when it began to learn: Python, libraries, kernels and text.
         store_memory: what it has now of memory that processes share, which is Ray's object store.
+        sent: bytes of changed rows that other workers get.
     """
 
     progress: dict[int, ShareProgress]
@@ -55,6 +49,7 @@ class Report:
     memory: int
     base_memory: int
     store_memory: int
+    sent: int = 0
 
 
 class ReplicaHost:
@@ -78,10 +73,9 @@ class ReplicaHost:
         )  # fmt: skip
         self.workers = {share: self.new_worker(share) for share in task.shares_of(number)}
         next(iter(self.workers.values())).compile()
-        self.own: Changes = {}  # the changed rows that this worker merges
-        self.merged: MergedRows = {}  # its part of the last merge
+        self.exchange = RowExchange(task, number, plan.tables, self.base, self.tables.copies)
         if task.workers > 1:
-            compile_exchange()
+            self.exchange.compile()
         copies = sum(table.nbytes for table in (*self.base.values(), *self.tables.copies.values()))
         self.base_memory = max(0, memory_of("VmRSS") - copies)
 
@@ -109,12 +103,23 @@ class ReplicaHost:
         tally.sums[share] = progress.sums
         tally.epoch_sums[share] = [np.array(sums) for sums in progress.epoch_sums]
 
-    def advance(self, version: int, merged: Sequence[MergedRows | None]) -> None:
-        """Go on from the rows of a merge, unless this was done; None stands for this worker's own part."""
-        if version > self.version:
-            parts = [self.merged, *(part for part in merged if part is not None)]
-            apply_merged(self.base, self.tables.copies, parts, self.task.threads_per_worker)
-            self.version = version
+    def advance(self, version: int, sent: Sequence[Any]) -> None:
+        """Go on from a merge, unless this was done.
+
+        Arguments:
+            sent: what other workers sent for it: their `Changes` if each worker merges all rows, or else the
+                `MergedRows` of their parts. None stands for this worker.
+        """
+        if version <= self.version:
+            return
+        parts = [part for part in sent if part is not None]
+        if self.task.workers == 1:
+            self.tables.merge()
+        elif self.task.parts == 1:
+            self.exchange.merge_all(parts)
+        else:
+            self.exchange.set_merged([self.exchange.merged_rows(), *parts])
+        self.version = version
 
     def learn(self, epochs: int, share: float | None, learning_rate_factor: float) -> Report:
         """Learn until the epochs are complete, or this share of training is done."""
@@ -144,32 +149,17 @@ class ReplicaHost:
         return ShareProgress(worker.state(), arrays, words, steps, self.tally.sums[share].tolist(), sums)
 
     def changes(self) -> list[Changes | None]:
-        """The rows that the replicas changed since the last merge, for each of the workers that merge them.
+        """The rows that the replicas changed since the last merge, for each of the parts in which they are merged."""
+        return self.exchange.changes() if self.task.workers > 1 else [None]
 
-        None stands for the rows that this worker merges. A single worker merges its tables where they are.
-        """
-        workers = self.task.workers
-        parts: list[Any] = [{} for _ in range(workers)]
-        for name, base in self.base.items() if workers > 1 else ():
-            for replica, copy in zip(self.hosted, self.tables.copies[name], strict=True):
-                divided = changed_rows(base, copy, workers, self.task.threads_per_worker)
-                for part, rows in zip(parts, divided, strict=True):
-                    part[replica, name] = rows
-        self.own, parts[self.number] = parts[self.number], None
-        return parts
+    def bytes_sent(self, changes: Sequence[Changes | None]) -> int:
+        """The bytes that other workers get of these."""
+        receivers = self.task.workers - 1 if self.task.parts == 1 else 1  # of each part
+        return receivers * size(part for part in changes if part is not None)
 
-    def merge(self, version: int, changes: Sequence[Changes | None]) -> MergedRows | None:
-        """Merge this worker's part of the rows to a version of the tables; returns the rows that others need."""
-        task = self.task
-        if task.workers == 1:
-            self.tables.merge()
-            self.version = version
-            return None
-        parts = [self.own, *(part for part in changes if part is not None)]
-        self.merged = merge_changes(
-            self.base, self.plan.tables, parts, task.replicas.count, task.replicas.rule, task.threads_per_worker
-        )
-        return self.merged
+    def merge(self, changes: Sequence[Changes | None]) -> MergedRows:
+        """Merge this worker's part of the rows; returns the merged ones, which `advance` sets."""
+        return self.exchange.merge_part([part for part in changes if part is not None])
 
     def part_of_tables(self) -> Arrays:
         """The merged rows of this worker's part of all tables."""

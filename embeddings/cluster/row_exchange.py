@@ -1,24 +1,36 @@
-"""What workers exchange at a merge: the rows that their replicas changed, divided among the workers that merge them.
+"""What workers exchange at a merge: the rows that their replicas changed.
 
-Row i of a table is merged by worker i modulo the number of workers, so that frequent words, which change at every
-merge, are divided evenly. Each worker sends every other one its changed rows of that part, and gets all merged rows
-back. Rows are merged by the rules and in the order of replicas on one machine, so the result is the same.
+With few workers each sends all of these rows to every other one, and each merges all rows where they are. With more
+workers the rows are divided among them: row i of a table is merged by worker i modulo the number of workers, so that
+frequent words, which change at every merge, are divided evenly. Each worker sends every other one its changed rows of
+that part, and gets all merged rows back. Rows are merged by the rules and in the order of replicas on one machine, so
+the result is the same.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from embeddings.kernels.merge_rows import RULES, copy_rows, find_changed_rows, merge_sent_rows, set_rows
+from embeddings.cluster.cluster_task import ClusterTask
+from embeddings.kernels.checked_build import register_rows
+from embeddings.kernels.merge_rows import (
+    RULES,
+    SentRows,
+    find_changed_rows,
+    merge_sent_rows,
+    merge_sent_rows_in_place,
+    set_rows,
+)
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
 
 MIN_ROWS = 1 << 10  # that are worth a thread
+
+Item = TypeVar("Item")
 
 
 class Rows(NamedTuple):
@@ -28,100 +40,179 @@ class Rows(NamedTuple):
     values: np.ndarray
 
 
-Changes = dict[tuple[int, str], Rows]  # by replica and table
-MergedRows = dict[str, Rows]  # by table
+class Segment(NamedTuple):
+    """Rows first to last of a table, which one thread handles; those of all workers are the same."""
+
+    name: str
+    first: int
+    last: int
 
 
-def in_ranges(count: int, threads: int, work: Callable[[int, int], object]) -> None:
-    """Call `work(first, last)` for ranges that make up 0 to `count`, with several threads if it pays."""
-    threads = max(1, min(threads, count // MIN_ROWS))
-    if threads == 1:
-        work(0, count)
-        return
-    bounds = np.linspace(0, count, threads + 1).astype(int).tolist()
-    with ThreadPoolExecutor(threads, thread_name_prefix="merge") as pool:
-        for running in [pool.submit(work, *bound) for bound in pairwise(bounds)]:
-            running.result()
+Changes = dict[tuple[int, Segment], Rows]  # by replica
+MergedRows = dict[Segment, Rows]
 
 
-def changed_rows(merged: np.ndarray, copy: np.ndarray, parts: int, threads: int) -> list[Rows]:
-    """The rows of a replica that differ from the merged ones, for each of the workers that merge them."""
-    is_changed = np.zeros(len(merged), np.bool_)
-    in_ranges(len(merged), threads, lambda first, last: find_changed_rows(merged, copy, first, last, is_changed))
-    numbers = [np.flatnonzero(is_changed[part::parts]) * parts + part for part in range(parts)]
-    return [Rows(one, rows_of(copy, one, threads)) for one in numbers]
-
-
-def rows_of(table: np.ndarray, numbers: np.ndarray, threads: int) -> np.ndarray:
-    """Copies of the rows with these numbers."""
-    values = np.empty((len(numbers), table.shape[1]), np.float32)
-    in_ranges(len(numbers), threads, partial(copy_rows, table, numbers, values))
-    return values
-
-
-def merge_changes(
-    base: Arrays, declared: Mapping[str, Table], changes: Sequence[Changes], replicas: int, rule: str, threads: int
-) -> MergedRows:
-    """Merge the changes of all replicas to a part of the rows; `base` is not changed.
+class RowBuffer:
+    """Memory for changed rows of a segment, which is used at every merge; pages that no row was in take no memory.
 
     Arguments:
-        base: the tables that all replicas started from.
-        changes: those of each worker.
-        replicas: their number, with those that changed nothing.
-        rule: that of tables that do not declare one.
+        parts: into which the rows are divided.
     """
-    merged: MergedRows = {}
-    for name, table in base.items():
-        by_replica = {replica: rows for part in changes for (replica, other), rows in part.items() if other == name}
-        number = RULES.index(declared[name].on_merge or rule)
-        merged[name] = merge_table(table, by_replica, replicas, number, threads)
-    return merged
+
+    def __init__(self, parts: int, segment: Segment, width: int) -> None:
+        room = -(-(segment.last - segment.first) // parts)
+        self.counts = separate_zeros(parts, np.int64)
+        self.numbers = np.empty((parts, room), np.int64)
+        self.values = np.empty((parts, room, width), np.float32)
+
+    def rows(self, part: int) -> Rows:
+        """The rows of a part."""
+        count = self.counts[part]
+        return Rows(self.numbers[part, :count], self.values[part, :count])
 
 
-def merge_table(base: np.ndarray, by_replica: Mapping[int, Rows], replicas: int, rule: int, threads: int) -> Rows:
-    """Merge the rows of a table that replicas changed."""
-    numbers = np.concatenate([rows.numbers for rows in by_replica.values()])
-    values = np.concatenate([rows.values for rows in by_replica.values()])
-    starts = dict(
-        zip(by_replica, np.cumsum([0, *(len(rows.numbers) for rows in by_replica.values())]).tolist(), strict=False)
-    )
-    is_changed = np.zeros(len(base), np.bool_)
-    is_changed[numbers] = True
-    changed = np.flatnonzero(is_changed)
-    merged = np.empty((len(changed), base.shape[1]), np.float32)
+class RowExchange:
+    """The rows that a worker sends and merges.
 
-    def work(first: int, last: int) -> None:
-        rows = changed[first:last]
-        cursors, ends = np.zeros(replicas, np.int64), np.zeros(replicas, np.int64)
-        for replica, one in by_replica.items() if last > first else ():
-            places = starts[replica] + np.searchsorted(one.numbers, [rows[0], rows[-1] + 1])
-            cursors[replica], ends[replica] = places
-        scratch = separate_zeros((replicas, base.shape[1])), separate_zeros(replicas, np.int64)
-        merge_sent_rows(base, rows, numbers, values, cursors, ends, rule, *scratch, merged[first:last])
+    Arguments:
+        number: of the worker.
+        declared: the tables as the plan declares them.
+        base: the merged tables, which all replicas started from.
+        copies: the tables of the replicas of this worker, float32 (replicas, rows, width).
+    """
 
-    in_ranges(len(changed), threads, work)
-    return Rows(changed, merged)
+    def __init__(
+        self, task: ClusterTask, number: int, declared: Mapping[str, Table], base: Arrays, copies: Arrays
+    ) -> None:
+        self.task, self.number, self.declared, self.base, self.copies = task, number, declared, base, copies
+        self.own_part = number if task.parts > 1 else -1
+        self.hosted = task.replicas_of(number)
+        threads = task.threads_per_worker
+        self.segments = [Segment(name, *bound) for name, table in base.items() for bound in bounds(len(table), threads)]
+        self.buffers = {
+            (replica, segment): RowBuffer(task.parts, segment, base[segment.name].shape[1])
+            for replica in self.hosted
+            for segment in self.segments
+        }
+        self.merged: dict[Segment, RowBuffer] = {}  # this worker's part of the last merge
+        if task.parts > 1:
+            self.merged = {one: RowBuffer(1, Segment("", 0, self.part_size(one)), base[one.name].shape[1])
+                           for one in self.segments}  # fmt: skip
+        for copy in copies.values():
+            register_rows(copy.reshape(-1, copy.shape[2]), copy)
 
+    def compile(self) -> None:
+        """Compile what finds and merges rows, while there are no changes."""
+        self.changes()
+        others = [replica for replica in range(self.task.replicas.count) if replica not in self.hosted]
+        nothing = [{(replica, one): Rows(np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+                    for replica in others for one in self.segments}]  # fmt: skip
+        if self.task.parts == 1:
+            self.merge_all(nothing)
+        else:
+            self.set_merged([self.merge_part(nothing)])
 
-def apply_merged(base: Arrays, copies: Mapping[str, np.ndarray], parts: Sequence[MergedRows], threads: int) -> None:
-    """Set rows of the merged tables and of all replicas of a worker."""
-    for part in parts:
-        for name, rows in part.items():
+    def part_size(self, segment: Segment) -> int:
+        """The most rows of a segment that one part has."""
+        return -(-(segment.last - segment.first) // self.task.parts)
+
+    def changes(self) -> list[Changes | None]:
+        """The rows that the replicas changed since the last merge, for each of the parts; None for this worker's own.
+
+        They are valid until the next call.
+        """
+
+        def find(key: tuple[int, Segment]) -> None:
+            replica, segment = key
+            buffer, copy = self.buffers[key], self.copies[segment.name][replica - self.hosted.start]
+            find_changed_rows(
+                self.base[segment.name], copy, segment.first, segment.last, self.own_part, buffer.counts,
+                buffer.numbers, buffer.values,
+            )  # fmt: skip
+
+        self.in_threads(find, self.buffers)
+        return [
+            None if part == self.own_part else {key: buffer.rows(part) for key, buffer in self.buffers.items()}
+            for part in range(self.task.parts)
+        ]
+
+    def merge_part(self, changes: Sequence[Changes]) -> MergedRows:
+        """Merge this worker's part of the rows, of which other workers sent these changes; they are not set yet."""
+
+        def merge(segment: Segment) -> None:
+            buffer = self.merged[segment]
+            arguments = self.merge_arguments(segment, changes)
+            buffer.counts[0] = merge_sent_rows(*arguments, buffer.numbers[0], buffer.values[0])
+
+        self.in_threads(merge, self.segments)
+        return self.merged_rows()
+
+    def merged_rows(self) -> MergedRows:
+        """This worker's part of the last merge."""
+        return {segment: buffer.rows(0) for segment, buffer in self.merged.items()}
+
+    def merge_all(self, changes: Sequence[Changes]) -> None:
+        """Merge all rows where they are, given the changes of other workers."""
+
+        def merge(segment: Segment) -> None:
+            merge_sent_rows_in_place(*self.merge_arguments(segment, changes))
+
+        self.in_threads(merge, self.segments)
+
+    def merge_arguments(
+        self, segment: Segment, changes: Sequence[Changes]
+    ) -> tuple[np.ndarray, np.ndarray, SentRows, int, np.ndarray]:
+        """The first arguments of the kernels that merge a segment."""
+        count, sent = self.task.replicas.count, {key: rows for part in changes for key, rows in part.items()}
+        base, copies = self.base[segment.name], self.copies[segment.name]
+        width = base.shape[1]
+        numbers: list[np.ndarray] = []
+        starts, values = np.zeros(count + 1, np.int64), np.zeros(count, np.int64)
+        is_table = np.zeros(count, np.bool_)
+        for replica in range(count):
+            if replica in self.hosted:
+                rows = self.buffers[replica, segment].rows(max(self.own_part, 0))
+                values[replica] = copies[replica - self.hosted.start].ctypes.data
+                is_table[replica] = True
+            else:
+                rows = sent[replica, segment]
+                register_rows(rows.values, rows.values)
+                values[replica] = rows.values.ctypes.data - starts[replica] * width * rows.values.itemsize
+            numbers.append(rows.numbers)
+            starts[replica + 1] = starts[replica] + len(rows.numbers)
+        rule = RULES.index(self.declared[segment.name].on_merge or self.task.replicas.rule)
+        rows_of_all = SentRows(np.concatenate(numbers), starts[:-1].copy(), starts[1:].copy(), values, is_table)
+        return base, copies, rows_of_all, rule, separate_zeros((count, width))
+
+    def set_merged(self, parts: Iterable[MergedRows]) -> None:
+        """Set rows that were merged, in the merged tables and in those of all replicas of this worker."""
+
+        def set_segment(item: tuple[Segment, Rows]) -> None:
+            segment, rows = item
             numbers, values = (array.view() for array in rows)
             numbers.flags.writeable = values.flags.writeable = False  # as those of the object store
-            for table in (base[name], *copies[name]):
-                in_ranges(len(numbers), threads, partial(set_rows, table, numbers, values))
+            for table in (self.base[segment.name], *self.copies[segment.name]):
+                set_rows(table, numbers, values, 0, len(numbers))
+
+        self.in_threads(set_segment, [item for part in parts for item in part.items()])
+
+    def in_threads(self, work: Callable[[Item], None], items: Iterable[Item]) -> None:
+        """Do some work for each item, with all threads of the worker."""
+        if self.task.threads_per_worker == 1:
+            for item in items:
+                work(item)
+            return
+        with ThreadPoolExecutor(self.task.threads_per_worker, thread_name_prefix="merge") as pool:
+            for running in [pool.submit(work, item) for item in items]:
+                running.result()
 
 
-def compile_exchange() -> None:
-    """Compile what workers exchange rows with."""
-    tables = {"": np.zeros((2, 16), np.float32)}
-    copy = np.ones((1, 2, 16), np.float32)
-    (rows,) = changed_rows(tables[""], copy[0], 1, 1)
-    merged = merge_table(tables[""], {0: rows, 1: rows}, 2, RULES.index("mean"), 1)
-    apply_merged(tables, {"": copy}, [{"": merged}], 1)
+def bounds(rows: int, threads: int) -> list[tuple[int, int]]:
+    """Where the segments of a table begin and end: one for each thread, if that pays."""
+    count = max(1, min(threads, rows // MIN_ROWS))
+    return [*pairwise(np.linspace(0, rows, count + 1).astype(int).tolist())]
 
 
-def size(parts: Sequence[Mapping[object, Rows]]) -> int:
+def size(parts: Iterable[Changes]) -> int:
     """The bytes of rows."""
     return sum(rows.values.nbytes + rows.numbers.nbytes for part in parts for rows in part.values())

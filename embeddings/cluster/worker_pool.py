@@ -43,13 +43,14 @@ class WorkerPool:
         self.version = 0  # of the merged tables
         self.here: Arrays = {}  # the merged tables of this process
         self.here_version = 0
-        self.merged: list[Any] = []  # references to the merged rows of the last one
+        self.merged: list[Any] = []  # references to what each worker sent for the last one, which others take over
         self.current: set[int] = set()  # workers whose tables have these rows
         self.progress: Progress = {}  # at the last merge
         self.learned: dict[int, list[Any]] = {}  # references to the changes since then, by worker
         self.merging: tuple[dict[int, Any], list[Any]] | None = None  # what `send_merge` returned, if it is valid
         self.reports: dict[int, Report] = {}
         self.interval: tuple[int, float | None, float] = (0, None, 1.0)  # arguments of `learn`
+        self.starting: set[int] = set()  # workers that are new processes, which have no text yet
         self.failures: dict[int, int] = {}  # since the last merge, by worker
         self.poll: Callable[[], object] = lambda: None
 
@@ -60,7 +61,7 @@ class WorkerPool:
             text_of: the text of a worker, sent again to its replacement.
             tables: the merged tables of this process, which `load` sends and `gather` updates.
         """
-        self.task, self.text_of, self.here = self.ray.put(task), text_of, tables
+        self.task, self.text_of, self.here, self.parts = self.ray.put(task), text_of, tables, task.parts
         self.shares = [task.shares_of(number) for number in range(len(self.actors))]
         refs = {number: self.send_start(number) for number in range(len(self.actors))}
         results, failures = self.wait(refs)
@@ -141,8 +142,8 @@ class WorkerPool:
         missing = [*numbers]
         while missing:
             refs = {number: self.send_learn(number) for number in missing}
-            is_complete = len(refs) == len(self.actors) > 1  # then merging begins as soon as all have learned
-            self.merging = self.send_merge() if is_complete else None
+            is_complete = len(refs) == len(self.actors)  # then merging begins as soon as all have learned
+            self.merging = self.send_merge() if is_complete and self.parts > 1 else None
             results, failures = self.wait(refs, arrived)
             self.current |= set(results)
             self.reports |= results
@@ -152,52 +153,59 @@ class WorkerPool:
     def send_learn(self, number: int) -> Any:
         """Let a worker learn the interval; returns a reference to its report."""
         merged = self.merged_for(number)
-        method = self.actors[number].learn.options(num_returns=1 + len(self.actors))
+        method = self.actors[number].learn.options(num_returns=1 + self.parts)
         report, *self.learned[number] = method.remote(self.version, *self.interval, *merged)
         return report
 
     def merged_for(self, number: int) -> list[Any]:
-        """References to the rows of the last merge that a worker takes over; None for those that it merged itself."""
+        """References to what other workers sent for the last merge, if a worker did not take it over; None for it."""
         if number in self.current:
             return []
         return [None if other == number else rows for other, rows in enumerate(self.merged)]
 
     def send_merge(self) -> tuple[dict[int, Any], list[Any]]:
-        """Let each worker merge its part of the changed rows; returns references to received bytes and to the rows."""
+        """Let each worker merge its part of the changed rows; returns references to None and to the rows."""
         numbers, refs, merged = range(len(self.actors)), {}, []
         for number in numbers:
             parts = [self.learned[other][number] for other in numbers]
             method = self.actors[number].merge.options(num_returns=2)
-            refs[number], rows = method.remote(self.version + 1, *parts)
+            refs[number], rows = method.remote(*parts)
             merged.append(rows)
         return refs, merged
 
     def merge(self) -> None:
-        """Wait until each worker has merged its part of the changed rows, and take the progress over."""
-        started, numbers = perf_counter(), range(len(self.actors))
+        """Merge the changed rows, and take the progress over; if each worker merges all rows, it does so later."""
+        started = perf_counter()
+        merged = (
+            self.merge_parts()
+            if self.parts > 1
+            else [rows for number in sorted(self.learned) for rows in self.learned[number]]
+        )
+        self.version, self.merged, self.learned, self.current = self.version + 1, merged, {}, set()
+        self.progress = {share: one for report in self.reports.values() for share, one in report.progress.items()}
+        self.statistics.add_merge(perf_counter() - started)
+
+    def merge_parts(self) -> list[Any]:
+        """Wait until each worker has merged its part of the changed rows; returns references to the merged rows."""
+        numbers = range(len(self.actors))
         while True:
             refs, merged = self.merging or self.send_merge()
             self.merging = None
-            results, failures = self.wait(refs)
+            _, failures = self.wait(refs)
             if not failures:
-                break
+                return merged
             dead = {number: error for number, error in failures.items() if not is_lost_object(self.ray, error)}
             for number in failures.keys() - dead.keys():
                 self.count_failure(number, failures[number], is_replaced=False)
             self.replace(dead)
             self.learn_on(dead)
             self.send_changes_again([number for number in numbers if number not in dead])
-        self.version, self.merged = self.version + 1, merged
-        self.current = set() if len(merged) > 1 else {0}  # a single worker has merged its tables where they are
-        self.progress = {share: one for report in self.reports.values() for share, one in report.progress.items()}
-        self.learned = {}
-        self.statistics.add_merge(sum(results.values()), perf_counter() - started)
 
     def send_changes_again(self, numbers: Iterable[int]) -> None:
         """Let workers send their changes again, as an object may be lost with a machine."""
         refs = {}
         for number in numbers:
-            method = self.actors[number].changes.options(num_returns=1 + len(self.actors))
+            method = self.actors[number].changes.options(num_returns=1 + self.parts)
             refs[number], *self.learned[number] = method.remote()
         _, failures = self.wait(refs)
         self.replace(failures)
@@ -219,16 +227,24 @@ class WorkerPool:
         self.here_version = self.version
 
     def replace(self, failures: Mapping[int, BaseException]) -> None:
-        """Replace workers that were lost; their replacements have the tables and the progress of the last merge."""
+        """Replace workers that were lost, and load tables and progress of the last merge into these.
+
+        A worker that only lacks rows which were lost from the object store is not replaced.
+        """
         self.current -= set(failures)
         for number, error in failures.items():
-            self.count_failure(number, error)
-            self.new_process(number)  # all of them first, as a new worker may need text from others
+            is_alive = is_lost_object(self.ray, error)
+            self.count_failure(number, error, is_replaced=not is_alive)
+            if not is_alive:
+                self.new_process(number)  # all of them first, as a new worker may need text from others
         waiting = [*failures]
         while waiting:
             number = waiting.pop(0)
             try:
-                self.restart(number)
+                if number in self.starting:
+                    self.restart(number)
+                self.ray.get(self.send_load(number, self.last_tables(number)))
+                self.current.add(number)
             except Exception as error:
                 if not is_loss(self.ray, error):
                     raise explained(self.ray, error, f"worker {number}") from None
@@ -240,6 +256,7 @@ class WorkerPool:
         """Start a new process in place of a worker."""
         self.ray.kill(self.actors[number])
         self.actors[number] = self.new_actor(number)
+        self.starting.add(number)
 
     def count_failure(self, number: int, error: BaseException, *, is_replaced: bool = True) -> None:
         """Report a failure; raises ClusterError if there were too many."""
@@ -250,14 +267,14 @@ class WorkerPool:
                 f"worker {number} failed {self.failures[number]} times in one interval: {reason:.200}; {ADVICE}"
             )
         if not is_replaced:
-            notice(f"rows that worker {number} merges were lost from the object store; they are sent again")
+            notice(f"rows that worker {number} needs were lost from the object store; they are sent again")
             return
         self.statistics.replaced.append(number)
         notice(f"worker {number} was lost ({type(error).__name__}); a new one repeats its words since the last merge")
         log.info("worker %s was lost: %s", number, reason)
 
     def restart(self, number: int) -> None:
-        """Start a replacement from the last merge."""
+        """Start a replacement."""
         started = self.send_start(number)
         try:
             self.ray.get(started, timeout=self.timeout)
@@ -265,8 +282,7 @@ class WorkerPool:
             raise ClusterError(
                 f"no machine had room for a replacement of worker {number} within {self.timeout:g} s; {ADVICE}"
             ) from None
-        self.ray.get(self.send_load(number, self.last_tables(number)))
-        self.current.add(number)
+        self.starting.discard(number)
 
     def last_tables(self, number: int) -> Any:
         """A reference to the merged tables, from another worker or this process, for the replacement of a worker.

@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from time import perf_counter
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from embeddings import registry
 from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.replica_host import ReplicaHost, ShareProgress
-from embeddings.cluster.row_exchange import MergedRows, size
+from embeddings.cluster.row_exchange import MergedRows
 from embeddings.cluster.shared_text import SentText
 from embeddings.cluster.text_piece import CountedWords, Fragment, TextPiece, merge_counted
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -80,29 +81,30 @@ class WorkerProcess:
         self.replicas.load(version, tables, progress)
 
     def learn(
-        self, version: int, epochs: int, share: float | None, learning_rate_factor: float, *merged: MergedRows | None
+        self, version: int, epochs: int, share: float | None, learning_rate_factor: float, *sent: Any
     ) -> tuple[Any, ...]:
-        """Take over merged rows, and learn an interval; returns a report, and the changed rows for each worker."""
-        self.replicas.advance(version, merged)
+        """Go on from a merge, and learn an interval; returns a report, and the changed rows of each part."""
+        self.replicas.advance(version, sent)
         report = self.replicas.learn(epochs, share, learning_rate_factor)
-        return report, *self.replicas.changes()
+        changes = self.replicas.changes()
+        return replace(report, sent=self.replicas.bytes_sent(changes)), *changes
 
     def changes(self) -> tuple[Any, ...]:
-        """Send the changed rows for each worker again, after a None."""
+        """Send the changed rows of each part again, after a None."""
         return None, *self.replicas.changes()
 
-    def merge(self, version: int, *changes: Any) -> tuple[int, MergedRows | None]:
-        """Merge a part of the rows to a version of the tables; returns the bytes received, and the rows."""
-        return size([part for part in changes if part is not None]), self.replicas.merge(version, changes)
+    def merge(self, *changes: Any) -> tuple[None, MergedRows]:
+        """Merge a part of the rows; returns None, and the merged rows."""
+        return None, self.replicas.merge(changes)
 
-    def part_of_tables(self, version: int, *merged: MergedRows | None) -> Arrays:
-        """Take over merged rows, and return a part of the merged tables."""
-        self.replicas.advance(version, merged)
+    def part_of_tables(self, version: int, *sent: Any) -> Arrays:
+        """Go on from a merge, and return a part of the merged tables."""
+        self.replicas.advance(version, sent)
         return self.replicas.part_of_tables()
 
-    def all_tables(self, version: int, *merged: MergedRows | None) -> tuple[int, Arrays]:
-        """Take over merged rows, and return the version and the merged tables."""
-        self.replicas.advance(version, merged)
+    def all_tables(self, version: int, *sent: Any) -> tuple[int, Arrays]:
+        """Go on from a merge, and return the version and the merged tables."""
+        self.replicas.advance(version, sent)
         return version, dict(self.replicas.base)
 
     def close(self) -> None:

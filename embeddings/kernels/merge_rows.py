@@ -15,12 +15,17 @@ over as it is, except by `mean`. A row is merged in order of the replicas, so th
 of threads.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.row_operations import PADDING, address, copy_row, prefetch
 
 RULES = ("mean", "mean-changed", "sum", "adasum", "coherence")
 MEAN, MEAN_CHANGED, SUM, ADASUM, COHERENCE = range(len(RULES))
+MAX_ROW = 2**63 - 1
+AHEAD = 4  # rows of a replica that are prefetched
 COHERENCE_EXPONENT, DAMPING_EXPONENT = np.float32(0.75), np.float32(-0.125)
 
 
@@ -60,46 +65,98 @@ def merge_rows(
     return total
 
 
+class SentRows(NamedTuple):
+    """Rows that several replicas changed.
+
+    Arguments:
+        numbers: those of the rows of each replica are consecutive and ascending, int64 (total,).
+        cursors, ends: where the numbers of a replica begin and end, int64 (replicas,); cursors are moved to the ends.
+        values: addresses, int64 (replicas,): of the replica's table, or of where the values of row 0 of `numbers` would
+            be, if those of the replica's rows are consecutive.
+        is_table: which of the two, bool (replicas,).
+    """
+
+    numbers: np.ndarray
+    cursors: np.ndarray
+    ends: np.ndarray
+    values: np.ndarray
+    is_table: np.ndarray
+
+
 @entry_point
 def merge_sent_rows(
-    base: np.ndarray, rows: np.ndarray, numbers: np.ndarray, values: np.ndarray, cursors: np.ndarray,
-    ends: np.ndarray, rule: int, changes: np.ndarray, changed: np.ndarray, merged: np.ndarray,
-) -> None:  # fmt: skip
-    """Merge some rows as `merge_rows`, given the rows that each replica changed.
+    base: np.ndarray, copies: np.ndarray, sent: SentRows, rule: int, changes: np.ndarray, numbers: np.ndarray,
+    merged: np.ndarray,
+) -> int:  # fmt: skip
+    """Merge the rows that replicas changed as `merge_rows`; returns how many there are.
 
     Arguments:
         base: the table that all replicas started from, float32 (rows, width).
-        rows: numbers of the rows to merge, ascending, int64 (n,).
-        numbers, values: the rows of all replicas: their numbers, int64 (total,), and float32 (total, width). Those of a
-            replica are consecutive and ascending.
-        cursors: where the rows of each replica begin, int64 (replicas,); they are moved to their ends.
-        ends: where they end, int64 (replicas,).
-        rule, changes, changed: as for `merge_rows`.
-        merged: set to the merged rows, float32 (n, width).
+        copies: the tables of some replicas, float32 (their number, rows, width).
+        rule, changes: as for `merge_rows`.
+        numbers, merged: set to the numbers of merged rows, int64 (room,), and to the rows, float32 (room, width).
     """
-    count = cursors.shape[0]
-    for i in range(rows.shape[0]):
-        row, n, output = rows[i], 0, merged[i]
-        for r in range(count):
-            cursor = cursors[r]
-            if cursor < ends[r] and numbers[cursor] == row:
-                changed[n] = cursor
-                cursors[r] = cursor + 1
-                n += 1
-        if n == 1 and rule != MEAN:
-            copy_numbers(values[changed[0]], output)
-            continue
-        copy_numbers(base[row], output)
-        for j in range(n):
-            subtract(values[changed[j]], output, changes[j])
-        add_changes(changes, n, count, rule, output)
+    count = 0
+    while True:
+        row, n = next_row(base, copies, sent, changes)
+        if n == 0:
+            return count
+        copy_numbers(base[row], merged[count])
+        merge_values(changes, n, sent.ends.shape[0], rule, merged[count])
+        numbers[count] = row
+        count += 1
 
 
 @entry_point
-def copy_rows(table: np.ndarray, numbers: np.ndarray, output: np.ndarray, first: int, last: int) -> None:
-    """Copy rows of a table, float32 (rows, width), to rows first to last of `output`: those with these numbers."""
-    for i in range(first, last):
-        copy_numbers(table[numbers[i]], output[i])
+def merge_sent_rows_in_place(
+    base: np.ndarray, copies: np.ndarray, sent: SentRows, rule: int, changes: np.ndarray
+) -> None:
+    """Merge the rows that replicas changed as `merge_sent_rows`, but in `base`, and set those of `copies`."""
+    while True:
+        row, n = next_row(base, copies, sent, changes)
+        if n == 0:
+            return
+        merge_values(changes, n, sent.ends.shape[0], rule, base[row])
+        for i in range(copies.shape[0]):
+            copy_numbers(base[row], copies[i, row])
+
+
+@inline
+def next_row(base: np.ndarray, copies: np.ndarray, sent: SentRows, changes: np.ndarray) -> tuple[int, int]:
+    """Copy the values of the next row to `changes`; returns its number, and how many replicas changed it.
+
+    Prefetches what is needed for rows that come soon.
+    """
+    width, row, n = changes.shape[1], MAX_ROW, 0
+    for r in range(sent.cursors.shape[0]):
+        if sent.cursors[r] < sent.ends[r]:
+            row = min(row, sent.numbers[sent.cursors[r]])
+    for r in range(sent.cursors.shape[0]):
+        cursor = sent.cursors[r]
+        if cursor < sent.ends[r] and sent.numbers[cursor] == row:
+            place = row if sent.is_table[r] else cursor
+            copy_row(changes, address(changes, n), sent.values[r] + place * width * changes.itemsize, width)
+            sent.cursors[r] = cursor + 1
+            n += 1
+            if cursor + AHEAD < sent.ends[r]:
+                later = sent.numbers[cursor + AHEAD]
+                prefetch(address(base, later), width * changes.itemsize)
+                if not sent.is_table[r]:
+                    prefetch(sent.values[r] + (cursor + AHEAD) * width * changes.itemsize, width * changes.itemsize)
+                for i in range(copies.shape[0]):
+                    prefetch(address(copies[i], later), width * changes.itemsize)
+    return row, n
+
+
+@inline
+def merge_values(changes: np.ndarray, n: int, count: int, rule: int, row: np.ndarray) -> None:
+    """Merge n values of a row of `count` replicas into the row that they started from; overwrites `changes`."""
+    if n == 1 and rule != MEAN:
+        copy_numbers(changes[0], row)
+        return
+    for i in range(n):
+        subtract(changes[i], row, changes[i])
+    add_changes(changes, n, count, rule, row)
 
 
 @entry_point
@@ -110,23 +167,40 @@ def set_rows(table: np.ndarray, numbers: np.ndarray, values: np.ndarray, first: 
 
 
 @entry_point
-def find_changed_rows(merged: np.ndarray, replica: np.ndarray, first: int, last: int, is_changed: np.ndarray) -> None:
-    """Find which of the rows first to last a replica changed.
+def find_changed_rows(
+    merged: np.ndarray, replica: np.ndarray, first: int, last: int, own: int, counts: np.ndarray, numbers: np.ndarray,
+    values: np.ndarray,
+) -> None:  # fmt: skip
+    """Find and copy the rows from first to last that a replica changed, divided into parts: row i is of part i % parts.
 
     Arguments:
         merged, replica: float32 (rows, width).
-        is_changed: bool (rows,), which is set.
+        own: a part whose rows are not copied, or -1.
+        counts: set to the changed rows of each part, int64 (parts,).
+        numbers, values: set to their numbers, int64 (parts, room), and values, float32 (parts, room, width).
     """
+    parts = counts.shape[0]
+    part = first % parts
+    counts[:] = 0
     for row in range(first, last):
-        is_changed[row] = differs(merged[row], replica[row])
+        if differs(merged[row], replica[row]):
+            count = counts[part]
+            numbers[part, count] = row
+            if part != own:
+                copy_numbers(replica[row], values[part, count])
+            counts[part] = count + 1
+        part = part + 1 if part + 1 < parts else 0
 
 
 @inline
 def differs(row: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two rows differ in any bit."""
+    """Whether two rows differ in any bit; those that do mostly differ in the first numbers."""
     bits, other_bits, difference = row.view(np.int32), other.view(np.int32), np.int32(0)
-    for k in range(bits.shape[0]):
+    for k in range(PADDING):
         difference |= bits[k] ^ other_bits[k]
+    if difference == 0:
+        for k in range(bits.shape[0]):
+            difference |= bits[k] ^ other_bits[k]
     return difference != 0  # type: ignore[no-any-return]
 
 

@@ -8,6 +8,7 @@ from interrupted_runs import corpus, learn, table_bytes
 from lost_workers import lost_object
 
 import embeddings as em
+from embeddings.cluster import cluster_training
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.support import tensors
 from embeddings.support.cache_folder import cache_folder
@@ -16,13 +17,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray wa
 TWO = em.Replicas(2, merge_every=3000)
 
 
-def test_lost_changes_are_sent_again(ray, monkeypatch):
+@pytest.mark.parametrize("direct", [0, 4])
+def test_lost_changes_are_sent_again(ray, monkeypatch, direct):
+    monkeypatch.setattr(cluster_training, "MAX_DIRECT_WORKERS", direct)
     one, merge, merges = learn("skipgram", corpus("skipgram"), {}, replicas=TWO), WorkerPool.merge, []
 
     def lose_and_merge(pool):
         merges.append(1)
         if len(merges) in (1, 4):
-            pool.learned[0][1], pool.merging = lost_object(pool), None
+            pool.learned[0][-1], pool.merging = lost_object(pool), None
         merge(pool)
 
     monkeypatch.setattr(WorkerPool, "merge", lose_and_merge)

@@ -20,8 +20,9 @@ def one_machine():
     return learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=TWO)
 
 
-@pytest.mark.parametrize("method", ["learn", "merge"])
-def test_a_worker_that_is_killed_three_times_does_not_change_the_result(ray, one_machine, monkeypatch, method):
+@pytest.mark.parametrize(("method", "direct"), [("learn", 4), ("merge", 4), ("merge", 0)])
+def test_a_worker_that_is_killed_three_times_does_not_change_the_result(ray, one_machine, monkeypatch, method, direct):
+    monkeypatch.setattr(cluster_training, "MAX_DIRECT_WORKERS", direct)
     kill_before(monkeypatch, method, {0: [1], 2: [0], 4: [1]})
     model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
     assert model.record["cluster"]["replaced_workers"] == [1, 0, 1]

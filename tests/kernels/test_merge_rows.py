@@ -3,8 +3,18 @@
 import numpy as np
 import pytest
 
-from embeddings.kernels.merge_rows import RULES, merge_rows, merge_sent_rows
+from embeddings.kernels.checked_build import register_rows
+from embeddings.kernels.merge_rows import (
+    RULES,
+    SentRows,
+    find_changed_rows,
+    merge_rows,
+    merge_sent_rows,
+    merge_sent_rows_in_place,
+)
 from embeddings.kernels.separate_arrays import separate_zeros
+
+KEPT = []  # arrays that kernels get by address
 
 
 def merged_row(row, replicas, rule):
@@ -125,18 +135,46 @@ def test_rows_that_are_sent_are_merged_to_the_same_bytes(rule, count, width):
     base = rng.standard_normal((200, width), np.float32)
     replicas = np.repeat(base[None], count, axis=0)
     common = rng.standard_normal((200, width), np.float32)
-    numbers = []
     for replica in replicas:
         rows = np.flatnonzero(rng.random(200) < 0.5)
         replica[rows] += (0.1 * (common + rng.standard_normal((200, width))))[rows].astype(np.float32)
-        numbers.append(rows)
-    values = np.concatenate([replica[rows] for replica, rows in zip(replicas, numbers, strict=True)])
+    expected, copies = base.copy(), replicas[:1].copy()
+    merge(expected, replicas.copy(), rule)  # in place
+    changed = np.flatnonzero((replicas != base).any(axis=(0, 2)))
+    numbers, merged, scratch = np.zeros(200, np.int64), np.zeros((200, width), np.float32), np.zeros((count, width))
+    scratch = scratch.astype(np.float32)
+    n = merge_sent_rows(base, copies, sent(base, replicas, copies), RULES.index(rule), scratch, numbers, merged)
+    assert numbers[:n].tolist() == changed.tolist()
+    assert merged[:n].tobytes() == expected[changed].tobytes()
+    merge_sent_rows_in_place(base, copies, sent(base, replicas, copies), RULES.index(rule), scratch)
+    assert base.tobytes() == copies.tobytes() == expected.tobytes()
+
+
+def sent(base, replicas, copies):
+    """The rows that replicas changed, of which the first one is in `copies`."""
+    numbers = [np.flatnonzero((replica != base).any(axis=1)) for replica in replicas]
     ends = np.cumsum([len(rows) for rows in numbers])
-    changed = np.unique(np.concatenate(numbers))
-    output = np.empty((len(changed), width), np.float32)
-    scratch = separate_zeros((count, width)), separate_zeros(count, np.int64)
-    cursors = np.append(0, ends[:-1])
-    merge_sent_rows(base, changed, np.concatenate(numbers), values, cursors, ends, RULES.index(rule), *scratch, output)
-    assert (cursors == ends).all()
-    merge(base, replicas, rule)  # in place
-    assert output.tobytes() == base[changed].tobytes()
+    values = np.concatenate([replica[rows] for replica, rows in zip(replicas, numbers, strict=True)])
+    register_rows(values, base)
+    register_rows(copies[0], base)
+    addresses = np.full(len(replicas), values.ctypes.data)
+    addresses[0] = copies.ctypes.data
+    KEPT.append(values)
+    starts = np.append(0, ends[:-1])
+    return SentRows(np.concatenate(numbers), starts, ends, addresses, np.arange(len(replicas)) == 0)
+
+
+@pytest.mark.parametrize(("parts", "own"), [(1, -1), (3, 1)])
+def test_changed_rows_are_found_by_part(parts, own):
+    rng = np.random.default_rng(parts)
+    base = rng.standard_normal((100, 48), np.float32)
+    replica = base.copy()
+    changed = np.flatnonzero(rng.random(100) < 0.5)
+    replica[changed, rng.integers(0, 48, len(changed))] += 1
+    counts, numbers = np.ones(parts, np.int64), np.zeros((parts, 90), np.int64)
+    values = np.zeros((parts, 90, 48), np.float32)
+    find_changed_rows(base, replica, 10, 95, own, counts, numbers, values)
+    for part in range(parts):
+        rows = [row for row in changed if 10 <= row < 95 and row % parts == part]
+        assert numbers[part, : counts[part]].tolist() == rows
+        assert (values[part, : len(rows)] == (0 if part == own else replica[rows])).all()
