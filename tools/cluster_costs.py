@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import embeddings as em
+from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.ray_runtime import connected
-from embeddings.cluster.row_exchange import Rows, apply_merged, changed_rows, merge_table, rows_of
+from embeddings.cluster.row_exchange import RowExchange, Rows
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.kernels.merge_rows import RULES
 from embeddings.kernels.row_operations import padded
+from embeddings.models.table import Table
+from embeddings.training.replicas import Replicas
 
 DIMS = (100, 300)
 SUBSAMPLE = 1e-3
@@ -85,22 +87,33 @@ def seconds_of(work: Any, least: float = 1.0, clock: Any = time.process_time) ->
 
 
 def measure_rows(dim: int) -> dict[str, float]:
-    """CPU seconds for a byte of rows."""
-    width, rng = padded(dim), np.random.default_rng(1)
-    base = rng.random((SAMPLE_ROWS, width), np.float32)
-    copies = np.repeat(base[np.newaxis], SAMPLE_REPLICAS, axis=0)
-    rows = np.arange(0, SAMPLE_ROWS, 2)
-    copies[1:, rows] += np.float32(0.01)
-    changes = {number: Rows(rows, copies[number, rows]) for number in range(SAMPLE_REPLICAS)}
-    rule, size = RULES.index("coherence"), 4.0 * width
-    merged = merge_table(base, changes, SAMPLE_REPLICAS, rule, 1)
-    calls = {
-        "scan": (lambda: changed_rows(base, copies[0], 1, 1), SAMPLE_ROWS),  # which has no changed row
-        "copy": (lambda: rows_of(copies[1], rows, 1), len(rows)),
-        "merge": (lambda: merge_table(base, changes, SAMPLE_REPLICAS, rule, 1), len(rows) * SAMPLE_REPLICAS),
-        "apply": (lambda: apply_merged({"a": base}, {"a": copies[:1]}, [{"a": merged}], 1), 2 * len(rows)),
-    }
-    return {name: seconds_of(call) / (count * size) for name, (call, count) in calls.items()}
+    """CPU seconds for a byte of rows: of a table, of changed rows, of those of all replicas, and of rows that are set."""
+    rng, width, replicas = np.random.default_rng(1), padded(dim), Replicas(SAMPLE_REPLICAS)
+    base = {"": rng.random((SAMPLE_ROWS, width), np.float32)}
+    copies = {"": base[""][np.newaxis].copy()}
+    task = ClusterTask(
+        em.SkipGram(dim=dim), em.Vocabulary(["a"], [1]), 1, replicas, SAMPLE_REPLICAS, 1, 1, {}, "", 0, 1, []
+    )
+    exchange = RowExchange(task, 0, {"": Table(rows=SAMPLE_ROWS, dim=dim, axis="words")}, base, copies)
+    scan = seconds_of(exchange.changes)  # which finds nothing
+    rows, before = np.arange(0, SAMPLE_ROWS, 2), base[""].copy()
+    copies[""][0, rows] += np.float32(0.01)
+    copy = seconds_of(exchange.changes) - scan
+    (segment,), sent = exchange.segments, Rows(rows, before[rows] + np.float32(0.02))
+    others = [{(replica, segment): sent} for replica in range(1, SAMPLE_REPLICAS)]
+
+    def restore() -> None:
+        base[""][:], copies[""][0] = before, before
+
+    def merge() -> None:
+        restore()
+        exchange.merge_all(others)
+
+    seconds = seconds_of(merge) - seconds_of(restore)
+    applied = seconds_of(lambda: exchange.set_merged([{segment: sent}]))
+    size = 4.0 * width * len(rows)
+    return {"scan": scan / base[""].nbytes, "copy": copy / size, "merge": seconds / (SAMPLE_REPLICAS * size),
+            "apply": applied / (2 * size)}  # fmt: skip
 
 
 def measure_learning(corpus: em.Corpus, dim: int) -> float:
