@@ -87,7 +87,7 @@ def seconds_of(work: Any, least: float = 1.0, clock: Any = time.process_time) ->
 
 
 def measure_rows(dim: int) -> dict[str, float]:
-    """CPU seconds for a byte of rows: of a table, of changed rows, of those of all replicas, and of rows that are set."""
+    """CPU seconds for a byte: of a table, of changed rows, of those of all replicas, and of rows that are set."""
     rng, width, replicas = np.random.default_rng(1), padded(dim), Replicas(SAMPLE_REPLICAS)
     base = {"": rng.random((SAMPLE_ROWS, width), np.float32)}
     copies = {"": base[""][np.newaxis].copy()}

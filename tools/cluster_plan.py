@@ -12,8 +12,9 @@ calculated. `table` writes FOLDER/plan.md.
 The rows that a replica changes in n words: word i, of the frequency p_i, is read n p_i k_i times on average, where k_i
 is the share that subsampling keeps, and drawn n' q_i times as a negative sample. A word that occurs in a part of a text
 occurs there b times, so 1 - exp(-n p_i k_i / b) of the input rows change, and 1 - exp(-n p_i k_i / b - n' q_i) of the
-output rows; b follows from how many different words intervals of the text have. A worker sends and receives its changed
-rows, and then the rows that any worker changed, without its own part.
+output rows; b follows from how many different words intervals of the text have. Two workers send each other
+their changed rows, and merge all. Of more workers each sends and receives its changed rows, and then the rows that any
+worker changed, without its own part.
 """
 
 import argparse
@@ -27,11 +28,12 @@ import numpy as np
 from cluster_costs import DIMS, Bursts, Costs, kept_share, measure, measure_bursts
 
 import embeddings as em
-from embeddings.cluster.cluster_run import TAKE_OVER_SECONDS
+from embeddings.cluster.cluster_run import next_interval
+from embeddings.cluster.cluster_training import number_of_parts
 from embeddings.kernels.row_operations import padded
 from embeddings.settings import BATCH_WINDOWS
 from embeddings.support.system import available_threads
-from embeddings.training.replicas import MergeSchedule, default_interval
+from embeddings.training.replicas import FIRST_INTERVAL, MergeSchedule, default_interval
 
 NEGATIVES = 5
 THREADS, THREAD_EFFICIENCY = 16, 0.85  # of a machine: an assumption
@@ -115,6 +117,38 @@ def intervals(job: Job) -> Iterator[tuple[float, int]]:
     yield from Counter(np.diff(np.sort(merges)).tolist()).items()
 
 
+class Exchange(NamedTuple):
+    """Rows at a merge: changes that a worker receives, that it merges, sets, stores to send, and holds; messages."""
+
+    changed: float
+    merged: float
+    applied: float
+    stored: float
+    held: float
+    messages: int
+
+
+def exchange_directly(job: Job, own_rows: float) -> Exchange:
+    """Each worker gets all changes, and merges them where they are."""
+    others = job.machines - 1
+    return Exchange(own_rows * others, own_rows * job.machines, 0, own_rows, own_rows * (job.machines + 1), 1)
+
+
+def exchange_parts(job: Job, own_rows: float, all_rows: float) -> Exchange:
+    """Each worker gets the changes of a part of the rows, and the merged rows of the other parts."""
+    share, part = 1 - 1 / job.machines, all_rows / job.machines
+    return Exchange(own_rows * share, own_rows, all_rows, own_rows * share + part, 2 * own_rows + part, 2)
+
+
+def take_overs(words: float, seconds: float) -> int:
+    """How often the tables of a single worker are taken over, given the seconds for a word."""
+    count, interval, read = 0, FIRST_INTERVAL, FIRST_INTERVAL
+    while read < words:
+        interval = next_interval(interval, interval * seconds)
+        read, count = read + interval, count + 1
+    return count
+
+
 def estimate(job: Job, costs: Costs, curve: Curve) -> Estimate:
     """What a run takes. A single machine merges nothing, and takes its tables over once a second."""
     width = 4 * padded(job.dim)
@@ -122,21 +156,22 @@ def estimate(job: Job, costs: Costs, curve: Curve) -> Estimate:
     learning = job.words / job.machines * costs.learn / job.threads
     merging, received, merges, largest = 0.0, 0.0, 0, 0.0
     if job.machines == 1:
-        merges = round(learning / TAKE_OVER_SECONDS) + job.epochs
+        merges = take_overs(job.words, costs.learn / job.threads) + job.epochs
         return Estimate(learning, merges * (costs.scan + costs.apply) * 2 * table / job.threads, merges, 0, 4 * table)
     for words, count in intervals(job):
         own = changed_per_interval(curve, words)
         own_rows = sum(float((part * curve.words).sum()) for part in own)
         all_rows = sum(float(((1 - (1 - part) ** job.machines) * curve.words).sum()) for part in own)
-        share = 1 - 1 / job.machines
-        traffic = (own_rows + all_rows) * (width + ROW_NUMBER) * share
+        is_direct = number_of_parts(job.machines) == 1
+        exchanged = exchange_directly(job, own_rows) if is_direct else exchange_parts(job, own_rows, all_rows)
         cpu = costs.scan * 2 * table + costs.copy * own_rows * width
-        cpu += costs.merge * own_rows * width + costs.apply * 2 * all_rows * width
-        sent = costs.send * (own_rows * share + all_rows / job.machines) * width + costs.message
+        cpu += costs.merge * exchanged.merged * width + costs.apply * 2 * exchanged.applied * width
+        traffic = (exchanged.changed + exchanged.applied * (1 - 1 / job.machines)) * (width + ROW_NUMBER)
+        sent = costs.send * exchanged.stored * width + costs.message * exchanged.messages
         merging += count * (cpu / job.threads + sent + traffic / job.bandwidth)
-        received += count * own_rows * share * (width + ROW_NUMBER)
+        received += count * exchanged.changed * (width + ROW_NUMBER)
         merges += count
-        largest = max(largest, (2 * own_rows + all_rows / job.machines) * width)
+        largest = max(largest, exchanged.held * width)
     return Estimate(learning, merging, merges, received, 4 * table + largest)
 
 

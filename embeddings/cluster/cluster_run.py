@@ -61,10 +61,15 @@ class TimedSchedule(MergeSchedule):
     def advance(self) -> None:
         """Go to the next time."""
         now = perf_counter()
-        factor = TAKE_OVER_SECONDS / max(now - self.started, 1e-9)
-        self.interval = max(1, round(self.interval * min(2.0, max(0.5, factor))))
+        self.interval = next_interval(self.interval, now - self.started)
         self.next_merge += self.interval
         self.started = now
+
+
+def next_interval(interval: int, seconds: float) -> int:
+    """The interval after one that took these seconds: one that takes `TAKE_OVER_SECONDS`, if that is near."""
+    factor = TAKE_OVER_SECONDS / max(seconds, 1e-9)
+    return max(1, round(interval * min(2.0, max(0.5, factor))))
 
 
 class RemoteReplicas(ReplicaTables):

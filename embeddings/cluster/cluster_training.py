@@ -34,7 +34,7 @@ from embeddings.training.training_data import TrainingData, as_corpus, check_thr
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
 
-MAX_DIRECT_WORKERS = 4  # more send fewer bytes if each merges a part of the rows
+MAX_DIRECT_WORKERS = 2  # more send fewer bytes if each merges a part of the rows
 
 
 def train_on_cluster(
@@ -236,7 +236,7 @@ class ClusterSession:
 
 
 def number_of_parts(workers: int) -> int:
-    """In how many parts rows are merged: few workers send all changed rows to each other, which saves messages."""
+    """In how many parts rows are merged: two workers send each other all changed rows, which saves messages."""
     return 1 if workers <= MAX_DIRECT_WORKERS else workers
 
 

@@ -1,10 +1,9 @@
 """What workers exchange at a merge: the rows that their replicas changed.
 
-With few workers each sends all of these rows to every other one, and each merges all rows where they are. With more
-workers the rows are divided among them: row i of a table is merged by worker i modulo the number of workers, so that
-frequent words, which change at every merge, are divided evenly. Each worker sends every other one its changed rows of
-that part, and gets all merged rows back. Rows are merged by the rules and in the order of replicas on one machine, so
-the result is the same.
+Two workers send each other all of these rows, and each merges all rows where they are. More workers divide the rows:
+row i of a table is merged by worker i modulo the number of workers, so that frequent words, which change at every
+merge, are divided evenly. Each worker sends every other one its changed rows of that part, and gets all merged rows
+back. Rows are merged by the rules and in the order of replicas on one machine, so the result is the same.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

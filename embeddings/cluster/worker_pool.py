@@ -13,16 +13,14 @@ from typing import Any
 from embeddings.cluster.cluster_options import ClusterError
 from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.exchange_statistics import ExchangeStatistics
-from embeddings.cluster.ray_runtime import explained, is_loss, is_lost_object, one_line
+from embeddings.cluster.failure_counts import ADVICE, FailureCounts
+from embeddings.cluster.ray_runtime import explained, is_loss, is_lost_object
 from embeddings.cluster.replica_host import Report, ShareProgress
 from embeddings.cluster.shared_text import SentText
 from embeddings.models.parameters import Arrays
-from embeddings.support.logs import log, notice
 
 POLL_SECONDS = 0.1
 CLOSE_SECONDS = 5.0
-ADVICE = "if there are checkpoints, resume continues from the last one"
-MAX_FAILURES = 3  # of a worker in one interval
 
 Progress = dict[int, ShareProgress]  # by share
 
@@ -51,7 +49,7 @@ class WorkerPool:
         self.reports: dict[int, Report] = {}
         self.interval: tuple[int, float | None, float] = (0, None, 1.0)  # arguments of `learn`
         self.starting: set[int] = set()  # workers that are new processes, which have no text yet
-        self.failures: dict[int, int] = {}  # since the last merge, by worker
+        self.failures = FailureCounts(self.statistics)
         self.poll: Callable[[], object] = lambda: None
 
     def start(self, task: ClusterTask, text_of: Callable[[int], SentText], tables: Arrays) -> None:
@@ -132,7 +130,8 @@ class WorkerPool:
             arrived: called with the number of a worker and its report.
         """
         self.interval = epochs, share, learning_rate_factor
-        self.failures, self.learned, self.reports = {}, {}, {}
+        self.learned, self.reports = {}, {}
+        self.failures.clear()
         started = perf_counter()
         self.learn_on(range(len(self.actors)), arrived)
         self.statistics.add_interval(self.reports, self.progress, perf_counter() - started)
@@ -196,7 +195,7 @@ class WorkerPool:
                 return merged
             dead = {number: error for number, error in failures.items() if not is_lost_object(self.ray, error)}
             for number in failures.keys() - dead.keys():
-                self.count_failure(number, failures[number], is_replaced=False)
+                self.failures.count(number, failures[number], is_replaced=False)
             self.replace(dead)
             self.learn_on(dead)
             self.send_changes_again([number for number in numbers if number not in dead])
@@ -234,7 +233,7 @@ class WorkerPool:
         self.current -= set(failures)
         for number, error in failures.items():
             is_alive = is_lost_object(self.ray, error)
-            self.count_failure(number, error, is_replaced=not is_alive)
+            self.failures.count(number, error, is_replaced=not is_alive)
             if not is_alive:
                 self.new_process(number)  # all of them first, as a new worker may need text from others
         waiting = [*failures]
@@ -248,7 +247,7 @@ class WorkerPool:
             except Exception as error:
                 if not is_loss(self.ray, error):
                     raise explained(self.ray, error, f"worker {number}") from None
-                self.count_failure(number, error)
+                self.failures.count(number, error)
                 self.new_process(number)
                 waiting.append(number)
 
@@ -257,21 +256,6 @@ class WorkerPool:
         self.ray.kill(self.actors[number])
         self.actors[number] = self.new_actor(number)
         self.starting.add(number)
-
-    def count_failure(self, number: int, error: BaseException, *, is_replaced: bool = True) -> None:
-        """Report a failure; raises ClusterError if there were too many."""
-        self.failures[number] = self.failures.get(number, 0) + 1
-        reason = one_line(error)
-        if self.failures[number] > MAX_FAILURES:
-            raise ClusterError(
-                f"worker {number} failed {self.failures[number]} times in one interval: {reason:.200}; {ADVICE}"
-            )
-        if not is_replaced:
-            notice(f"rows that worker {number} needs were lost from the object store; they are sent again")
-            return
-        self.statistics.replaced.append(number)
-        notice(f"worker {number} was lost ({type(error).__name__}); a new one repeats its words since the last merge")
-        log.info("worker %s was lost: %s", number, reason)
 
     def restart(self, number: int) -> None:
         """Start a replacement."""

@@ -19,7 +19,7 @@ def one_machine():
     return learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR)
 
 
-@pytest.mark.parametrize(("workers", "threads", "direct"), [(1, 1, 4), (1, 2, 4), (2, 1, 4), (2, 1, 0)])
+@pytest.mark.parametrize(("workers", "threads", "direct"), [(1, 1, 2), (1, 2, 2), (2, 1, 2), (2, 1, 0)])
 def test_workers_and_threads_do_not_change_the_result(ray, one_machine, monkeypatch, workers, threads, direct):
     monkeypatch.setattr(cluster_training, "MAX_DIRECT_WORKERS", direct)  # otherwise each merges a part of the rows
     cluster = em.Cluster("auto", workers=workers, threads_per_worker=threads)

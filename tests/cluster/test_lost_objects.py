@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray wa
 TWO = em.Replicas(2, merge_every=3000)
 
 
-@pytest.mark.parametrize("direct", [0, 4])
+@pytest.mark.parametrize("direct", [0, 2])
 def test_lost_changes_are_sent_again(ray, monkeypatch, direct):
     monkeypatch.setattr(cluster_training, "MAX_DIRECT_WORKERS", direct)
     one, merge, merges = learn("skipgram", corpus("skipgram"), {}, replicas=TWO), WorkerPool.merge, []
