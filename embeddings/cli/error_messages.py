@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import click
 
+from embeddings.cli.command_classes import PluginGroup
 from embeddings.errors import EmbeddingsError, shorten
 from embeddings.printable import printable
 from embeddings.setting_names import hint, our_name
@@ -34,13 +35,29 @@ def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
     name = error.option_name
     if not name.startswith("--"):  # click reads -size as -s -i -z -e
         name = next((word for word in arguments if re.match(rf"-\w*{re.escape(name[1:])}", word)), name)
-    parameters = error.ctx.command.get_params(error.ctx) if error.ctx else []
-    flags = [name[2:] for one in parameters for name in (*one.opts, *one.secondary_opts) if name.startswith("--")]
-    option = our_name(name, flags)
-    if option:
+    options = options_of(error.ctx.command, error.ctx) if error.ctx else []
+    flags = [option[2:] for option in options if option.startswith("--")]
+    option, others = our_name(name, flags), plugins_with(error.ctx, name)
+    if others:
+        remedy = f"It is an option of {', '.join(others)}."
+    elif option:
         remedy = f"Use --{option}."
     elif error.ctx and isinstance(error.ctx.command, click.Group):
         remedy = f"Put options after the subcommand; see {error.ctx.command_path} --help."
     else:
         remedy = (hint(name, flags) or "see --help").capitalize() + "."
     return f"No such option: {printable(name)}. {remedy}"
+
+
+def plugins_with(context: click.Context | None, name: str) -> list[str]:
+    """The other plugins of a group whose commands have this option; none for other commands."""
+    parent = context.parent if context else None
+    if parent is None or not isinstance(parent.command, PluginGroup):
+        return []
+    commands = {plugin: parent.command.get_command(parent, plugin) for plugin in parent.command.list_commands(parent)}
+    return [plugin for plugin, command in commands.items() if command and name in options_of(command, parent)]
+
+
+def options_of(command: click.Command, context: click.Context) -> list[str]:
+    """All spellings of a command's options."""
+    return [name for one in command.get_params(context) for name in (*one.opts, *one.secondary_opts)]

@@ -30,6 +30,7 @@ from embeddings.errors import CorpusError
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.settings import flag
+from embeddings.support.remote.address import display_name
 from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.as_vectors import as_vectors
@@ -118,8 +119,8 @@ def command(
     new, old = result.vectors, as_vectors(source)
     whole = new if only_new else old.add_vectors(new.words, new.matrix, counts=new.counts)  # type: ignore[arg-type]
     files = save(partial(write_vectors, format=format), whole, out, force)
-    paths = " and ".join(map(str, files))
-    bar.report(f"saved {quantity(len(whole), 'vector')} of dimension {whole.dim} to {paths}")
+    paths = list(map(display_name, files))
+    bar.report(f"saved {quantity(len(whole), 'vector')} of dimension {whole.dim} to {' and '.join(paths)}")
     print_rows(rows_of(result), as_json)
 
 

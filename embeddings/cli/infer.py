@@ -17,6 +17,7 @@ from embeddings.kernels.compile_process import compiling
 from embeddings.kernels.compile_time import compile_time
 from embeddings.models.document_vectors import document_names
 from embeddings.models.loading import load_concatenated
+from embeddings.support.remote.address import display_name
 from embeddings.training.compile_ahead import inference_work
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors
@@ -74,8 +75,8 @@ def command(
         lambda path, vectors, force: format_dispatch.write(vectors, path, format=format, force=force),
         vectors, out, force,
     )  # fmt: skip
-    paths = " and ".join(map(str, files))
-    bar.report(f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {paths}")
+    paths = list(map(display_name, files))
+    bar.report(f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {' and '.join(paths)}")
     if as_json:
         sizes = {"documents": len(vectors), "dim": vectors.dim, "seconds": round(seconds, 3)}
-        print_json({"files": list(map(str, files)), **sizes, "epochs": epochs, "seed": seed})
+        print_json({"files": paths, **sizes, "epochs": epochs, "seed": seed})

@@ -12,6 +12,7 @@ from embeddings.analysis.replicates import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEEDS,
     MIN_REPLICATES,
+    check_numbers,
     check_target,
     has_own_steps,
     stability,
@@ -50,7 +51,10 @@ AFTER_TRAINING = option(
             "--resamples", "Number of trainings on resamples of the text.", MIN_REPLICATES, default=DEFAULT_RESAMPLES
         ),
         option(
-            "--seeds", "Number of trainings on the whole text with other seeds; 0 for none.", 0, default=DEFAULT_SEEDS
+            "--seeds",
+            "Number of trainings on the whole text with other seeds: 0, or at least 2.",
+            0,
+            default=DEFAULT_SEEDS,
         ),
         option(
             "--resample-by",
@@ -73,6 +77,7 @@ def command(
     Each resample draws as many documents as CORPUS has, with replacement. After Ctrl-C the finished trainings are
     saved.
     """
+    check_numbers(resamples, seeds)
     check_target(out, force=force)
     source = load_model(model)
     word_trainer(source)

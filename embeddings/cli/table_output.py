@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from embeddings.corpora.reading.text_rows import format_names
 from embeddings.errors import CorpusError, FormatError
 from embeddings.support.files import atomic_write, check_file
 
@@ -112,8 +113,8 @@ class TableWriter:
         expected, got = self.schema.names, columns.column_names
         if sorted(expected) != sorted(got):
             raise CorpusError(
-                f"the files have different columns, {', '.join(expected)} and {', '.join(got)}: select common ones "
-                "with --columns"
+                f"the files have different columns, {format_names(expected)} and {format_names(got)}: select common "
+                "ones with --columns"
             )
         try:
             return columns.select(expected).cast(self.schema)

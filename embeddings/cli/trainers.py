@@ -23,7 +23,7 @@ def row(name: str) -> dict[str, Any]:
     try:
         summary = (inspect.getdoc(registry.load("trainer", name)) or "").split("\n", 1)[0]
     except RegistryError as error:
-        summary = f"(unusable) {error}"
+        summary = f"(unusable) {' '.join(str(error).split())}"
     return {
         "trainer": name,
         "package": " and ".join(registry.distribution_name(entry) for entry in entry_points),

@@ -46,6 +46,8 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     words_path = path.with_suffix(".txt")
     if words_path == path:
         raise FormatError(f"{path}: the words of a matrix belong in a .txt file next to it; rename the matrix to .npy")
+    if not words_path.exists():
+        raise FormatError(f"{path}: the words of a matrix belong in {words_path}, which does not exist")
     with open_binary(words_path) as stream:
         if os.fstat(stream.fileno()).st_size > (len(matrix) + 1) * (MAX_WORD_BYTES + len("\r\n")):
             raise FormatError(f"{words_path} is too large for the words of the {len(matrix)} rows of {path}")

@@ -127,7 +127,7 @@ def text_settings(source: "Vectors | Model") -> dict[str, Any]:
     if isinstance(source, Model) and DOCUMENTS in source.tables:
         raise SettingError(
             f"{source.name} models infer vectors of texts: use Model.infer or `embeddings infer`; to pool their word "
-            "vectors instead, pass the model's vectors"
+            "vectors instead, pass Model.vectors, or a file that `embeddings export` has written"
         )
     if isinstance(source, Model) and "text" in source.record:
         return corpus_settings(source)

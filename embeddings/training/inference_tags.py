@@ -33,8 +33,8 @@ class InferenceTags:
         if len(counts) and (counts != count).any():
             first = int(np.argmax(counts != count))
             raise CorpusError(
-                f"the model concatenates the vector of a document with those of {count} tags, but document {first} has "
-                f"{counts[first]} that the model knows: pass {count} known tags of each document"
+                f"the model concatenates the vector of a document with those of its known tags: document {first} has "
+                f"{counts[first]} of them, expected {count}; in a corpus, the first tag of a document is its name"
             )
 
     def document_rows(self, table: np.ndarray, dim: int) -> np.ndarray:

@@ -113,8 +113,11 @@ class RunOptions:
         trainer.check_installation()
 
     def check_fingerprint(self, trainer: "Trainer", threads: int, seed: int) -> None:
-        """Refuse to resume another run, as far as this is known before the corpus is read."""
-        if self.checkpoints is not None and self.resume:
+        """Refuse to resume another run, as far as this is known before the corpus is read.
+
+        A cluster decides how many replicas there are, so its run is checked once it is reached.
+        """
+        if self.checkpoints is not None and self.resume and self.cluster is None:
             self.checkpoints.check_fingerprint(self.fingerprint(trainer.run_trainer, threads, seed))
 
     def check_corpus(self, corpus: "Corpus") -> None:

@@ -134,6 +134,12 @@ def test_refusals(file, tmp_path):
     mixed = ("embed", file, tmp_path / "m.jsonl", "--text-column", "t", "-o", tmp_path / "n.npy")
     assert "'id'" in refused(*mixed, code=1)
     expect(*mixed, "--columns", "none")
+    (tmp_path / "w.csv").write_text(",".join(f"c{i}" for i in range(300)) + "\n" + "red," * 299 + "red\n")
+    other = ("embed", file, tmp_path / "w.csv", tmp_path / "x.csv", "--text-column", "c0", "-o", tmp_path / "w.parquet")
+    (tmp_path / "x.csv").write_text("c0\nred\n")
+    message = refused(*other, code=1)
+    assert "280 more" in message
+    assert "c250" not in message
     assert "overwrite" in refused(*source, tmp_path / "t.csv", "--force", code=2)
     assert "exists" in refused("embed", file, "-o", tmp_path / "t.csv", code=1)
     model = em.ParagraphDBOW(dim=4, min_count=1, subsample=0).train(em.Corpus(["red car green house"] * 9), threads=1)

@@ -43,6 +43,14 @@ def test_unknown_options_are_answered_with_ours(options, name, remedy):
     assert remedy in message
 
 
+@pytest.mark.parametrize("command", ["train", "tune"])
+def test_options_of_other_trainers_name_these(command):
+    message = refused(command, "fasttext", "text.txt", "-o", "x", "--init-mode", "project", code=2)
+    assert message.startswith("No such option: --init-mode. ")
+    assert ("cbow, skipgram" in message) == (command == "train")
+    assert "of paragraph-dm." in refused(command, "skipgram", "text.txt", "-o", "x", "--tag-count", "2", code=2)
+
+
 def test_workers_of_other_tools_are_threads():
     message = refused("train", "skipgram", "sample", "-o", "x", "--workers", "4", code=2)
     assert message.startswith("--workers requires --cluster")

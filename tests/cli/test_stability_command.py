@@ -16,6 +16,7 @@ def test_neighbours_with_confidence(tmp_path, monkeypatch):
     assert "5 trainings" in result.stderr
     assert "another text" not in result.stderr
     assert "exists" in refused("stability", "model", "corpus.txt", *options, code=1)
+    assert "seeds" in refused("stability", "model", "missing.txt", "-o", "new", "--seeds", 1, code=2)
     rows = table(expect("neighbours", "model", "King", "dog", "--top", 2, "--confidence", "replicates").stdout)
     assert [row["word"] for row in rows] == ["King", "King", "dog", "dog"]
     for row in rows:

@@ -13,6 +13,7 @@ from commands import process, refused
 import embeddings as em
 from embeddings.cluster.cluster_options import ClusterError
 from embeddings.cluster.ray_runtime import connected
+from embeddings.training.run_options import RunOptions
 
 SMALL = ["--dim", "8", "--window", "3", "--min-count", "1", "--seed", "3", "--merge-every", "2000", "--quiet"]
 
@@ -37,8 +38,8 @@ def has_ray() -> None:
 @pytest.mark.slow
 def test_a_run_whose_first_process_is_killed_is_resumed(text, tmp_path):
     has_ray()
-    options = [text, *SMALL, "--epochs", 60, "--replicas", 2]
-    process("train", "skipgram", *options, "--threads", 1, "-o", tmp_path / "whole", check=True)
+    options = [text, *SMALL, "--epochs", 60]
+    process("train", "skipgram", *options, "--replicas", 2, "--threads", 1, "-o", tmp_path / "whole", check=True)
     command = ["train", "skipgram", *options, "--cluster", "local:2", "--checkpoint-every", "20kw", "--resume"]
     command += ["-o", tmp_path / "v"]
     arguments = [sys.executable, "-m", "embeddings", *map(str, command)]
@@ -96,3 +97,20 @@ def test_a_machine_without_a_cluster_is_told_so(monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with pytest.raises(ClusterError, match="no Ray cluster is running"), connected(em.Cluster("auto")):
         pass
+
+
+def test_the_run_of_a_cluster_is_checked_once_its_replicas_are_known(tmp_path):
+    class Interrupt(em.Callback):
+        def on_progress(self, progress):
+            if progress.share > 0.2:
+                raise KeyboardInterrupt
+
+    trainer, checkpoints = em.SkipGram(dim=8, min_count=1, epochs=50), em.Checkpoints(tmp_path / "c")
+    words = ["a b c d e f g h"] * 500
+    run = RunOptions(checkpoints=checkpoints, replicas=em.Replicas(2), callbacks=[Interrupt()])
+    with pytest.raises(em.Interrupted):
+        trainer.train(words, threads=2, run_options=run)
+    options = {"checkpoints": checkpoints, "resume": True}
+    RunOptions(**options, cluster=em.Cluster("local:2")).check_fingerprint(trainer, 2, 1)
+    with pytest.raises(em.EmbeddingsError, match="replicas"):
+        RunOptions(**options).check_fingerprint(trainer, 2, 1)
