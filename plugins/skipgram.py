@@ -53,6 +53,7 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
     trainer_name = "skipgram"
     examples = pair_examples
     init_modes = INIT_MODES
+    long_training = (80_000_000, 0.025)  # eval/results/settings/defaults.md
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""

@@ -148,6 +148,7 @@ def train_until_interrupted(
                 stack.enter_context(compiling(training_work(settings)))
                 encoded = text.encode(report=reading, threads=threads)
             reading.summarize(encoded)
+            advise_learning_rate(settings, len(encoded.ids), bar)
         compiled = compile_time.seconds - compiled
         try:
             with bar:
@@ -156,6 +157,19 @@ def train_until_interrupted(
             model, interrupted = interrupt.model, True
     add_compile_seconds(model.record, compiled)
     return model, interrupted
+
+
+def advise_learning_rate(settings: Trainer, words: int, bar: TrainingBar) -> None:
+    """Report the learning rate that is better for long training, unless the user set one."""
+    if settings.long_training is None or is_given("learning_rate"):
+        return
+    limit, rate = settings.long_training
+    default, total = getattr(settings, "learning_rate", rate), words * getattr(settings, "epochs", 1)
+    if total > limit and default > rate:
+        bar.report(
+            f"{total:,} training words (words x epochs): above {limit:,}, --learning-rate {rate} is usually better "
+            f"than {default}"
+        )
 
 
 def check_steps(model: Model) -> None:

@@ -44,6 +44,17 @@ def test_reports_what_it_reads_and_saves(text, tmp_path, trainer):
     assert em.load(tmp_path / "v").words[0] == "the"
 
 
+def test_a_learning_rate_is_advised_for_long_training(text, monkeypatch):
+    def advises(*options, trainer="skipgram"):
+        return "--learning-rate 0.025" in expect("train", trainer, text, "-o", "v", *TINY, "--force", *options).stderr
+
+    monkeypatch.setattr(em.SkipGram, "long_training", (1_000, 0.025))
+    assert not advises()
+    assert advises("--epochs", 2)
+    assert not advises("--epochs", 2, "--learning-rate", 0.05)
+    assert not advises("--epochs", 2, trainer="cbow")
+
+
 def test_json_and_quiet(text):
     result = expect("train", "cbow", text, "-o", "v", *SMALL, "--quiet", "--json")
     assert result.stderr == ""
