@@ -201,10 +201,16 @@ def table(rows: Sequence[Summary]) -> str:
 
 
 def figure(rows: Sequence[Summary]) -> Any:
-    """The matplotlib figure: for each corpus and model, scores by interval; one thread is a horizontal line."""
+    """The matplotlib figure: scores by interval for each corpus and model; one thread is a horizontal line.
+
+    If several intervals were measured for some of them, the others are left out.
+    """
     from matplotlib.figure import Figure
 
-    panels = list(dict.fromkeys(row.cell[:3] for row in rows))
+    intervals: dict[tuple[str, str, int], set[int]] = {}
+    for row in rows:
+        intervals.setdefault(row.cell[:3], set()).update({row.cell.merge_every} - {0})
+    panels = [panel for panel, values in intervals.items() if len(values) > 1] or list(intervals)
     whole = Figure(figsize=(4.5 * len(panels), 4), layout="constrained")
     for axes, panel in zip(whole.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         own = [row for row in rows if row.cell[:3] == panel]

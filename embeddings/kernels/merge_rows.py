@@ -7,12 +7,12 @@ changed the row, by d_1 ... d_n; the rules differ in the change of the merged ro
     mean-changed  (d_1 + ... + d_n) / n
     sum           d_1 + ... + d_n
     adasum        pairwise, in a tree: a (1 - ab / 2aa) + b (1 - ab / 2bb) (Maleki et al. 2020)
-    coherence     (d_1 + ... + d_n) times c^(3/4) n^(-1/8), c = min(1, (|d_1|^2 + ... + |d_n|^2) / |d_1 + ... + d_n|^2)
+    coherence     (d_1 + ... + d_n) times c^(5/8) n^(-1/4), c = min(1, (|d_1|^2 + ... + |d_n|^2) / |d_1 + ... + d_n|^2)
 
-adasum adds changes that are orthogonal and averages those that are equal; coherence does nearly so, with exponents that
-were chosen by measurement (`tools/replica_study.py`). A row that one replica changed is taken
-over as it is, except by `mean`. A row is merged in order of the replicas, so the result does not depend on the number
-of threads.
+adasum adds changes that are orthogonal and averages those that are equal. coherence adds the former times n^(-1/4), and
+averages the latter times n^(1/8); its exponents were chosen by measurement (`tools/replica_study.py`). A row that one
+replica changed is taken over as it is, except by `mean`. A row is merged in order of the replicas, so the result does
+not depend on the number of threads.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ RULES = ("mean", "mean-changed", "sum", "adasum", "coherence")
 MEAN, MEAN_CHANGED, SUM, ADASUM, COHERENCE = range(len(RULES))
 MAX_ROW = 2**63 - 1
 AHEAD = 4  # rows of a replica that are prefetched
-COHERENCE_EXPONENT, DAMPING_EXPONENT = np.float32(0.75), np.float32(-0.125)
+COHERENCE_EXPONENT, DAMPING_EXPONENT = np.float32(0.625), np.float32(-0.25)
 
 
 @entry_point

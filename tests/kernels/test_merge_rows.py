@@ -29,7 +29,7 @@ def merged_row(row, replicas, rule):
     factors = {"mean": 1 / len(replicas), "mean-changed": 1 / n, "sum": 1.0}
     if rule == "coherence":
         coherence = min(1.0, sum(change @ change for change in changes) / (total @ total or 1.0))
-        factors[rule] = coherence**0.75 * n**-0.125
+        factors[rule] = coherence**0.625 * n**-0.25
     return row + factors[rule] * total
 
 
