@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
+from embeddings.support.arrow_arrays import to_numpy
 
 DocumentUnit = Literal["auto", "lines", "blocks"]
 
@@ -70,7 +71,7 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
         first = first if tag_starts is None else int(np.searchsorted(tag_starts, first, side="right")) - 1
         raise CorpusError(f"document {first} has no tag: tag every document, or omit tag_column")
     dictionary_array = encoded.tags.dictionary_encode()
-    rows = dictionary_array.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    rows = to_numpy(dictionary_array.indices).astype(np.int64)
     document = np.repeat(np.arange(len(starts) - 1), np.diff(starts)) if by_line else np.arange(count)
     if tag_starts is None:
         rows = rows[document] if by_line else rows

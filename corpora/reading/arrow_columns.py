@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.reading.text_rows import Tag
 from embeddings.corpora.reading.utf8 import Utf8Decoder
+from embeddings.support.arrow_arrays import to_numpy
 
 
 def row_sizes(array: Any) -> NDArray[np.int64]:
@@ -26,7 +27,7 @@ def row_sizes(array: Any) -> NDArray[np.int64]:
     sizes = pc.binary_length((array.dictionary if is_dictionary else array).cast(pyarrow.large_binary()))
     if is_dictionary:
         sizes = sizes.take(array.indices)
-    result: NDArray[np.int64] = pc.fill_null(sizes, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    result: NDArray[np.int64] = to_numpy(pc.fill_null(sizes, 0)).astype(np.int64)
     return result
 
 
@@ -41,8 +42,8 @@ def list_lengths(array: Any) -> NDArray[np.int64]:
     """Return the length of each list (n,), 0 for null."""
     import pyarrow.compute as pc
 
-    lengths: NDArray[np.int64] = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
-    return lengths.astype(np.int64)
+    lengths: NDArray[np.int64] = to_numpy(pc.fill_null(pc.list_value_length(array), 0)).astype(np.int64)
+    return lengths
 
 
 def is_string_type(kind: Any) -> bool:

@@ -56,7 +56,7 @@ def find_words(words: Any, column: Any, missing: int) -> NDArray[np.int32]:
     import pyarrow.compute as pc
 
     rows = pc.index_in(to_string_array(words), value_set=to_string_array(column))
-    result: NDArray[np.int32] = pc.fill_null(rows, missing).to_numpy(zero_copy_only=False).astype(np.int32)
+    result: NDArray[np.int32] = to_numpy(pc.fill_null(rows, missing)).astype(np.int32)
     return result
 
 

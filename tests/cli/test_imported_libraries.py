@@ -40,6 +40,9 @@ COMMANDS = {  # in each group, every command may import what those before it may
     "train skipgram text.txt -o new --min-count 1 --epochs 1": {
         "numpy", "pyarrow", "safetensors", *COMPILER, "scipy",
     },
+    "train paragraph-dbow texts.csv --tag-column id -o documents --min-count 1 --epochs 1": {
+        "numpy", "pyarrow", "safetensors", *COMPILER, "scipy",
+    },
     "evaluate model": {"numpy", "pyarrow", "safetensors", *COMPILER, "scipy"},
 }  # fmt: skip
 VOCABULARY = {"vocabulary text.txt -o words.txt": {"numpy", "pyarrow", *COMPILER, "scipy"}}
@@ -50,6 +53,7 @@ def folder(tmp_path_factory):
     """A text, a model and vectors."""
     path = tmp_path_factory.mktemp("libraries")
     (path / "text.txt").write_text(TEXT)
+    (path / "texts.csv").write_text("id,text\nfirst,the cat sat\nsecond,the dog sat\n")
     em.train("skipgram", em.Corpus(path / "text.txt"), dim=4, min_count=1, epochs=1, threads=1).save(path / "model")
     em.Vectors(["a", "b"], np.eye(2, dtype=np.float32)).save(path / "vectors.txt")
     return path
