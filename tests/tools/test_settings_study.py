@@ -59,7 +59,7 @@ def test_models_of_words_classify_documents_and_start_from_vectors(tmp_path):
 def test_tables_of_the_documentation_are_those_of_the_runs():
     folder = Path(__file__).parents[2] / "eval" / "results" / "settings"
     studies = sorted(folder.glob("*.tsv"))
-    assert len(studies) == 5
+    assert len(studies) == 6
     for path in studies:
         make = settings_study.halves if path.stem in ("defaults", "choices") else settings_study.table
         assert path.with_suffix(".md").read_text(encoding="utf-8") == make(path)
