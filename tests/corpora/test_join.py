@@ -34,7 +34,7 @@ def steps_of(listed):
     return [{phrase.words for phrase in listed if phrase.step == step} for step in (1, 2, 3)]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(sentences=SENTENCES, phrases=PHRASES, block=st.sampled_from([1, 1 << 20]))
 def test_phrases_are_joined_like_the_reference(sentences, phrases, block):
     sentences, listed = [*sentences, ["a", "b", "c"]], to_phrase_list([*phrases, (["f", "a"], 1)])
@@ -50,7 +50,7 @@ def test_phrases_are_joined_like_the_reference(sentences, phrases, block):
             assert result.fingerprint != encoded.fingerprint or expected == sentences
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(sentences=SENTENCES, phrases=PHRASES, mode=st.sampled_from(["replace", "alternate"]))
 def test_splitting_phrases_restores_the_corpus(sentences, phrases, mode):
     """Sentence ends are preserved: no phrase spans them."""

@@ -30,7 +30,7 @@ def compiled_hash(arena, length):
     return word_lookup.hash_word(arena, 0, length, 1)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(text=TEXT, rule=RULES, case=CASES, size=SIZES)
 def test_a_file_is_encoded_like_the_reference(text, rule, case, size):
     sentences, documents = naive_file(text, rule, case)
@@ -68,7 +68,7 @@ CHOICES = st.sampled_from([
 ])  # fmt: skip
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(text=MIXED, choice=CHOICES, size=st.sampled_from([7, 100, 1 << 18]), as_items=st.booleans())
 def test_words_of_ascii_in_mixed_text_are_those_of_the_rules(text, choice, size, as_items):
     choice = {"tokenizer": "words", **choice}
@@ -91,7 +91,7 @@ def test_references_of_words_agree_on_ascii():
     assert tokenizers.words(text) == [word.replace("\u2019", "'") for word in word_tokens(text)]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(text=TEXT, rule=RULES, case=CASES, size=SIZES)
 def test_a_callable_gives_the_same_corpus_as_the_compiled_rule(text, rule, case, size):
     tokenizer = getattr(tokenizers, rule)

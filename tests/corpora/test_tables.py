@@ -71,7 +71,7 @@ def expected(cells):
     return sentences, [sum(map(len, lines[:i])) for i in range(len(lines) + 1)]
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=50)
 @given(cells=st.lists(CELL | st.none(), max_size=12), size=SIZES, name=st.sampled_from(list(WRITERS)))
 def test_each_row_is_a_document_in_every_file_type(cells, size, name):
     cells = [*cells, "end"]
@@ -88,7 +88,7 @@ def test_each_row_is_a_document_in_every_file_type(cells, size, name):
             assert encoded.tags.type == pa.large_string()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(
     rows=st.lists(st.tuples(CELL, CELL), max_size=8),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),

@@ -59,7 +59,7 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(text_scanner, "CHUNK_SIZE", 20)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=50)
 @given(
     files=st.lists(BYTES, min_size=1, max_size=4),
     tokenizer=st.sampled_from(TOKENIZERS),
@@ -82,7 +82,7 @@ def test_any_number_of_threads_writes_the_same_files(
         assert result(paths, threads, block_size, config) == result(paths, 1, block_size, config)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(
     items=st.lists(TEXT, min_size=1, max_size=12),
     chunk_size=st.sampled_from([1, 30, 200]),

@@ -69,7 +69,7 @@ def test_words_of_the_official_file():
     assert found == {None: 1707, "connectors": 110, "emoji after a joiner": 6}
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(text=TEXT, choice=SETTINGS)
 def test_tokens_equal_the_reference(text, choice):
     tokenizer = WordTokenizer(**choice)
@@ -82,7 +82,7 @@ def test_tokens_equal_the_reference(text, choice):
     assert [text[start:end] for start, end in tokenizer.spans(text)] == expected
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(text=TEXT, choice=SETTINGS, size=st.integers(1, 9))
 def test_tokens_do_not_depend_on_blocks(text, choice, size):
     with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +96,7 @@ def test_tokens_do_not_depend_on_blocks(text, choice, size):
             assert decoded(fast) == decoded(slow)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(text=TEXT)
 def test_borders_do_not_depend_on_normalisation(text):
     composed, decomposed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))

@@ -29,7 +29,7 @@ def naive(tokens, most):
     return {word: met for word, (met, _) in table.items()}, short
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(
     tokens=TOKENS,
     most=st.integers(1, 14),
@@ -62,7 +62,7 @@ def test_counts_equal_the_reference_for_any_block_size(tokens, most, size, kind)
             check_bound(tokens, most, vocabulary, short)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(
     text=st.text(st.sampled_from("aaabbcdefgh\u0301\U0001f600 "), min_size=1, max_size=80),
     most=st.integers(1, 9),
