@@ -98,7 +98,7 @@ def read_points(path: Path, words: int) -> Points | None:
     """The points in a file of the cache; None if it is missing or broken."""
     try:
         points = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+    except Exception:  # numpy evaluates the header as Python text, which can raise almost anything
         return None
     is_valid = points.dtype == np.float32 and points.shape == (words, 2) and bool(np.isfinite(points).all())
     return points if is_valid else None

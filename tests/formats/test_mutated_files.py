@@ -87,6 +87,17 @@ def test_a_few_are_read_or_refused(good_files, name, which, edits):
     check_change(good_files, name, which, edits)
 
 
+@pytest.mark.parametrize("header", [b"{'descr': '<i8', \0", b"(" * 20, b"{" * 20])
+def test_headers_that_are_not_python(good_files, tmp_path, header):
+    """numpy's parser of headers raises other errors than those of values for them."""
+    folder = shutil.copytree(good_files / "numpy-folder" / "v.npy", tmp_path / "v")
+    counts = bytearray((folder / "counts.npy").read_bytes())
+    counts[10 : 10 + len(header)] = header
+    (folder / "counts.npy").write_bytes(counts)
+    with pytest.raises(FormatError, match="counts.npy"):
+        load(folder)
+
+
 @pytest.mark.slow
 @for_every_format(100)
 def test_many_are_read_or_refused(good_files, name, which, edits):
