@@ -53,7 +53,7 @@ def evaluate_classifier(
         FormatError: the classifier cannot be read.
     """
     form = LabelFormat(label_prefix, text_column, label_column, label_separator)
-    sources, wanted = resolve_source(source), [LabelMetric.parse(metric, label_prefix) for metric in metrics]
+    sources, label_metrics = resolve_source(source), [LabelMetric.parse(metric, label_prefix) for metric in metrics]
     if isinstance(classifier, str | os.PathLike):
         name = name or Path(classifier).name
         ranker: Ranker = load_classifier(classifier, errors=encoding_errors)
@@ -64,4 +64,4 @@ def evaluate_classifier(
         batches = (select_texts(batch, half) for batch in batches)
     title = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
     predictions = predict_labels(ranker, batches, k, threshold, prefix=label_prefix, threads=threads, source=title)
-    return LabelScores(predictions, title, name or "classifier", k, threshold, wanted, half)
+    return LabelScores(predictions, title, name or "classifier", k, threshold, label_metrics, half)

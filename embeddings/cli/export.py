@@ -158,13 +158,14 @@ def select_words(vectors: Vectors, words: str) -> Vectors:
     """The vectors of the first N words, or of the words in a file; reports how many of these have none."""
     if words.isdecimal() and words.isascii():
         return vectors.subset(int(words))
-    listed = read_words(words)
-    known = [word for word in listed if word in vectors]
+    listed_words = read_words(words)
+    known = [word for word in listed_words if word in vectors]
     if not known:
-        raise FormatError(f"none of the {len(listed)} words in {words} has a vector")
-    if len(known) < len(listed):
-        example = next(word for word in listed if word not in vectors)
-        note(f"{len(listed) - len(known)} of the {len(listed)} words in {words} have no vector, such as {example!r}")
+        raise FormatError(f"none of the {len(listed_words)} words in {words} has a vector")
+    missing = [word for word in listed_words if word not in vectors]
+    if missing:
+        count = f"{len(missing)} of the {len(listed_words)}"
+        note(f"{count} words in {words} have no vector, such as {missing[0]!r}")
     return vectors.subset(known)
 
 

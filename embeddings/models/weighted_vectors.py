@@ -70,9 +70,9 @@ def weight_vectors(
             f"remove_components and pca require {count} directions, but the texts span {len(directions)}"
         )
     rows = weighted_rows(embedder)
-    removed, kept = directions[:remove_components], directions[remove_components:]
-    rows -= (rows @ removed.T) @ removed
-    matrix = rows if pca is None else rows @ kept.T
+    first, following = directions[:remove_components], directions[remove_components:]
+    rows -= (rows @ first.T) @ first
+    matrix = rows if pca is None else rows @ following.T
     old = embedder.vectors
     new = Vectors(old.word_list, np.asarray(matrix, np.float32), counts=old.counts, word_form=old.word_form)
     new.tokenizer_file = old.tokenizer_file

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
 from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.remapping import remap
-from embeddings.corpora.unknown_rows import remap_to_rows
-from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import recorded_settings
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.models.model import Model
@@ -24,6 +21,7 @@ from embeddings.models.parameters import VECTORS, Arrays
 from embeddings.models.table import Table
 from embeddings.models.text_settings import PHRASES
 from embeddings.support.arrow_arrays import to_arrow, to_string_array
+from embeddings.training.vocabulary_selection import with_unknown_rows, with_vocabulary
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -95,33 +93,6 @@ def extend_corpus(model: Model, encoded: EncodedCorpus, settings: "Trainer") -> 
     if rows := values.get("unknown_rows", 0):
         return with_unknown_rows(encoded, vocabulary, rows)
     return with_vocabulary(encoded, vocabulary)
-
-
-def select_words(encoded: EncodedCorpus, settings: "Trainer", rule: VocabularyRule | None) -> Vocabulary:
-    """The words of a new model."""
-    values = asdict(settings)
-    has_limit = values.get("min_documents", 1) > 1 and not encoded.meta["fixed_vocabulary"]
-    return encoded.select(
-        min_count=values.get("min_count", 1),
-        max_vocab=values.get("max_vocab"),
-        min_documents=values.get("min_documents", 1),
-        documents=document_counts(encoded, values.get("documents") or "auto") if has_limit else None,
-        rule=rule,
-    )
-
-
-def with_vocabulary(encoded: EncodedCorpus, vocabulary: Vocabulary) -> EncodedCorpus:
-    """The text encoded with this vocabulary, in a temporary folder."""
-    with new_folder(corpora_folder()) as folder:
-        remap(encoded, vocabulary, folder)
-    return EncodedCorpus(folder, temporary=True)
-
-
-def with_unknown_rows(encoded: EncodedCorpus, words: Vocabulary, rows: int) -> EncodedCorpus:
-    """The text with rows for all words but these, in a temporary folder."""
-    with new_folder(corpora_folder()) as folder:
-        remap_to_rows(encoded, words, rows, folder)
-    return EncodedCorpus(folder, temporary=True)
 
 
 def extend_vocabulary(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | None) -> Vocabulary:

@@ -1,4 +1,4 @@
-"""Skip-gram and CBOW with pretrained vectors of words, beside trained components or through a learned projection."""
+"""Skip-gram and CBOW with pretrained vectors of words, next to trained components or through a learned projection."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -23,12 +23,12 @@ from embeddings.kernels.sentence_block import SentenceSource, fill_sentences, is
 from embeddings.settings import ObjectiveChoice, Schedule, check_value
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads
-from embeddings.training.continued_training import select_words, with_unknown_rows, with_vocabulary
 from embeddings.training.corpus_share import CorpusShare
 from embeddings.training.progress import Report
 from embeddings.training.replicas import REPLICA_BLOCK_SIZE
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import TokenStream
+from embeddings.training.vocabulary_selection import select_vocabulary
 
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
@@ -185,26 +185,15 @@ def prepare(
         encoded = callback.on_corpus(encoded, settings) or encoded
     if run_options.continued is not None:
         encoded = settings.extend_corpus(run_options.continued, encoded)
-    encoded, vocabulary = select_vocabulary(encoded, settings, run_options)
+    encoded, vocabulary = select_vocabulary(
+        encoded, settings, run_options.vocabulary_rule, is_new=run_options.continued is None
+    )
     if isinstance(settings, ObjectiveChoice) and not settings.target_in_sample:
         log.warning("without the target in the sample the loss has no lower bound, and training may diverge")
     epochs = getattr(settings, "epochs", 1)
     numbers = settings.trainer_name, len(encoded.ids), epochs, len(vocabulary), threads, seed
     log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
     return TrainingData(settings, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
-
-
-def select_vocabulary(
-    encoded: EncodedCorpus, settings: "Trainer", run_options: RunOptions
-) -> tuple[EncodedCorpus, Vocabulary]:
-    """The words that the trainer learns, and the corpus with their ids."""
-    vocabulary = select_words(encoded, settings, run_options.vocabulary_rule)
-    if (rows := getattr(settings, "unknown_rows", 0)) and run_options.continued is None:
-        encoded = with_unknown_rows(encoded, vocabulary, rows)
-        return encoded, encoded.vocabulary
-    if getattr(settings, "min_documents", 1) > 1 or run_options.vocabulary_rule is not None:
-        encoded = with_vocabulary(encoded, vocabulary)  # its words need not be the most frequent ones
-    return encoded, vocabulary
 
 
 def encode(

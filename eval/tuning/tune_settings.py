@@ -86,7 +86,7 @@ def tune(
             is not tested.
     """
     check_budget(trials, seconds)
-    base, kept = configured(trainer, settings), {*fixed, *settings}
+    base, constant = as_trainer(trainer, settings), {*fixed, *settings}
     threads, seed = check_threads_and_seed(threads, seed, base)
     check_search(base, out, resume=resume, force=force)
     text = as_corpus(corpus, base)
@@ -94,7 +94,7 @@ def tune(
         metric, base, text, labels=labels, half=half, k=k, size=size, validation=validation, threads=threads, seed=seed
     )
     is_halving = uses_halving(base, halving, vary)
-    space = search_space(base, vary, kept | set(scoring.fixed) | ({EPOCHS} if is_halving else set()))
+    space = search_space(base, vary, constant | set(scoring.fixed) | ({EPOCHS} if is_halving else set()))
     check_fixed(scoring, space)
     with text.encode(threads=threads) as encoded:
         study = {
@@ -132,7 +132,7 @@ def check_search(trainer: Trainer, out: str | os.PathLike[str] | None, *, resume
         StudyFolder.check(out, resume=resume, force=force)
 
 
-def configured(trainer: str | Trainer, settings: dict[str, Any]) -> Trainer:
+def as_trainer(trainer: str | Trainer, settings: dict[str, Any]) -> Trainer:
     """The trainer with the given settings."""
     if isinstance(trainer, str):
         return new_trainer(trainer, settings)

@@ -42,11 +42,11 @@ from embeddings.settings import (
     VocabularyChoice,
     option,
 )
-from embeddings.training.continued_training import with_vocabulary
 from embeddings.training.plan import Plan
 from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
+from embeddings.training.vocabulary_selection import with_vocabulary
 
 DEFAULT_PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
 

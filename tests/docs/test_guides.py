@@ -84,7 +84,7 @@ def data(tmp_path_factory):
         str(ROOT / "corpora" / "sample" / "wikipedia-sample.txt.zst"), compression="zstd"
     ) as file:
         lines = file.read().decode().splitlines()
-    chosen = [line for line in lines if any(f" {topic} " in line for topic in TOPICS)][:400]
+    chosen = [line for line in lines if any(f" {topic} " in line for topic in TOPICS)][:1500]
     for name in ("sample", "text.txt"):
         (folder / name).write_text("\n".join(chosen) + "\n", encoding="utf-8")
     (folder / "more").mkdir()

@@ -94,7 +94,7 @@ def test_headers_that_are_not_python(good_files, tmp_path, header):
     counts = bytearray((folder / "counts.npy").read_bytes())
     counts[10 : 10 + len(header)] = header
     (folder / "counts.npy").write_bytes(counts)
-    with pytest.raises(FormatError, match="counts.npy"):
+    with pytest.raises(FormatError, match=r"counts\.npy"):
         load(folder)
 
 
