@@ -1,10 +1,11 @@
 """Compiling the kernels of a trainer ahead of time, for container images and clusters."""
 
 import dataclasses
+import logging
 import typing
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import combinations, pairwise
@@ -76,13 +77,26 @@ def precompile(name: str) -> float:
     precompile_text()
     precompile_tables()
     precompile_merges()
-    for number, choice in enumerate(choices(trainer)):
-        try:
-            use_model(train_small(name, small | choice))
-        except EmbeddingsError as error:
-            if number == 0:
-                raise SettingError(f"cannot compile {name} ahead of time: {error}") from error
+    with without_warnings():
+        for number, choice in enumerate(choices(trainer)):
+            try:
+                use_model(train_small(name, small | choice))
+            except EmbeddingsError as error:
+                if number == 0:
+                    raise SettingError(f"cannot compile {name} ahead of time: {error}") from error
     return compile_time.seconds - before
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Log errors only: the models of tiny texts are not used."""
+    log = logging.getLogger("embeddings")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 def precompile_text() -> None:

@@ -5,6 +5,9 @@ import json
 import pytest
 from commands import expect, refused
 
+import embeddings as em
+from embeddings.training import precompile
+
 
 @pytest.mark.slow
 def test_a_first_run_after_warm_compiles_nothing(tmp_path, python):
@@ -70,3 +73,15 @@ def test_the_list_tells_what_is_compiled(tmp_path, python):
 
 def test_a_list_of_named_trainers_is_refused():
     assert "--list cannot be combined with TRAINER" in refused("warm", "--list", "cbow", code=2)
+
+
+def test_warnings_about_tiny_models_are_not_shown(monkeypatch, caplog):
+    settings = {"objective": "sampled-softmax", "target_in_sample": False}
+    monkeypatch.setattr(precompile, "choices", lambda trainer: [{}, settings])
+    monkeypatch.setattr(precompile, "use_model", lambda model: None)
+    for name in ("precompile_text", "precompile_tables", "precompile_merges"):
+        monkeypatch.setattr(precompile, name, lambda: None)
+    precompile.precompile("skipgram")
+    assert not caplog.records
+    em.SkipGram(dim=8, min_count=1, epochs=1, **settings).train(precompile.LINES)
+    assert caplog.records
