@@ -96,6 +96,13 @@ THEIR_ATTRIBUTES = {  # of gensim's models and vectors
     "save_word2vec_format": '.save(path, "word2vec-text")',
     "infer_vector": ".infer([text])",
 }
+THEIR_CLASSES = {  # of gensim
+    "Word2Vec": "embeddings.SkipGram or embeddings.CBOW",
+    "Doc2Vec": "embeddings.ParagraphDM or embeddings.ParagraphDBOW",
+    "KeyedVectors": "embeddings.Vectors, or embeddings.load for files",
+    "LineSentence": 'embeddings.Corpus(path, tokenizer="whitespace", case="keep")',
+    "TaggedDocument": "embeddings.Corpus(rows, text_column=..., tag_column=...)",
+}
 
 
 def normalize_name(name: str) -> str:

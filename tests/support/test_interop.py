@@ -154,3 +154,11 @@ def test_the_library_prints_nothing_and_logs_what_it_does(python):
     assert any(line.startswith("INFO:embeddings:trained skipgram: 3000 of 3000 words, ") for line in lines)
     assert "DEBUG:embeddings:wrote m" in lines
     assert any("<Corpus of an iterable (list)>: 600 words, 7 distinct" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"), [("Word2Vec", "SkipGram"), ("Doc2Vec", "ParagraphDM"), ("KeyedVectors", "load")]
+)
+def test_classes_of_gensim_are_answered_with_ours(name, advice):
+    with pytest.raises(AttributeError, match=rf"{name}.*embeddings\.{advice}"):
+        getattr(em, name)
