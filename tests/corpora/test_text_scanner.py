@@ -1,7 +1,9 @@
 """Reading in several threads: the same files, to the byte, and the same errors as in one."""
 
 import bz2
+import csv
 import gzip
+import io
 import json
 import lzma
 import random
@@ -9,13 +11,14 @@ import tempfile
 import threading
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, naive_file
 
 from embeddings.corpora import Corpus, EncodedCorpus, text_chunks, text_scanner
-from embeddings.corpora.reading import read_ahead
+from embeddings.corpora.reading import csv_rows, json_rows, read_ahead
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
 from embeddings.errors import CorpusError, SettingError
@@ -100,6 +103,41 @@ def test_items_and_rows_are_documents_in_any_number_of_threads(items, chunk_size
         ):
             expected = result(sources, 1, block_size, config)
             assert result(sources, 3, block_size, config) == expected
+
+
+def write_rows(folder, items):
+    """Files of tables with these rows, and compressed ones."""
+    jsonl = "".join(json.dumps({"text": item, "tag": f"t{number}"}) + "\n" for number, item in enumerate(items))
+    table = io.StringIO()
+    csv.writer(table, quoting=csv.QUOTE_ALL).writerows([("text", "tag"), *((item, "t") for item in items)])
+    files = {"f.jsonl": jsonl.encode(), "f.csv": table.getvalue().encode()}
+    files |= {f"{name}.gz": gzip.compress(data, mtime=0) for name, data in files.items()}
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    pyarrow.parquet.write_table(pyarrow.table({"text": items, "tag": items}), folder / "f.parquet", row_group_size=3)
+    return sorted(folder.iterdir())
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    items=st.lists(TEXT, min_size=1, max_size=12),
+    chunk_size=st.sampled_from([1, 30, 200]),
+    block_size=st.sampled_from([1, 16, 100, 1 << 18]),
+    min_compiled=st.sampled_from([1, 60, 1 << 22]),
+    threads=st.integers(2, 4),
+)
+def test_tables_are_the_same_in_any_number_of_threads(items, chunk_size, block_size, min_compiled, threads):
+    config = {"text_column": "text", "tag_column": "tag"}
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        sources = write_rows(Path(folder), items)
+        expected = result(sources, 1, 1 << 18, config)
+        patch.setattr(text_scanner, "CHUNK_SIZE", chunk_size)
+        for module in (csv_rows, json_rows):
+            patch.setattr(module, "MIN_COMPILED", min_compiled)
+        serial, found = (result(sources, number, block_size, config) for number in (1, threads))
+        assert found == serial
+        if isinstance(expected, dict):  # the tags are in other batches
+            assert found["fingerprint"] == expected["fingerprint"]
 
 
 @pytest.mark.parametrize("threads", [2, 4])
