@@ -31,6 +31,7 @@ class Script:
 
 KANA = re.compile("[\u3040-\u30ff]")
 HAN_OR_KANA = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+FIRST_CHARACTER = "\u0e00"  # of all scripts below
 SCRIPTS = (
     Script("Japanese", HAN_OR_KANA, 1.2, 4, (fugashi,), KANA),
     Script("Chinese", HAN_OR_KANA, 1.2, 4, (jieba,)),
@@ -45,11 +46,14 @@ def script_advice(vocabulary: Vocabulary, tokenizer: str) -> str | None:
     """Return what to do if the words of a corpus are too long or too short for their script; None if they are not."""
     if tokenizer not in SPLIT_BY_SPACES or not len(vocabulary):
         return None
-    words, counts = list(map(str, vocabulary.column[:MAX_WORDS])), vocabulary.counts[:MAX_WORDS]
+    words, counts = vocabulary.column[:MAX_WORDS].to_pylist(), vocabulary.counts[:MAX_WORDS]
+    candidates = [row for row, word in enumerate(words) if word >= FIRST_CHARACTER]
+    if not candidates:
+        return None
     lengths = np.array(list(map(len, words)))
     total = (lengths * counts).sum()
     for script in SCRIPTS:
-        rows: Any = [row for row, word in enumerate(words) if script.characters.match(word)]
+        rows: Any = [row for row in candidates if script.characters.match(words[row])]
         if not rows or (lengths[rows] * counts[rows]).sum() < MIN_SHARE * total:
             continue
         if script.distinctive and share_of(script.distinctive, [words[row] for row in rows]) < MIN_SHARE:
