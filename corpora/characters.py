@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer
+from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer, always, never
 from embeddings.corpora.word_break import (
     APPEND,
     FINISH,
@@ -114,6 +114,8 @@ def char_classes(tokenizer: CharClassTokenizer, limit: int) -> NDArray[np.uint8]
     """Return the class of each code point below `limit`; a line end is never part of a token."""
 
     def matches(rule: Callable[[str], bool]) -> NDArray[np.uint8]:
+        if rule in (never, always):
+            return np.full(limit, rule is always, np.uint8)
         return np.fromiter(map(rule, map(chr, range(limit))), np.uint8, limit)
 
     inside, first, space = matches(tokenizer.is_inside), matches(tokenizer.starts_token), matches(str.isspace)

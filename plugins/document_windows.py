@@ -17,7 +17,7 @@ from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.tag_rows import SINGLE_ROWS, TagRows, gather_tags
-from embeddings.kernels.window import gather_contexts, gather_slots
+from embeddings.kernels.window import gather_contexts, gather_slots, prefetch_context
 from embeddings.kernels.window_batch import backprop_to_first_rows, compute_batch_steps, learn_batch, select_batch
 from embeddings.objectives.objective import infer_input, predict
 
@@ -117,6 +117,7 @@ def gather_window(
         c = i - window + slot
         is_empty = c < block.start[i]
         rows[first + slot] = empty if is_empty else cached_row(operands.words, buffers.input_cache, block.inputs[c])
+    prefetch_context(block, operands.words, buffers.input_cache, i)
 
 
 @inline

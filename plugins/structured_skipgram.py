@@ -9,7 +9,7 @@ import numpy as np
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.jit import entry_point
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-from embeddings.kernels.window import gather_inputs_at
+from embeddings.kernels.window import gather_inputs_at, prefetch_context
 from embeddings.models.model import Model
 from embeddings.objectives.objective import predict_in_slot
 from embeddings.settings import FixedWindow, UnknownWords
@@ -38,6 +38,7 @@ def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
     """
     slots = operands.reach.shape[0]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        prefetch_context(block, operands.words, buffers.input_cache, i)
         for slot in range(slots):
             nearest, farthest = operands.reach[slot, 0], operands.reach[slot, 1]
             m = gather_inputs_at(block, operands.words, buffers, i, nearest, farthest)
