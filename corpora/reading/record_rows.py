@@ -118,7 +118,7 @@ def text_cell(value: Any, column: str, position: str, decoder: Utf8Decoder) -> C
                 raise CorpusError(f"{position}: a token of {column!r} must be a string, got {describe_field(token)}")
         return [encode_utf8(token, decoder, position) for token in value]
     if not isinstance(value, str) or isinstance(value, JsonNumber):
-        raise CorpusError(f"{position}: the text {column!r} must be a string, got a value {describe_field(value)}")
+        raise CorpusError(f"{position}: the text {column!r} must be a string, got {describe_field(value)}")
     return encode_utf8(value, decoder, position)
 
 
@@ -154,7 +154,7 @@ def tag_value(value: Any, column: str, position: str, decoder: Utf8Decoder) -> s
 
 def describe_field(value: object) -> str:
     """Format the value of a field for a message."""
-    return f"number {value:.20}" if isinstance(value, JsonNumber) else describe(value)
+    return f"the number {value:.20}" if isinstance(value, JsonNumber) else f"a value {describe(value)}"
 
 
 def mapping_records(items: Iterable[Any]) -> Iterator[Record]:

@@ -203,8 +203,8 @@ def clean_texts(cells: list[Any], column: str | None, file: str, start: int, dec
     texts = []
     for row, cell in enumerate(cells, start + 1):
         if cell is not None and (not isinstance(cell, str) or isinstance(cell, JsonNumber)):
-            value = f"number {cell:.20}" if isinstance(cell, JsonNumber) else describe(cell)
-            raise CorpusError(f"{file}, row {row}: the text in column {column!r} must be a string, got a value {value}")
+            value = f"the number {cell:.20}" if isinstance(cell, JsonNumber) else f"a value {describe(cell)}"
+            raise CorpusError(f"{file}, row {row}: the text in column {column!r} must be a string, got {value}")
         text = (cell or "").strip()
         texts.append(text if text.isascii() else encode_utf8(text, decoder, f"{file}, row {row}").decode())
     return texts

@@ -82,3 +82,17 @@ def unusable_command(name: str, error: RegistryError) -> click.Command:
 
     settings = {"ignore_unknown_options": True, "allow_extra_args": True}
     return click.Command(name, callback=fail, help=f"(unusable) {error}", context_settings=settings)
+
+
+def plugins_with(context: click.Context | None, name: str) -> list[str]:
+    """The other plugins of a group whose commands have this option; none for other commands."""
+    parent = context.parent if context else None
+    if parent is None or not isinstance(parent.command, PluginGroup):
+        return []
+    commands = {plugin: parent.command.get_command(parent, plugin) for plugin in parent.command.list_commands(parent)}
+    return [plugin for plugin, command in commands.items() if command and name in options_of(command, parent)]
+
+
+def options_of(command: click.Command, context: click.Context) -> list[str]:
+    """All spellings of a command's options."""
+    return [name for one in command.get_params(context) for name in (*one.opts, *one.secondary_opts)]

@@ -4,10 +4,12 @@ from typing import Any
 
 import click
 
+from embeddings.cli.command_classes import plugins_with
 from embeddings.cli.options import option
 from embeddings.cli.output_paths import CONFIG
 from embeddings.errors import FormatError
 from embeddings.setting_names import our_name
+from embeddings.settings import flag
 from embeddings.support.remote.address import without_credentials
 from embeddings.support.toml_file import read_toml
 
@@ -28,8 +30,10 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
     for key, value in content.items():
         name = key.replace("-", "_")
         if name not in known:
-            suggestion = our_name(key, known)
+            suggestion, others = our_name(key, known), plugins_with(ctx, flag(name))
             remedy = f"use {suggestion}" if suggestion else f"known settings: {', '.join(sorted(known))}"
+            if others:
+                remedy = f"it is a setting of {', '.join(others)}"
             raise click.UsageError(f"{path}: unknown setting {key!r:.80}; {remedy}")
         if name in settings:
             raise click.UsageError(f"{path}: duplicate setting {key!r:.80}")

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import click
 
-from embeddings.cli.command_classes import PluginGroup
+from embeddings.cli.command_classes import options_of, plugins_with
 from embeddings.errors import EmbeddingsError, shorten
 from embeddings.printable import printable
 from embeddings.setting_names import hint, our_name
 from embeddings.settings import flag
 
 PYTHON_ARGUMENT = re.compile(r"\b([a-z_]+)=True\b")  # the remedy as the library names it
-SETTING_REMEDY = re.compile(r"\b(set|lower|raise|select one with) (encoding|[a-z]+_[a-z_]+)\b(?!=)")
+SETTING_REMEDY = re.compile(r"\b(set|lower|raise|omit|select one with) (encoding|[a-z]+_[a-z_]+)\b(?!=)")
 
 
 def error_line(error: BaseException, arguments: Sequence[str]) -> str:
@@ -47,17 +47,3 @@ def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
     else:
         remedy = (hint(name, flags) or "see --help").capitalize() + "."
     return f"No such option: {printable(name)}. {remedy}"
-
-
-def plugins_with(context: click.Context | None, name: str) -> list[str]:
-    """The other plugins of a group whose commands have this option; none for other commands."""
-    parent = context.parent if context else None
-    if parent is None or not isinstance(parent.command, PluginGroup):
-        return []
-    commands = {plugin: parent.command.get_command(parent, plugin) for plugin in parent.command.list_commands(parent)}
-    return [plugin for plugin, command in commands.items() if command and name in options_of(command, parent)]
-
-
-def options_of(command: click.Command, context: click.Context) -> list[str]:
-    """All spellings of a command's options."""
-    return [name for one in command.get_params(context) for name in (*one.opts, *one.secondary_opts)]

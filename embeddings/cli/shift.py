@@ -86,6 +86,8 @@ def command(
     for name, value in (("--groups", groups), ("--split-at", split_at)):
         if value is not None and not settings.get("tag_column"):
             raise click.UsageError(f"{name} requires --tag-column")
+    if groups and groups[0] == groups[1]:
+        raise click.UsageError(f"--groups requires two different tags, got {groups[0]!r} twice")
     trainer = SkipGram(**{name: settings.pop(name) for name in SETTINGS})
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
     with ReadingBar(quiet) as reading:

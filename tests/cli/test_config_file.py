@@ -111,8 +111,9 @@ def test_options_that_can_be_repeated_take_one_value_or_a_list(tmp_path):
         (b"dim = ", "not TOML"),
         (b"dim = 1\ndim = 2\n", "not TOML"),
         (b"out = '\xff'\n", "not TOML"),
+        (b"tag-combination = 'sum'\n", "setting of paragraph-dm"),
     ],
-    ids=["missing", "damaged", "duplicate", "not UTF-8"],
+    ids=["missing", "damaged", "duplicate", "not UTF-8", "of another trainer"],
 )
 def test_unusable_files_are_refused_in_one_line(tmp_path, content, fact):
     path = tmp_path / "run.toml"

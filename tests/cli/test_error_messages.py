@@ -97,6 +97,7 @@ def test_remedies_of_the_library_become_options():
         ("t.csv has several text columns; select one with text_column: a, b", "select one with --text-column: a, b"),
         ("not UTF-8; to accept it, set encoding_errors to replace", "set --encoding-errors to replace"),
         ("the most frequent is 'a' with 1; lower min_count", "lower --min-count"),
+        ("document 2 has no tag: tag every document, or omit tag_column", "omit --tag-column"),
     ],
 )
 def test_settings_in_remedies_become_options(message, option):

@@ -255,7 +255,7 @@ def test_documents_with_several_tags_train_each_of_them():
     ("rows", "message"),
     [
         ([{"text": "a"}, {"text": ["a"]}], "item 2: the text 'text' must be a string, or in all rows a list of tokens"),
-        ([{"text": ["a", 5]}], "item 1: a token of 'text' must be a string, got .*5"),
+        ([{"text": ["a", 5]}], "item 1: a token of 'text' must be a string, got a value of type int .*5"),
         ([{"text": {"a": 1}}], "item 1: the text 'text' must be a string"),
         ([TaggedDocument(["a"], [1]), "text"], "item 2 is of type str"),
         ([TaggedDocument(["a"], [1.5])], "item 1: the tag 'tags' must be a string or integer"),
