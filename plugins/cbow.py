@@ -16,6 +16,7 @@ from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.pretrained_words import learn_windows, pretrained_plan
+from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import mean_examples
 
@@ -61,6 +62,7 @@ class CBOW(WeightTying, UnknownWords, PredictionTrainer):
 
     examples = mean_examples
     init_modes = INIT_MODES
+    replica_rate_factor = RATE_FACTOR  # eval/results/replicas/results.md
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""

@@ -15,6 +15,7 @@ from embeddings.training import pretrained_words
 from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
+from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import pair_examples
 
@@ -54,6 +55,7 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
     examples = pair_examples
     init_modes = INIT_MODES
     long_training = (80_000_000, 0.025)  # eval/results/settings/defaults.md
+    replica_rate_factor = RATE_FACTOR  # eval/results/replicas/results.md
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""

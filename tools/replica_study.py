@@ -3,13 +3,14 @@
 python tools/replica_study.py run FOLDER --corpus FILE [--name NAME] [--model MODEL...] [--replicas N...]
     [--merge-every WORDS...] [--rule RULE...] [--learning-rate RATE...] [--seed N...] [--epochs N] [--processes N]
     [--similarity SET...] [--analogy SET...] [--half dev|test] [--documents TRAIN,TEST] [--no-times]
-python tools/replica_study.py table FOLDER
+python tools/replica_study.py table FOLDER [--drawn MEASURE]
 
-`run` trains each cell in a process of its own on one thread, adds its rows to FOLDER/results.tsv, skips cells that are
-in it, and writes FOLDER/results.md and results.png, as `table` does. Replicas 0 stand for one thread without replicas.
-Give several of an option by repeating it. With --documents, --corpus is not read: models of documents learn from TRAIN
-and TEST, tables with the columns name, label and text. With --no-times, for a machine that does other work too, seconds
-are not recorded.
+`table` draws the score by interval or, with --drawn, another measure, such as questions-words, the accuracy of
+analogies, which differs less between seeds. `run` trains each cell in a process of its own on one thread, adds its rows
+to FOLDER/results.tsv, skips cells that are in it, and writes FOLDER/results.md and results.png, as `table` does.
+Replicas 0 stand for one thread without replicas. Give several of an option by repeating it. With --documents, --corpus
+is not read: models of documents learn from TRAIN and TEST, tables with the columns name, label and text. With
+--no-times, for a machine that does other work too, seconds are not recorded.
 """
 
 import argparse
@@ -135,12 +136,12 @@ def measured_merges() -> list[float]:
     return seconds
 
 
-def write_tables(folder: Path) -> None:
-    """Write the table and the picture next to the results."""
-    rows = summaries(read_rows(folder / "results.tsv"))
-    (folder / "results.md").write_text(table(rows), encoding="utf-8")
+def write_tables(folder: Path, drawn: str = SCORE) -> None:
+    """Write the table and the picture, of some measure, next to the results."""
+    rows = read_rows(folder / "results.tsv")
+    (folder / "results.md").write_text(table(summaries(rows)), encoding="utf-8")
     if rows:
-        figure(rows).savefig(folder / "results.png", dpi=150)
+        figure(summaries(rows, drawn), drawn).savefig(folder / "results.png", dpi=150)
 
 
 class Summary(NamedTuple):
@@ -153,8 +154,8 @@ class Summary(NamedTuple):
     merging: float | None
 
 
-def summaries(rows: list[dict[str, str]]) -> list[Summary]:
-    """The cells in order; those of one thread come first for each corpus and model."""
+def summaries(rows: list[dict[str, str]], score: str = SCORE) -> list[Summary]:
+    """The cells in order, with a measure as their score; those of one thread come first for each corpus and model."""
     values: dict[Cell, dict[str, list[float]]] = {}
     for row in rows:
         words = [row[column] for column in COLUMNS[:8]]
@@ -163,13 +164,13 @@ def summaries(rows: list[dict[str, str]]) -> list[Summary]:
     best: dict[tuple[str, str, int], float] = {}
     for cell, measures in values.items():
         if cell.replicas == 0:
-            best[cell[:3]] = max(best.get(cell[:3], 0.0), fmean(measures[SCORE]))
+            best[cell[:3]] = max(best.get(cell[:3], 0.0), fmean(measures[score]))
     return [
         Summary(
             cell,
-            fmean(measures[SCORE]),
-            len(measures[SCORE]),
-            1 - fmean(measures[SCORE]) / best[cell[:3]] if cell.replicas and best.get(cell[:3]) else None,
+            fmean(measures[score]),
+            len(measures[score]),
+            1 - fmean(measures[score]) / best[cell[:3]] if cell.replicas and best.get(cell[:3]) else None,
             sum(measures[MERGE_SECONDS]) / sum(measures[SECONDS]) if cell.replicas and SECONDS in measures else None,
         )
         for cell, measures in sorted(values.items())
@@ -200,7 +201,7 @@ def table(rows: Sequence[Summary]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n" + NOTES
 
 
-def figure(rows: Sequence[Summary]) -> Any:
+def figure(rows: Sequence[Summary], drawn: str = SCORE) -> Any:
     """The matplotlib figure: scores by interval for each corpus and model; one thread is a horizontal line.
 
     If several intervals were measured for some of them, the others are left out.
@@ -214,17 +215,15 @@ def figure(rows: Sequence[Summary]) -> Any:
     whole = Figure(figsize=(4.5 * len(panels), 4), layout="constrained")
     for axes, panel in zip(whole.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         own = [row for row in rows if row.cell[:3] == panel]
-        for row in own:
-            if row.cell.replicas == 0:
-                axes.axhline(
-                    row.score, color="grey", linestyle=":", label=f"one thread, rate {row.cell.learning_rate:g}"
-                )
+        for cell, score, *_ in own:
+            if cell.replicas == 0:
+                axes.axhline(score, color="grey", linestyle=":", label=f"one thread, rate {cell.learning_rate:g}")
         for kind in dict.fromkeys((row.cell.replicas, row.cell.rule, row.cell.learning_rate) for row in own):
             line = [row for row in own if (row.cell.replicas, row.cell.rule, row.cell.learning_rate) == kind]
             if kind[0]:
                 label = f"{kind[0]} replicas, {kind[1]}, rate {kind[2]:g}"
                 axes.plot([row.cell.merge_every for row in line], [row.score for row in line], "o-", label=label)
-        axes.set(title=f"{panel[1]}, {panel[0]}", xlabel="words between merges", ylabel="score", xscale="log")
+        axes.set(title=f"{panel[1]}, {panel[0]}", xlabel="words between merges", ylabel=drawn, xscale="log")
         axes.legend(fontsize="x-small", frameon=False)
     return whole
 
@@ -252,9 +251,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--half", choices=["dev", "test"], help="score only this half of the test sets")
     parser.add_argument("--documents")
     parser.add_argument("--no-times", action="store_true")
+    parser.add_argument("--drawn", metavar="MEASURE", default=SCORE)
     options = parser.parse_args(arguments)
     if options.command == "table":
-        write_tables(options.folder)
+        write_tables(options.folder, options.drawn)
     else:
         run(options.folder, options)
 

@@ -23,6 +23,7 @@ from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.settings import flag
 from embeddings.support.jsonable import to_jsonable
 from embeddings.training.compile_ahead import training_work
+from embeddings.training.replicas import MANY_REPLICAS, Replicas
 from embeddings.training.result import Interrupted, add_compile_seconds
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
@@ -148,7 +149,7 @@ def train_until_interrupted(
                 stack.enter_context(compiling(training_work(settings)))
                 encoded = text.encode(report=reading, threads=threads)
             reading.summarize(encoded)
-            advise_learning_rate(settings, len(encoded.ids), bar)
+            advise_learning_rate(settings, len(encoded.ids), how.replicas, bar)
         compiled = compile_time.seconds - compiled
         try:
             with bar:
@@ -159,17 +160,22 @@ def train_until_interrupted(
     return model, interrupted
 
 
-def advise_learning_rate(settings: Trainer, words: int, bar: TrainingBar) -> None:
-    """Report the learning rate that is better for long training, unless the user set one."""
-    if settings.long_training is None or is_given("learning_rate"):
+def advise_learning_rate(settings: Trainer, words: int, replicas: Replicas | None, bar: TrainingBar) -> None:
+    """Report the learning rate that is better for long training or many replicas, unless the user set one."""
+    default = getattr(settings, "learning_rate", None)
+    if default is None or is_given("learning_rate"):
         return
-    limit, rate = settings.long_training
-    default, total = getattr(settings, "learning_rate", rate), words * getattr(settings, "epochs", 1)
-    if total > limit and default > rate:
-        bar.report(
-            f"{total:,} training words (words x epochs): above {limit:,}, --learning-rate {rate} is usually better "
-            f"than {default}"
-        )
+    rate, reasons, total = default, [], words * getattr(settings, "epochs", 1)
+    if settings.long_training is not None:
+        limit, lower = settings.long_training
+        if total > limit and default > lower:
+            rate = lower
+            reasons.append(f"{total:,} training words (words x epochs), above {limit:,}")
+    if replicas is not None and replicas.count >= MANY_REPLICAS and settings.replica_rate_factor != 1:
+        rate *= settings.replica_rate_factor
+        reasons.append(f"{replicas.count} replicas, {MANY_REPLICAS} or more")
+    if reasons:
+        bar.report(f"{' and '.join(reasons)}: --learning-rate {rate:g} is usually better than {default:g}")
 
 
 def check_steps(model: Model) -> None:

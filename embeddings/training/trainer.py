@@ -53,6 +53,8 @@ class Trainer(Settings, Capabilities):
     init_modes: how it can use pretrained vectors; see `embeddings.InitFrom`.
     long_training: the number of training words (words x epochs) above which another learning rate than the default is
         better, and this rate; the command line reports it.
+    replica_rate_factor: the factor of the default learning rate that is better for many replicas; see
+        `embeddings.training.replicas`. The command line reports it.
     accepts_run_options: whether it supports checkpoints, callbacks and initial vectors; `learn` must implement them.
     """
 
@@ -69,6 +71,7 @@ class Trainer(Settings, Capabilities):
     unsupported: ClassVar[frozenset[str]] = frozenset()
     init_modes: ClassVar[tuple[str, ...]] = ("initial",)
     long_training: ClassVar[tuple[int, float] | None] = None
+    replica_rate_factor: ClassVar[float] = 1.0
     fixed_settings: ClassVar[tuple[str, ...]] = ("dim",)
     free_settings: ClassVar[tuple[str, ...]] = ()
 

@@ -1,6 +1,7 @@
 """`embeddings train`: settings, messages, JSON, reproducibility, corpora."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -53,6 +54,18 @@ def test_a_learning_rate_is_advised_for_long_training(text, monkeypatch):
     assert advises("--epochs", 2)
     assert not advises("--epochs", 2, "--learning-rate", 0.05)
     assert not advises("--epochs", 2, trainer="cbow")
+
+
+def test_a_larger_learning_rate_is_advised_for_many_replicas(text, monkeypatch):
+    def advised(*options, trainer="skipgram"):
+        errors = expect("train", trainer, text, "-o", "v", *TINY, "--force", *options).stderr
+        return re.findall(r"--learning-rate ([\d.]+)", errors)
+
+    assert advised("--replicas", 8) == ["0.075"]
+    assert advised("--replicas", 8, trainer="cbow") == ["0.1125"]
+    assert advised("--replicas", 7) == advised("--replicas", 8, "--learning-rate", 0.05) == []
+    monkeypatch.setattr(em.SkipGram, "long_training", (1, 0.025))
+    assert advised("--replicas", 8) == ["0.0375"]
 
 
 def test_json_and_quiet(text):
