@@ -19,6 +19,7 @@ FOLDER = "reference/commands"
 PICTURES = (
     *("results.png", "comparison/results.png", "neighbours.svg", "structured/results.png", "documents/results.png"),
     *("tuning/sample.svg", "tuning/wikipedia.svg", "text-pairs/loss.svg", "kernels/roofline.png"),
+    "replica-intervals/results.png",
 )
 
 
