@@ -11,7 +11,7 @@ import numpy as np
 import embeddings as em
 from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.ray_runtime import connected
-from embeddings.cluster.row_exchange import RowExchange, Rows
+from embeddings.cluster.row_exchange import RowExchange, Rows, SentChanges
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.row_operations import padded
 from embeddings.models.table import Table
@@ -100,14 +100,14 @@ def measure_rows(dim: int) -> dict[str, float]:
     copies[""][0, rows] += np.float32(0.01)
     copy = seconds_of(exchange.changes) - scan
     (segment,), sent = exchange.segments, Rows(rows, before[rows] + np.float32(0.02))
-    others = [{(replica, segment): sent} for replica in range(1, SAMPLE_REPLICAS)]
+    others = SentChanges({(replica, segment): sent for replica in range(1, SAMPLE_REPLICAS)}, "", "", False)
 
     def restore() -> None:
         base[""][:], copies[""][0] = before, before
 
     def merge() -> None:
         restore()
-        exchange.merge_all(others)
+        exchange.merge_all([others])
 
     seconds = seconds_of(merge) - seconds_of(restore)
     applied = seconds_of(lambda: exchange.set_merged([{segment: sent}]))

@@ -21,6 +21,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator
+from math import isinf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,7 +46,10 @@ CURVE_GROUPS = 2000
 
 
 class Job(NamedTuple):
-    """A run: machines or workers, threads of each, bytes per second to and from each, and its settings."""
+    """A run: machines or workers, threads of each, bytes per second to and from each, and its settings.
+
+    The bandwidth is infinite for workers on one machine.
+    """
 
     machines: int
     threads: float
@@ -129,9 +133,9 @@ class Exchange(NamedTuple):
 
 
 def exchange_directly(job: Job, own_rows: float) -> Exchange:
-    """Each worker gets all changes, and merges them where they are."""
-    others = job.machines - 1
-    return Exchange(own_rows * others, own_rows * job.machines, 0, own_rows, own_rows * (job.machines + 1), 1)
+    """Each worker gets all changes, and merges them where they are; two on one machine share memory."""
+    others, stored = job.machines - 1, 0.0 if isinf(job.bandwidth) else own_rows
+    return Exchange(own_rows * others, own_rows * job.machines, 0, stored, own_rows * (job.machines + 1), 1)
 
 
 def exchange_parts(job: Job, own_rows: float, all_rows: float) -> Exchange:

@@ -11,6 +11,7 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from embeddings.cluster.cluster_options import AUTO, ClusterError, ClusterOptions
+from embeddings.cluster.shared_memory import LostMemoryError
 from embeddings.errors import EmbeddingsError
 from embeddings.support.extras import import_extra
 from embeddings.support.logs import notice
@@ -94,14 +95,16 @@ def is_loss(ray: Any, error: BaseException) -> bool:
     """Whether a worker, its machine, or an object was lost, rather than something else."""
     exceptions = ray.exceptions
     if isinstance(error, exceptions.RayTaskError):
-        return isinstance(cause_of(error), exceptions.RayError) and is_loss(ray, cause_of(error))
+        cause = cause_of(error)
+        return isinstance(cause, LostMemoryError) or (isinstance(cause, exceptions.RayError) and is_loss(ray, cause))
     return isinstance(error, exceptions.RayError) and not isinstance(error, exceptions.OutOfDiskError)
 
 
 def is_lost_object(ray: Any, error: BaseException) -> bool:
-    """Whether an object of the store was lost, of which a worker that runs had need."""
-    return isinstance(error, ray.exceptions.ObjectLostError) or (
-        isinstance(error, ray.exceptions.RayTaskError) and isinstance(cause_of(error), ray.exceptions.ObjectLostError)
+    """Whether rows were lost, from the store or with another worker, that a worker which runs had need of."""
+    lost = ray.exceptions.ObjectLostError, LostMemoryError
+    return isinstance(error, lost) or (
+        isinstance(error, ray.exceptions.RayTaskError) and isinstance(cause_of(error), lost)
     )
 
 

@@ -6,12 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Event
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.row_exchange import Changes, MergedRows, RowExchange, size
+from embeddings.cluster.row_exchange import Changes, MergedRows, RowExchange
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.models.parameters import Arrays, copy_into
 from embeddings.training.corpus_share import CorpusShare, ShareOfStream
@@ -52,6 +52,13 @@ class Report:
     sent: int = 0
 
 
+class MergedTables(NamedTuple):
+    """Merged tables that a worker goes on from, and the shared memory of the one that sends them, if there is any."""
+
+    arrays: Arrays
+    memory: str = ""
+
+
 class ReplicaHost:
     """The replicas of a worker; `version` counts the merges that its tables hold."""
 
@@ -84,10 +91,11 @@ class ReplicaHost:
         replica = share // self.task.threads_per_replica - self.hosted.start
         return Worker(self.data, self.plan, self.tables.tables(replica), self.tally, share, self.task.frozen)
 
-    def load(self, version: int, tables: Mapping[str, np.ndarray], progress: Mapping[int, ShareProgress]) -> None:
+    def load(self, version: int, tables: MergedTables, progress: Mapping[int, ShareProgress]) -> None:
         """Go on from merged tables and the progress at that merge; raises ValueError if they do not fit the stream."""
+        self.exchange.map(tables.memory)
         for name, table in self.base.items():
-            copy_into(table, np.asarray(tables[name]))
+            copy_into(table, np.asarray(tables.arrays[name]))
         self.tables.broadcast()
         for share, worker in self.workers.items():
             if share in progress:
@@ -107,7 +115,7 @@ class ReplicaHost:
         """Go on from a merge, unless this was done.
 
         Arguments:
-            sent: what other workers sent for it: their `Changes` if each worker merges all rows, or else the
+            sent: what other workers sent for it: their `SentChanges` if each worker merges all rows, or else the
                 `MergedRows` of their parts. None stands for this worker.
         """
         if version <= self.version:
@@ -148,18 +156,17 @@ class ReplicaHost:
         words, steps = int(self.tally.words[share]), float(self.tally.steps[share])
         return ShareProgress(worker.state(), arrays, words, steps, self.tally.sums[share].tolist(), sums)
 
-    def changes(self) -> list[Changes | None]:
+    def changes(self) -> list[Any]:
         """The rows that the replicas changed since the last merge, for each of the parts in which they are merged."""
         return self.exchange.changes() if self.task.workers > 1 else [None]
-
-    def bytes_sent(self, changes: Sequence[Changes | None]) -> int:
-        """The bytes that other workers get of these."""
-        receivers = self.task.workers - 1 if self.task.parts == 1 else 1  # of each part
-        return receivers * size(part for part in changes if part is not None)
 
     def merge(self, changes: Sequence[Changes | None]) -> MergedRows:
         """Merge this worker's part of the rows; returns the merged ones, which `advance` sets."""
         return self.exchange.merge_part([part for part in changes if part is not None])
+
+    def all_tables(self) -> MergedTables:
+        """The merged tables."""
+        return MergedTables(dict(self.base), self.exchange.memory.name)
 
     def part_of_tables(self) -> Arrays:
         """The merged rows of this worker's part of all tables."""

@@ -9,11 +9,12 @@ back. Rows are merged by the rules and in the order of replicas on one machine, 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
+from embeddings.cluster.shared_memory import ForeignMemory, LostMemoryError, SharedMemory
 from embeddings.kernels.checked_build import register_rows
 from embeddings.kernels.merge_rows import (
     RULES,
@@ -28,6 +29,7 @@ from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
 
 MIN_ROWS = 1 << 10  # that are worth a thread
+GENERATIONS = 2  # of buffers in shared memory
 
 Item = TypeVar("Item")
 
@@ -47,8 +49,23 @@ class Segment(NamedTuple):
     last: int
 
 
-Changes = dict[tuple[int, Segment], Rows]  # by replica
+Changes = dict[tuple[int, Segment], Any]  # Rows by replica, or the places of their arrays in shared memory
 MergedRows = dict[Segment, Rows]
+
+
+class SentChanges(NamedTuple):
+    """What one of two workers sends to the other.
+
+    Arguments:
+        memory: the name of its shared memory.
+        mapped: that of the other worker which it has mapped; from then on, rows are sent there.
+        is_shared: whether `rows` has places in `memory`.
+    """
+
+    rows: Changes
+    memory: str
+    mapped: str
+    is_shared: bool
 
 
 class RowBuffer:
@@ -56,13 +73,15 @@ class RowBuffer:
 
     Arguments:
         parts: into which the rows are divided.
+        rows: the most rows that there are.
+        empty: allocates an array of a shape and type.
     """
 
-    def __init__(self, parts: int, segment: Segment, width: int) -> None:
-        room = -(-(segment.last - segment.first) // parts)
+    def __init__(self, parts: int, rows: int, width: int, empty: Callable[..., np.ndarray] = np.empty) -> None:
+        room = -(-rows // parts)
         self.counts = separate_zeros(parts, np.int64)
-        self.numbers = np.empty((parts, room), np.int64)
-        self.values = np.empty((parts, room, width), np.float32)
+        self.numbers = empty((parts, room), np.int64)
+        self.values = empty((parts, room, width), np.float32)
 
     def rows(self, part: int) -> Rows:
         """The rows of a part."""
@@ -88,26 +107,43 @@ class RowExchange:
         self.hosted = task.replicas_of(number)
         threads = task.threads_per_worker
         self.segments = [Segment(name, *bound) for name, table in base.items() for bound in bounds(len(table), threads)]
-        self.buffers = {
-            (replica, segment): RowBuffer(task.parts, segment, base[segment.name].shape[1])
+        self.memory, self.other_memory = SharedMemory(self.buffer_sizes()), ForeignMemory("")  # for two workers
+        self.is_mapped = False  # this worker's memory, by the other one
+        # rows of the last merge are read while those of the next one are written
+        self.generations = [self.new_buffers() for _ in range(GENERATIONS if self.memory.name else 1)]
+        self.buffers = self.generations[0]
+        self.merged: dict[Segment, RowBuffer] = {}  # this worker's part of the last merge
+        if task.parts > 1:
+            self.merged = {one: RowBuffer(1, self.part_size(one), base[one.name].shape[1]) for one in self.segments}
+        for copy in copies.values():
+            register_rows(copy.reshape(-1, copy.shape[2]), copy)
+
+    def buffer_sizes(self) -> list[int]:
+        """The bytes of the arrays of all buffers, if these can be shared: by two workers."""
+        is_shared = self.task.workers == 2 and self.task.parts == 1
+        sizes = [(last - first) * row for name, first, last in self.segments if is_shared
+                 for row in (8, self.base[name].shape[1] * 4)]  # fmt: skip
+        return sizes * len(self.hosted) * GENERATIONS
+
+    def new_buffers(self) -> dict[tuple[int, Segment], RowBuffer]:
+        """Buffers for the rows that each replica changes in each segment."""
+        empty = self.memory.empty if self.task.parts == 1 else np.empty
+        return {
+            (replica, segment): RowBuffer(
+                self.task.parts, segment.last - segment.first, self.base[segment.name].shape[1], empty
+            )
             for replica in self.hosted
             for segment in self.segments
         }
-        self.merged: dict[Segment, RowBuffer] = {}  # this worker's part of the last merge
-        if task.parts > 1:
-            self.merged = {one: RowBuffer(1, Segment("", 0, self.part_size(one)), base[one.name].shape[1])
-                           for one in self.segments}  # fmt: skip
-        for copy in copies.values():
-            register_rows(copy.reshape(-1, copy.shape[2]), copy)
 
     def compile(self) -> None:
         """Compile what finds and merges rows, while there are no changes."""
         self.changes()
         others = [replica for replica in range(self.task.replicas.count) if replica not in self.hosted]
-        nothing = [{(replica, one): Rows(np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
+        nothing: list[Changes] = [{(replica, one): Rows(np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
                     for replica in others for one in self.segments}]  # fmt: skip
         if self.task.parts == 1:
-            self.merge_all(nothing)
+            self.merge_all([SentChanges(nothing[0], "", "", False)])
         else:
             self.set_merged([self.merge_part(nothing)])
 
@@ -115,11 +151,13 @@ class RowExchange:
         """The most rows of a segment that one part has."""
         return -(-(segment.last - segment.first) // self.task.parts)
 
-    def changes(self) -> list[Changes | None]:
+    def changes(self) -> list[Any]:
         """The rows that the replicas changed since the last merge, for each of the parts; None for this worker's own.
 
-        They are valid until the next call.
+        Rows in shared memory are valid until the next call but one, others until the next one.
         """
+        self.generations.append(self.generations.pop(0))
+        self.buffers = self.generations[-1]
 
         def find(key: tuple[int, Segment]) -> None:
             replica, segment = key
@@ -130,10 +168,42 @@ class RowExchange:
             )  # fmt: skip
 
         self.in_threads(find, self.buffers)
+        if self.task.parts == 1:
+            return [self.changes_to_send()]
         return [
             None if part == self.own_part else {key: buffer.rows(part) for key, buffer in self.buffers.items()}
             for part in range(self.task.parts)
         ]
+
+    def changes_to_send(self) -> SentChanges:
+        """All changed rows."""
+        rows: Changes = {key: buffer.rows(0) for key, buffer in self.buffers.items()}
+        if self.is_mapped:
+            rows = {key: tuple(map(self.memory.place_of, one)) for key, one in rows.items()}
+        return SentChanges(rows, self.memory.name, self.other_memory.name, self.is_mapped)
+
+    def receive(self, sent: SentChanges) -> Changes:
+        """The changed rows that the other worker sent; LostMemoryError if its memory cannot be mapped."""
+        self.map(sent.memory)
+        self.is_mapped = bool(self.memory.name) and sent.mapped == self.memory.name
+        if not sent.is_shared:
+            return sent.rows
+        if self.other_memory.name != sent.memory:
+            raise LostMemoryError("rows in the memory of another worker were lost with it")
+        return {key: Rows(*map(self.other_memory.array, places)) for key, places in sent.rows.items()}
+
+    def map(self, memory: str) -> None:
+        """Map the memory of the other worker, if this is possible and not done."""
+        if memory and self.task.workers == 2 and memory != self.other_memory.name:
+            self.other_memory = ForeignMemory(memory)
+
+    def bytes_sent(self) -> int:
+        """The bytes of changed rows that other workers get."""
+        receivers = self.task.workers - 1 if self.task.parts == 1 else 1  # of each part
+        parts = [part for part in range(self.task.parts) if part != self.own_part]
+        return receivers * sum(
+            array.nbytes for one in self.buffers.values() for part in parts for array in one.rows(part)
+        )
 
     def merge_part(self, changes: Sequence[Changes]) -> MergedRows:
         """Merge this worker's part of the rows, of which other workers sent these changes; they are not set yet."""
@@ -150,8 +220,9 @@ class RowExchange:
         """This worker's part of the last merge."""
         return {segment: buffer.rows(0) for segment, buffer in self.merged.items()}
 
-    def merge_all(self, changes: Sequence[Changes]) -> None:
+    def merge_all(self, sent: Iterable[SentChanges]) -> None:
         """Merge all rows where they are, given the changes of other workers."""
+        changes = [self.receive(one) for one in sent]
 
         def merge(segment: Segment) -> None:
             merge_sent_rows_in_place(*self.merge_arguments(segment, changes))
@@ -210,8 +281,3 @@ def bounds(rows: int, threads: int) -> list[tuple[int, int]]:
     """Where the segments of a table begin and end: one for each thread, if that pays."""
     count = max(1, min(threads, rows // MIN_ROWS))
     return [*pairwise(np.linspace(0, rows, count + 1).astype(int).tolist())]
-
-
-def size(parts: Iterable[Changes]) -> int:
-    """The bytes of rows."""
-    return sum(rows.values.nbytes + rows.numbers.nbytes for part in parts for rows in part.values())

@@ -15,7 +15,7 @@ from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.exchange_statistics import ExchangeStatistics
 from embeddings.cluster.failure_counts import ADVICE, FailureCounts
 from embeddings.cluster.ray_runtime import explained, is_loss, is_lost_object
-from embeddings.cluster.replica_host import Report, ShareProgress
+from embeddings.cluster.replica_host import MergedTables, Report, ShareProgress
 from embeddings.cluster.shared_text import SentText
 from embeddings.models.parameters import Arrays
 
@@ -75,7 +75,7 @@ class WorkerPool:
         """Let all workers go on from the merged tables of this process, and from this progress."""
         self.version, self.merged, self.learned, self.progress = self.version + 1, [], {}, progress
         self.here_version = self.version
-        tables = self.ray.put(dict(self.here))
+        tables = self.ray.put(MergedTables(dict(self.here)))
         refs = {number: self.send_load(number, tables) for number in range(len(self.actors))}
         _, failures = self.wait(refs)
         for number, error in failures.items():
@@ -275,7 +275,7 @@ class WorkerPool:
             ClusterError: no worker is left that has them.
         """
         if self.here_version == self.version:
-            return self.ray.put(dict(self.here))
+            return self.ray.put(MergedTables(dict(self.here)))
         for other in [*self.current, *set(range(len(self.actors))) - self.current]:
             if other == number:
                 continue

@@ -10,7 +10,7 @@ from typing import Any
 
 from embeddings import registry
 from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.replica_host import ReplicaHost, ShareProgress
+from embeddings.cluster.replica_host import MergedTables, ReplicaHost, ShareProgress
 from embeddings.cluster.row_exchange import MergedRows
 from embeddings.cluster.shared_text import SentText
 from embeddings.cluster.text_piece import CountedWords, Fragment, TextPiece, merge_counted
@@ -76,7 +76,7 @@ class WorkerProcess:
         assert self.host is not None
         return self.host
 
-    def load(self, version: int, tables: Arrays, progress: dict[int, ShareProgress]) -> None:
+    def load(self, version: int, tables: MergedTables, progress: dict[int, ShareProgress]) -> None:
         """Go on from merged tables and from this progress."""
         self.replicas.load(version, tables, progress)
 
@@ -87,7 +87,7 @@ class WorkerProcess:
         self.replicas.advance(version, sent)
         report = self.replicas.learn(epochs, share, learning_rate_factor)
         changes = self.replicas.changes()
-        return replace(report, sent=self.replicas.bytes_sent(changes)), *changes
+        return replace(report, sent=self.replicas.exchange.bytes_sent()), *changes
 
     def changes(self) -> tuple[Any, ...]:
         """Send the changed rows of each part again, after a None."""
@@ -102,10 +102,10 @@ class WorkerProcess:
         self.replicas.advance(version, sent)
         return self.replicas.part_of_tables()
 
-    def all_tables(self, version: int, *sent: Any) -> tuple[int, Arrays]:
+    def all_tables(self, version: int, *sent: Any) -> tuple[int, MergedTables]:
         """Go on from a merge, and return the version and the merged tables."""
         self.replicas.advance(version, sent)
-        return version, dict(self.replicas.base)
+        return version, self.replicas.all_tables()
 
     def close(self) -> None:
         """Remove temporary files."""
