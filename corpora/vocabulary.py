@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.frequency_order import frequency_order
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, SettingError
-from embeddings.support.arrow_arrays import combine_chunks, to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow_arrays import combine_chunks, find_words, to_arrow, to_numpy, to_string_array
 from embeddings.support.arrow_files import write_table
 from embeddings.support.files import atomic_write
 from embeddings.support.word_counts import MAX_SUM, as_counts, sum_counts
@@ -126,14 +126,16 @@ class Vocabulary:
         """
         import pyarrow
 
-        sum_counts(np.concatenate([self.counts, other.counts]))  # pyarrow adds without a check for overflow
-        parts = [
-            pyarrow.table({"word": to_string_array(part.column), "count": to_arrow(part.counts)})
-            for part in (self, other)
-        ]
-        table = pyarrow.concat_tables(parts).group_by("word").aggregate([("count", "sum")])
-        table = table.sort_by([("count_sum", "descending"), ("word", "ascending")])
-        words, counts = combine_chunks(table.column("word")), to_numpy(combine_chunks(table.column("count_sum")))
+        sum_counts(np.concatenate([self.counts, other.counts]))  # numpy adds without a check for overflow
+        rows = find_words(other.column, self.column, len(self))
+        is_new = rows == len(self)
+        counts = np.concatenate([self.counts, other.counts[is_new]])
+        np.add.at(counts, rows[~is_new], other.counts[~is_new])
+        new = to_string_array(other.column).filter(to_arrow(is_new))
+        words = pyarrow.concat_arrays([to_string_array(self.column), new])
+        table = pyarrow.table({"word": words, "count": to_arrow(counts)})
+        table = table.sort_by([("count", "descending"), ("word", "ascending")])
+        words, counts = combine_chunks(table.column("word")), to_numpy(combine_chunks(table.column("count")))
         return Vocabulary(words, counts, total=self.total + other.total)
 
     def select(
