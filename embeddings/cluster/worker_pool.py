@@ -213,16 +213,16 @@ class WorkerPool:
     def gather(self) -> None:
         """Copy the merged tables of the workers into those of this process, unless these are the same."""
         workers = len(self.actors)
-        for number in range(workers if self.here_version < self.version else 0):
-            results: dict[int, Any] = {}
-            while not results:
-                merged = self.merged_for(number)
-                refs = {number: self.actors[number].part_of_tables.remote(self.version, *merged)}
-                results, failures = self.wait(refs)
-                self.replace(failures)
-            self.current.add(number)
-            for name, part in results[number].items():
-                self.here[name][number::workers] = part
+        missing = [*range(workers)] if self.here_version < self.version else []
+        while missing:
+            refs = {one: self.actors[one].part_of_tables.remote(self.version, *self.merged_for(one)) for one in missing}
+            results, failures = self.wait(refs)
+            self.current |= set(results)
+            for number, parts in results.items():
+                for name, part in parts.items():
+                    self.here[name][number::workers] = part
+            self.replace(failures)
+            missing = [*failures]
         self.here_version = self.version
 
     def replace(self, failures: Mapping[int, BaseException]) -> None:
