@@ -31,16 +31,24 @@ def json_rows(
         length += len(block)
     collector, n_lines = RecordCollector(file, columns, decoder), 0
     if length >= MIN_COMPILED:
-        text = b"".join(head)
-        stop = text.rfind(b"\n") + 1
-        head, n_lines = [text[stop:]], text.count(b"\n", 0, stop)
-        yield from record_rows(json_records([text[:stop]], file), file, columns, decoder, size, collector)
+        lines, head = divide_lines(head)
+        n_lines = sum(block.count(b"\n") for block in lines)
+        yield from record_rows(json_records(lines, file), file, columns, decoder, size, collector)
     blocks = chain(head, blocks)
     if collector.are_plain and not columns.keeps_columns:
         compiled = CompiledLines(blocks, collector, n_lines)
         yield from compiled
         blocks, n_lines = chain([compiled.rest], blocks), compiled.n_lines
     yield from record_rows(json_records(blocks, file, n_lines), file, columns, decoder, size, collector)
+
+
+def divide_lines(blocks: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """Return the blocks up to the last line end, and what follows."""
+    number = next((number for number in reversed(range(len(blocks))) if b"\n" in blocks[number]), None)
+    if number is None:
+        return [], blocks
+    stop = blocks[number].rindex(b"\n") + 1
+    return [*blocks[:number], blocks[number][:stop]], [blocks[number][stop:], *blocks[number + 1 :]]
 
 
 class CompiledLines:
