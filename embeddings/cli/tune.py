@@ -183,7 +183,8 @@ def search_settings(
     """Search, and report each trial; `search` are arguments of `embeddings.tune`."""
     from embeddings.eval.tuning.tune_settings import check_search, tune
 
-    check_search(trainer, search["out"], resume=search["resume"], force=search["force"])
+    known = {name: search[name] for name in ("metric", "resume", "force")}
+    check_search(trainer, search["out"], vary=search.get("vary", ()), **known)
     with ReadingBar(quiet) as reading, compiling(training_work(trainer)):
         encoded = text.encode(report=reading, threads=threads)
     fixed = [name for name in field_types(type(trainer)) if is_given(name)]

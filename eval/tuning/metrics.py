@@ -90,18 +90,30 @@ def new_metric(
         raise SettingError("validation requires the metric loss")
     if names and is_set:
         return SetMetric.read(names)
+    check_metric(metric, trainer)
     if is_loss:
-        check_predicts_words(trainer)
         return HeldOutLoss(0.05 if validation is None else validation, threads)
+    if labels is None:
+        raise SettingError(f"the metric {names[0]} requires labels: labelled texts that are not trained on")
+    return LabelMetricOfTexts.read(labels, corpus, names[0], half=half, k=k, size=size, threads=threads, seed=seed)
+
+
+def check_metric(metric: Metrics, trainer: Trainer) -> None:
+    """Refuse, before anything is read, a metric by which models of a trainer cannot be scored."""
+    if callable(metric):
+        return
+    names = [metric] if isinstance(metric, str) else list(metric)
+    if names == [LOSS]:
+        check_predicts_words(trainer)
+        return
+    if names and all(name.partition(":")[0] in SETS for name in names):
+        return
     if len(names) != 1:
         known = ", ".join(f"{kind}:FILE" for kind in SETS)
         raise SettingError(f"one metric is required, or several of {known}, got {', '.join(names) or 'none'}")
     if not trainer.reads_labels:
         known = ", ".join([*(f"{kind}:NAME or {kind}:FILE" for kind in SETS), *[LOSS] * trainer.predicts_words])
         raise SettingError(f"{trainer.trainer_name} cannot be scored by {names[0]!r}: choose {known}")
-    if labels is None:
-        raise SettingError(f"the metric {names[0]} requires labels: labelled texts that are not trained on")
-    return LabelMetricOfTexts.read(labels, corpus, names[0], half=half, k=k, size=size, threads=threads, seed=seed)
 
 
 def check_half(half: str, labels: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import SettingError
-from embeddings.eval.tuning.metrics import Metric, Metrics, new_metric
+from embeddings.eval.tuning.metrics import Metric, Metrics, check_half, check_metric, new_metric
 from embeddings.eval.tuning.search import Search, import_optuna
 from embeddings.eval.tuning.search_space import EPOCHS, Space, describe_space, search_space
 from embeddings.eval.tuning.study_folder import StudyFolder
@@ -88,7 +88,8 @@ def tune(
     check_budget(trials, seconds)
     base, constant = as_trainer(trainer, settings), {*fixed, *settings}
     threads, seed = check_threads_and_seed(threads, seed, base)
-    check_search(base, out, resume=resume, force=force)
+    check_half(half, labels)
+    check_search(base, out, metric=metric, vary=vary, resume=resume, force=force)
     text = as_corpus(corpus, base)
     scoring = new_metric(
         metric, base, text, labels=labels, half=half, k=k, size=size, validation=validation, threads=threads, seed=seed
@@ -122,8 +123,14 @@ def check_budget(trials: int | None, seconds: float | None) -> None:
     check_value("seconds", seconds, float | None, {"gt": 0, "ge": None, "le": 1e9})
 
 
-def check_search(trainer: Trainer, out: str | os.PathLike[str] | None, *, resume: bool, force: bool) -> None:
+def check_search(
+    trainer: Trainer, out: str | os.PathLike[str] | None, *, metric: Metrics, vary: Sequence[str], resume: bool,
+    force: bool,
+) -> None:  # fmt: skip
     """Refuse, before the corpus is read, a search that cannot run here or whose folder exists."""
+    check_metric(metric, trainer)
+    if vary:
+        search_space(trainer, vary)
     if resume and out is None:
         raise SettingError("resume requires out, the folder of the search")
     trainer.check_installation()
