@@ -167,4 +167,3 @@ huggingface = Segmenter(
     is_required=True, keeps_punctuation=True,
 )  # fmt: skip
 spacy = Segmenter("spacy", load_spacy, "spacy", ("spacy",), argument_name="the code of a language")
-SEGMENTERS = (jieba, fugashi, pythainlp, huggingface, spacy)
