@@ -45,9 +45,22 @@ def test_a_run_skips_cells_that_are_done(tmp_path, capsys):
     assert read_rows(folder / "results.tsv") == rows
 
 
-def test_the_table_of_the_documentation_is_that_of_the_runs():
-    folder = Path(__file__).parents[2] / "eval" / "results" / "replicas"
-    if not folder.exists():
-        pytest.skip("not measured yet")
+@pytest.mark.parametrize("name", ["replicas", "replicas-tried", "replica-intervals"])
+def test_the_table_of_the_documentation_is_that_of_the_runs(name):
+    folder = Path(__file__).parents[2] / "eval" / "results" / name
     rows = replica_study.summaries(read_rows(folder / "results.tsv"))
     assert (folder / "results.md").read_text(encoding="utf-8") == replica_study.table(rows)
+
+
+def test_another_measure_is_drawn():
+    cell = ["text", "skipgram", "3", "2"]
+    rows = [
+        dict(zip(replica_study.COLUMNS, [*cell, every, "mean", "0.05", "1", measure, value], strict=True))
+        for every, values in (("100", ("40", "3")), ("200", ("50", "2")))
+        for measure, value in zip((replica_study.SCORE, "questions-words"), values, strict=True)
+    ]
+    figure = replica_study.figure(replica_study.summaries(rows, "questions-words"), "questions-words")
+    (axes,) = figure.axes
+    (line,) = axes.lines
+    assert (list(line.get_xdata()), list(line.get_ydata())) == ([100, 200], [3.0, 2.0])
+    assert axes.get_ylabel() == "questions-words"
