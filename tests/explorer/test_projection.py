@@ -69,6 +69,17 @@ def test_the_cache_holds_a_bounded_number_of_maps(units, cache, monkeypatch):
     assert len(list(cache.iterdir())) == 3
 
 
+@pytest.mark.parametrize("header", [b"", b"(((((((((", b"{'descr': \0"])
+def test_a_damaged_map_in_the_cache_is_made_again(units, cache, monkeypatch, header):
+    monkeypatch.setattr(projection, "tsne", lambda components, seed, report: components[:, :2])
+    expected = projection.project(units, "tsne", 1, lambda points, done: None)
+    (path,) = cache.iterdir()
+    content = path.read_bytes()
+    path.write_bytes(content[:10] + header + content[10 + len(header) :] if header else b"")
+    np.testing.assert_array_equal(projection.project(units, "tsne", 1, lambda points, done: None), expected)
+    assert path.read_bytes() == content
+
+
 def test_a_missing_library_is_named_with_its_extra(units, cache, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "openTSNE", None)
     with pytest.raises(EmbeddingsError, match=r"embeddings-toolkit\[explore\]"):
