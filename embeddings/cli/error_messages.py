@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import click
 
-from embeddings.cli.command_classes import options_of, plugins_with
 from embeddings.errors import EmbeddingsError, shorten
 from embeddings.printable import printable
 from embeddings.setting_names import hint, our_name
@@ -32,6 +31,8 @@ def error_line(error: BaseException, arguments: Sequence[str]) -> str:
 
 def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
     """The message for an unknown option; it suggests the intended one, also for option names of other tools."""
+    from embeddings.cli.command_classes import options_of, plugins_with  # imports the registry: not for --help
+
     name = error.option_name
     if not name.startswith("--"):  # click reads -size as -s -i -z -e
         name = next((word for word in arguments if re.match(rf"-\w*{re.escape(name[1:])}", word)), name)
