@@ -130,7 +130,7 @@ class Vocabulary:
         rows = find_words(other.column, self.column, len(self))
         is_new = rows == len(self)
         counts = np.concatenate([self.counts, other.counts[is_new]])
-        np.add.at(counts, rows[~is_new], other.counts[~is_new])
+        counts[rows[~is_new]] += other.counts[~is_new]
         new = to_string_array(other.column).filter(to_arrow(is_new))
         words = pyarrow.concat_arrays([to_string_array(self.column), new])
         table = pyarrow.table({"word": words, "count": to_arrow(counts)})

@@ -53,7 +53,7 @@ class Report:
 
 
 class MergedTables(NamedTuple):
-    """Merged tables that a worker goes on from, and the shared memory of the one that sends them, if there is any."""
+    """The merged tables with which a worker continues, and the shared memory of their sender, if there is any."""
 
     arrays: Arrays
     memory: str = ""

@@ -37,7 +37,7 @@ def read_rows(read, data, size, columns):
 
 
 def read_csv(data, size, columns, min_compiled):
-    """The rows of a CSV file with compiled code from so many bytes on."""
+    """The rows of a CSV file, read by compiled code if it has at least `min_compiled` bytes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_rows, "MIN_COMPILED", min_compiled)
         return read_rows(lambda blocks, columns: csv_rows.csv_rows(blocks, "f", columns, ","), data, size, columns)
@@ -141,7 +141,7 @@ def lines(draw):
 
 
 def read_json(data, size, columns, policy, min_compiled):
-    """The rows of JSON lines with compiled code from so many bytes on, and the number of decoding errors."""
+    """The rows of JSON lines, read by compiled code from `min_compiled` bytes on, and the number of decoding errors."""
     decoder = Utf8Decoder(policy, "f")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_rows, "MIN_COMPILED", min_compiled)

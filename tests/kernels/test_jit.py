@@ -208,7 +208,7 @@ def test_a_private_cache_runs_what_it_contains(compiled_room, python, tmp_path):
 
 
 def write_generations(folder, days):
-    """Write versions of a kernel that were last used so many days ago."""
+    """Write versions of a kernel that were last used the given numbers of days ago."""
     for name, age in enumerate(days):
         generation = folder / str(name)
         generation.mkdir(parents=True)
