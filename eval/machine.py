@@ -48,5 +48,5 @@ def describe(record: dict[str, Any], versions: dict[str, str]) -> str:
     """A record with these versions in one line."""
     return (
         f"{record['processor']}, {record['cores_available']} of {record['cores']} cores; {record['system']}; "
-        f"{', '.join(f'{name} {number}' for name, number in versions.items())}; {record['date']}."
+        f"{', '.join(f'{name} {number}'.strip() for name, number in versions.items())}; {record['date']}."
     )

@@ -84,7 +84,7 @@ def command(
     from embeddings.corpora import Corpus
     from embeddings.eval.benchmark.job import model_configs
     from embeddings.eval.benchmark.result_table import summaries
-    from embeddings.eval.benchmark.runner import Benchmark, Interrupted
+    from embeddings.eval.benchmark.runner import Benchmark, BenchmarkError, Interrupted
     from embeddings.eval.benchmark.tool_selection import select_tools
 
     if resume and force:
@@ -114,6 +114,9 @@ def command(
     else:
         print_lines((benchmark.folder / "results.md").read_text(encoding="utf-8"))
     reading.report(f"saved results to {benchmark.folder}")
+    failed = next((one for one in summaries(rows) if not one.runs), None)
+    if failed is not None:
+        raise BenchmarkError(f"all runs of {failed.tool} with {failed.settings['trainer']} failed: {failed.error}")
 
 
 def word_test_options(additional: dict[str, Any]) -> list[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from embeddings.training.training_data import TrainingData
 
 
+MAX_LOSS = 1e8  # of an example: random vectors have less even with a million labels, so more has diverged
 AVERAGE = "average"  # in the record of a model whose tables are averages
 
 
@@ -38,8 +39,9 @@ class Interrupted(KeyboardInterrupt):
 
 
 def overflow(name: str, tally: Tally) -> TrainingError:
-    """The error for numbers that overflowed."""
-    return TrainingError(f"the {name} overflowed after {tally.done:,} {tally.unit}; use a lower learning_rate")
+    """The error for numbers that overflowed or are as large as only a diverged model has them."""
+    read = f"{tally.done:,} {tally.unit}"
+    return TrainingError(f"training diverged: the {name} became too large after {read}; use a lower learning_rate")
 
 
 def nothing_learned(data: "TrainingData", tally: Tally) -> CorpusError:
