@@ -92,12 +92,20 @@ class Program:
         """Where the program saves the vectors of a job."""
         return Path(self.fill(self.vectors, self.values_of(job)))
 
-    def convert(self, job: Job) -> None:
-        """Save the vectors of the program where a job expects them."""
+    def convert(self, job: Job, words: Sequence[str] = ()) -> None:
+        """Save the vectors of the program where a job expects them.
+
+        Arguments:
+            words: in decreasing frequency, for programs that save them in another order; other words follow.
+        """
         from embeddings.models.loading import load
 
         saved = self.saved_vectors(job)
-        load(saved, errors="replace").save(job.out, "word2vec-binary", force=True)
+        vectors = load(saved, errors="replace")
+        ordered = [word for word in words if word in vectors]
+        others = set(vectors.words).difference(ordered)
+        vectors = vectors.subset([*ordered, *(word for word in vectors.words if word in others)])
+        vectors.save(job.out, "word2vec-binary", force=True)
         if saved != Path(job.out):
             saved.unlink()
 

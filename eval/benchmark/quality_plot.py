@@ -19,24 +19,27 @@ LABELS = {
 def quality_figure(rows: Sequence[Row]) -> Any:
     """The matplotlib figure: a column for each model, a row for each test set with scores.
 
-    Further right is faster; higher is better, except for error rates.
+    Further right is faster; higher is better, except for error rates. Speed is that of training, or of whole runs if
+    a tool does not tell the former.
     """
     from matplotlib.figure import Figure
 
-    shown = [one for one in summaries(rows) if speed(one) is not None]
+    lines = [one for one in summaries(rows) if one.runs]
+    phase = "training" if all(speed(one, "training") for one in lines) else "whole"
+    shown = [one for one in lines if speed(one, phase) is not None]
     models = list(dict.fromkeys(map(model_of, shown)))
     candidates = [name for name in shown[0].scores if name in SETS or name.startswith(ERROR_OF)] if shown else []
     sets = [name for name in candidates if any(one.scores[name][0] is not None for one in shown)] or [next(iter(SETS))]
     figure = Figure(figsize=(1.5 + 4.5 * len(models), 1.2 + 2.6 * len(sets)), layout="constrained")
     grid = figure.subplots(len(sets), len(models), squeeze=False, sharex="col", sharey="row")
-    style = PlotStyle(shown)
+    style = PlotStyle(shown, phase)
     for column, model in enumerate(models):
         for row, name in enumerate(sets):
             axes = grid[row, column]
             style.draw_panel(axes, [one for one in shown if model_of(one) == model], name)
             axes.set_title(model if row == 0 else "")
             axes.set_ylabel(LABELS.get(name, name) if column == 0 else "")
-        grid[-1, column].set_xlabel("words per CPU second")
+        grid[-1, column].set_xlabel("words per CPU second" + " of the whole run" * (phase == "whole"))
     handles = style.legend_handles()
     longest = max(len(one.get_label()) for one in handles)
     columns = max(1, int(figure.get_figwidth() / (MARKER_WIDTH + LETTER_WIDTH * longest)))
@@ -44,10 +47,10 @@ def quality_figure(rows: Sequence[Row]) -> Any:
     return figure
 
 
-def speed(one: Summary) -> float | None:
-    """Words of the corpus per CPU second of training."""
-    words, wall, cpu = one.words_per_second, one.times["training_wall"], one.times["training_cpu"]
-    return words * wall / cpu if words and wall and cpu and cpu > 0 else None
+def speed(one: Summary, phase: str) -> float | None:
+    """Words of the corpus per CPU second of a phase, "training" or "whole"; None if its time is not known."""
+    seconds = one.times[f"{phase}_cpu"]
+    return one.words / seconds if seconds and seconds > 0 else None
 
 
 def model_of(one: Summary) -> str:
@@ -58,7 +61,8 @@ def model_of(one: Summary) -> str:
 class PlotStyle:
     """A colour for each tool and a marker for each configuration, the same in all panels."""
 
-    def __init__(self, shown: Sequence[Summary]) -> None:
+    def __init__(self, shown: Sequence[Summary], phase: str) -> None:
+        self.phase = phase
         self.colours = {tool: f"C{number}" for number, tool in enumerate(dict.fromkeys(one.tool for one in shown))}
         varying = [name for name in ("dim", "negatives", "threads") if len({one.settings[name] for one in shown}) > 1]
         self.names = {id(one): ", ".join(f"{name} {one.settings[name]}" for name in varying) for one in shown}
@@ -70,7 +74,9 @@ class PlotStyle:
         from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
         for tool, colour in self.colours.items():
-            points = [(speed(one), one.scores.get(name, (None,))[0], one) for one in shown if one.tool == tool]
+            points = [
+                (speed(one, self.phase), one.scores.get(name, (None,))[0], one) for one in shown if one.tool == tool
+            ]
             line = [(x, y) for x, y, _ in points if y is not None]
             if line:
                 axes.plot(*zip(*line, strict=True), color=colour, linewidth=1, alpha=0.4)
@@ -82,7 +88,7 @@ class PlotStyle:
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.xaxis.set_minor_formatter(NullFormatter())
-        speeds = [words for one in shown if (words := speed(one))]
+        speeds = [words for one in shown if (words := speed(one, self.phase))]
         axes.set_xlim(min(speeds) / 1.5, max(speeds) * 1.5)
         axes.margins(y=0.2)
         axes.grid(alpha=0.3)

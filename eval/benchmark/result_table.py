@@ -37,9 +37,9 @@ COMPLETE = 0.99  # a tool that reports reading a smaller share of the words did 
 class Summary:
     """The runs of one tool for one configuration.
 
-    `times` are median seconds by column, `ratios` the tool's over ours; memory is median bytes; `scores` are mean,
-    covered and total of each test set, `ranges` its lowest and highest score; `error` is that of the first failed run,
-    or that the tool did not read all words.
+    `words` are those of the corpus times the epochs; `times` are median seconds by column, `ratios` the tool's over
+    ours; memory is median bytes; `scores` are mean, covered and total of each test set, `ranges` its lowest and highest
+    score; `error` is that of the first failed run, or that the tool did not read all words.
     """
 
     settings: dict[str, Any]
@@ -47,6 +47,7 @@ class Summary:
     version: str
     runs: int
     failed: int
+    words: int
     times: dict[str, float | None]
     ratios: dict[str, float | None]
     words_per_second: float | None
@@ -80,7 +81,7 @@ def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: 
             ratios[name] = seconds / base
     shares = [row["words_read"] / (row["corpus_words"] * row["epochs"]) for row in runs if row.get("words_read")]
     incomplete = f"read only {100 * min(shares):.0f} % of the words" if min(shares, default=1) < COMPLETE else ""
-    wall = times["training_wall"]
+    wall, words = times["training_wall"], runs[0]["corpus_words"] * settings["epochs"]
     errors = [row["error"] for row in runs if row["error"]]
     values_by_set = {name: known_values(runs, name) for name in sets}
     return Summary(
@@ -89,9 +90,10 @@ def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: 
         version=runs[0]["version"],
         runs=len(runs) - len(errors),
         failed=len(errors),
+        words=words,
         times=times,
         ratios=ratios,
-        words_per_second=runs[0]["corpus_words"] * settings["epochs"] / wall if wall and wall > 0 else None,
+        words_per_second=words / wall if wall and wall > 0 else None,
         peak_memory=median_of(runs, "peak_memory"),
         private_memory=median_of(runs, "private_memory"),
         scores={

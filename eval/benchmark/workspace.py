@@ -41,7 +41,7 @@ def open_workspace(
     from embeddings.support.cache_folder import cache_folder
 
     with tempfile.TemporaryDirectory(prefix=".work-", dir=folder) as work:
-        workspace = Workspace(Path(work), len(encoded.ids), vectors, tests)
+        workspace = Workspace(Path(work), len(encoded.ids), vectors, tests, encoded.vocabulary.words)
         (write_documents if has_documents else write_words)(encoded, workspace.text)
         workspace.cache.mkdir()
         if kernels := cache_folder("kernels"):
@@ -53,13 +53,15 @@ def open_workspace(
 class Workspace:
     """A folder with a text of `words` words; the vectors of runs are saved in `vectors`, or deleted if that is None.
 
-    `tests` are options of `embeddings evaluate` that name test sets; None for no evaluation.
+    `tests` are options of `embeddings evaluate` that name test sets; None for no evaluation. `vocabulary` are the
+    distinct words in decreasing frequency.
     """
 
     folder: Path
     words: int
     vectors: Path | None = None
     tests: Sequence[str] | None = ()
+    vocabulary: Sequence[str] = ()
 
     @property
     def text(self) -> Path:
@@ -140,7 +142,7 @@ class Workspace:
         remove(program.saved_vectors(job))
         whole = self.start(command(job))
         try:
-            program.convert(job)
+            program.convert(job, self.vocabulary)
         except EmbeddingsError as error:
             raise CommandError(f"{program.name} saved no vectors that can be read: {error}") from None
         training = (whole.cpu - untrained.cpu, whole.wall - untrained.wall) if untrained else (None, None)

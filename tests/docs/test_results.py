@@ -14,7 +14,8 @@ from drawn import drawn_points
 from index_benchmarks import read_benchmark
 
 from embeddings import registry
-from embeddings.eval.benchmark import result_rows, result_table, tools
+from embeddings.eval.benchmark import result_rows, result_table, tool_selection, tools
+from embeddings.eval.benchmark.program import Program
 from embeddings.eval.index_quality.recall_plot import families
 from embeddings.eval.index_quality.recall_report import markdown_tables
 
@@ -22,11 +23,14 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "eval" / "results"
 
 
-@pytest.mark.parametrize("name", ["", "structured", "documents", "documents-speed"])
+@pytest.mark.parametrize("name", ["", "comparison", "structured", "documents", "documents-speed"])
 def test_comparison_tables_are_those_of_the_runs(name):
     folder = RESULTS / name
     machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
-    table = result_table.markdown(result_rows.read_rows(folder / "results.csv"), machine, [tools.OURS, *tools.PEERS])
+    programs = [tool_selection.describe_program(Program.read(path)) for path in sorted(folder.glob("*.toml"))]
+    shown = [tool for tool in [tools.OURS, *tools.PEERS, *programs] if tool.name in machine["tools"]]
+    shown.sort(key=lambda tool: list(machine["tools"]).index(tool.name))
+    table = result_table.markdown(result_rows.read_rows(folder / "results.csv"), machine, shown)
     assert (folder / "results.md").read_text(encoding="utf-8") == table
 
 

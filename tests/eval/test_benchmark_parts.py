@@ -372,6 +372,17 @@ def test_the_legend_fits_into_the_figure():
     assert whole.y0 <= box.y0 < box.y1 <= whole.y1
 
 
+def test_tools_of_unknown_training_time_are_drawn_by_whole_runs():
+    runs = [row(tool, 1, 1.0, wordsim353=0.5) for tool in ("embeddings", "gensim")]
+    (axes,) = [axes for axes in quality_plot.quality_figure(runs).axes if axes.get_xlabel()]
+    assert "whole" not in axes.get_xlabel()
+    runs[1] |= {"training_cpu": None, "training_wall": None}
+    (axes,) = [axes for axes in quality_plot.quality_figure(runs).axes if axes.get_xlabel()]
+    assert "whole" in axes.get_xlabel()
+    drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() != "None"]
+    assert drawn == [one["corpus_words"] * one["epochs"] / one["whole_cpu"] for one in runs]
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [({}, False), ({"schedule": "cosine"}, True), ({"warm_up": 0.1}, True), ({"tie": True}, True)],

@@ -88,6 +88,16 @@ def test_a_program_is_measured_and_its_vectors_are_converted(path, workspace):
     np.testing.assert_array_equal(vectors.matrix, [[3, 4, 5]] * 3)
 
 
+def test_vectors_are_ordered_by_the_frequency_of_the_words(path, workspace):
+    """Analogies are answered from the first words, and some programs save them in any order."""
+    (_, tool) = select_tools([str(path)], [CONFIG])
+    job = Job(CONFIG, 1, str(workspace.text), str(workspace.folder / "vectors.bin"))
+    replace(workspace, vocabulary=["unknown", "c", "a"]).measure(tool, job)
+    vectors = em.load(job.out)
+    assert vectors.words == ["c", "a", "b"]
+    np.testing.assert_array_equal(vectors.matrix, [[3, 4, 5]] * 3)
+
+
 def test_training_is_what_a_run_takes_more_than_one_without_epochs(path, workspace):
     path.write_text("can_skip_training = true\n" + DESCRIPTION)
     (_, tool) = select_tools([str(path)], [CONFIG])
