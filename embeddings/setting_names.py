@@ -73,7 +73,7 @@ THEIR_COMMANDS = {  # of fastText and word2vec
     "nn": "neighbours",
     "analogies": "analogy",
     "print-word-vectors": "export, or em.lookup in Python",
-    "print-sentence-vectors": "em.MeanVectorizer in Python",
+    "print-sentence-vectors": "embed",
     "dump": "info",
     "word2phrase": "phrases",
     "distance": "neighbours",
