@@ -9,7 +9,7 @@ from embeddings.corpora.word_rules import WordRules
 SAMPLES = Path(__file__).with_name("language_samples.tsv")
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "languages.md"
 PLACE = re.compile("(?<=<!-- examples -->\n).*(?=<!-- end of examples -->)", re.DOTALL)
-HEADER = "| language | text | settings | tokens before | tokens |\n| --- | --- | --- | --- | --- |\n"
+HEADER = "| language | text | settings | tokens, `alphanumeric` | tokens, `words` |\n| --- | --- | --- | --- | --- |\n"
 
 
 def tokens(text: str, **settings: str) -> list[str]:
