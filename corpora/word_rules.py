@@ -74,9 +74,10 @@ class WordRules:
             tokenizer = dataclasses.replace(tokenizer, **changes)
             changes = {name: getattr(tokenizer, name) for name in TOKENIZER_SETTINGS}
         elif changes:
-            raise SettingError(f"{', '.join(changes)} requires tokenizer words")
+            changed = " and ".join(f"{name}={value}" for name, value in changes.items())
+            raise SettingError(f"{changed} requires tokenizer=words")
         if self.language in ("tr", "az") and self.case == "keep":
-            raise SettingError(f"language {self.language} has rules of case only: it cannot be combined with case keep")
+            raise SettingError(f"language={self.language} has rules of case only: it cannot be combined with case=keep")
         resolved = {"tokenizer": tokenizer, "normalize": form, "fold": ",".join(foldings)}
         for name, value in {**resolved, **changes}.items():
             object.__setattr__(self, name, value)

@@ -75,7 +75,7 @@ class CommandLine(click.Group):
         try:
             arguments = list(map(without_credentials, arguments))
         except SettingError as error:
-            print_error(error, arguments, None)
+            print_error(error, arguments, None, self)
             sys.exit(EXIT_MISUSE)
         kwargs |= {"standalone_mode": False, "color": False if os.environ.get("NO_COLOR") else None}
         with TerminationSignals() as signals:
@@ -92,7 +92,7 @@ class CommandLine(click.Group):
                     click.echo("Interrupted", err=True)
                     code = EXIT_INTERRUPT
                 else:
-                    print_error(error, arguments, kwargs["color"])
+                    print_error(error, arguments, kwargs["color"], self)
                     code = exit_code(error)
         sys.exit(signals.exit_code(code if isinstance(code, int) else 0))
 
@@ -130,12 +130,12 @@ def is_interrupt(error: BaseException, signals: TerminationSignals) -> bool:
     return isinstance(error, KeyboardInterrupt | click.Abort) or bool(signals.received and not is_expected)
 
 
-def print_error(error: BaseException, arguments: list[str], color: bool | None) -> None:
-    """Print an error as one line, after its traceback if --debug is among the arguments."""
+def print_error(error: BaseException, arguments: list[str], color: bool | None, group: click.Group) -> None:
+    """Print an error of a command of a group as one line, after its traceback if --debug is among the arguments."""
     if "--debug" in arguments and not isinstance(error, click.ClickException):
         print_lines("".join(traceback.format_exception(error)), err=True)
     prefix = click.style("Error:", fg="red", bold=True)
-    click.echo(f"{prefix} {error_line(error, arguments)}", err=True, color=color)
+    click.echo(f"{prefix} {error_line(error, arguments, group)}", err=True, color=color)
 
 
 def exit_code(error: BaseException) -> int:

@@ -1,7 +1,7 @@
 """Errors as one line, in terms of command line options."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -10,23 +10,70 @@ from embeddings.printable import printable
 from embeddings.setting_names import hint, our_name
 from embeddings.settings import flag
 
-PYTHON_ARGUMENT = re.compile(r"\b([a-z_]+)=True\b")  # the remedy as the library names it
-SETTING_REMEDY = re.compile(r"\b(set|lower|raise|omit|select one with) (encoding|[a-z]+_[a-z_]+)\b(?!=)")
+NAME = "[a-z]+(?:_[a-z]+)*"
+ASSIGNMENT = re.compile(rf"(?<![\w'\"/.:,-])({NAME})=([^\s,;:()]+)")  # of a setting
+COMPOUND = re.compile(r"(?<![\w'\"/.:-])[a-z]+(?:_[a-z]+)+(?![\w'\"/=(-]|\.\w)")
+SUBJECTS = re.compile(rf"^{NAME}(?:(?:, | and | or ){NAME})*(?= (?:must|requires?|has|have|cannot|is too large)\b)")
+REMEDY = re.compile(rf"\b((?:set|lower|raise|omit|remove|requires?) )({NAME})(?=$|[,;]| (?:and|or|to)\b)")
+PYTHON_ARGUMENT = re.compile(r"\b([a-z_]+)=True\b")  # a remedy that is not an option of the command
 
 
-def error_line(error: BaseException, arguments: Sequence[str]) -> str:
-    """An error message as one line; remedies such as `force=True` and `lower min_count` become options."""
+def error_line(error: BaseException, arguments: Sequence[str], group: click.Group | None = None) -> str:
+    """An error message as one line; settings and remedies such as `force=True` become options of the command.
+
+    Arguments:
+        group: the group whose command the arguments name.
+    """
     if isinstance(error, click.NoSuchOption):
         return unknown_option(error, arguments)
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    line = shorten(printable(" ".join(message.split()))) or type(error).__name__
+    line = " ".join(message.split())
+    if group is not None and isinstance(error, EmbeddingsError):
+        line = with_options(line, named_options(group, arguments))
     line = PYTHON_ARGUMENT.sub(lambda match: flag(match[1]), line)
-    line = SETTING_REMEDY.sub(lambda match: f"{match[1]} {flag(match[2])}", line)
+    line = shorten(printable(line)) or type(error).__name__
     if isinstance(error, MemoryError):
         return f"out of memory: {line}"
     if isinstance(error, click.ClickException | EmbeddingsError | OSError):
         return line
     return f"unexpected {type(error).__name__}: {line}; --debug prints the traceback"
+
+
+def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, click.Option]:
+    """The options of the command that the arguments name, by the names of their settings."""
+    command: click.Command = group
+    for word in arguments:
+        if isinstance(command, click.Group):
+            command = command.get_command(click.Context(command), word) or command
+    named = {}
+    for option in command.params:
+        if isinstance(option, click.Option):
+            named |= dict.fromkeys((str(option.name), long_name(option)[2:].replace("-", "_")), option)
+    return named
+
+
+def long_name(option: click.Option) -> str:
+    """An option as it is typed."""
+    return next((name for name in option.opts if name.startswith("--")), option.opts[0])
+
+
+def with_options(line: str, options: Mapping[str, click.Option]) -> str:
+    """A message of the library with the names and values of settings as options."""
+
+    def named(match: re.Match[str]) -> str:
+        return long_name(options[match[0]]) if match[0] in options else match[0]
+
+    def assigned(match: re.Match[str]) -> str:
+        option = options.get(match[1])
+        if option is None:
+            return match[0]
+        if not option.is_flag:
+            return f"{long_name(option)} {match[2]}"
+        return long_name(option) if match[2] == "True" else (option.secondary_opts or [match[0]])[0]
+
+    line = SUBJECTS.sub(lambda match: re.sub(NAME, named, match[0]), line)
+    line = REMEDY.sub(lambda match: match[1] + re.sub(NAME, named, match[2]), line)
+    return COMPOUND.sub(named, ASSIGNMENT.sub(assigned, line))
 
 
 def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:

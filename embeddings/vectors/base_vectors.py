@@ -187,7 +187,7 @@ class BaseVectors(InteropMixin):
             SettingError: there are none.
         """
         if self.unknown_rows is None:
-            raise SettingError("these vectors have no row for unknown words; train them with unknown_rows")
+            raise SettingError("these vectors have no row for unknown words; train them with the setting unknown_rows")
         form = self.word_form or str
         names = [self.unknown_rows.name_of(form(word)) for word in words]
         return np.asarray(self.matrix[np.array([self.index(name) for name in names], np.int64)])

@@ -3,8 +3,9 @@
 import pytest
 from commands import refused
 
+from embeddings.cli import main
 from embeddings.cli.error_messages import error_line
-from embeddings.errors import CorpusError, OutputError
+from embeddings.errors import CorpusError, OutputError, SettingError
 
 TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
 
@@ -92,16 +93,63 @@ def test_remedies_of_the_library_become_options():
 
 
 @pytest.mark.parametrize(
-    ("message", "option"),
+    ("command", "message", "expected"),
     [
-        ("t.csv has several text columns; select one with text_column: a, b", "select one with --text-column: a, b"),
-        ("not UTF-8; to accept it, set encoding_errors to replace", "set --encoding-errors to replace"),
-        ("the most frequent is 'a' with 1; lower min_count", "lower --min-count"),
-        ("document 2 has no tag: tag every document, or omit tag_column", "omit --tag-column"),
+        (
+            "train skipgram",
+            "t.csv has several text columns; select one with text_column: a, b",
+            "with --text-column: a, b",
+        ),
+        (
+            "train skipgram",
+            "not UTF-8; to accept it, set encoding_errors to replace",
+            "set --encoding-errors to replace",
+        ),
+        ("train skipgram", "t.txt is UTF-16; set encoding to utf-16", "set --encoding to utf-16"),
+        ("train skipgram", "the most frequent is 'a' with 1; lower min_count", "lower --min-count"),
+        ("train paragraph-dbow", "document 2 has no tag: tag it, or omit tag_column", "omit --tag-column"),
+        (
+            "train skipgram",
+            "learning_rate must be in (0, 100], got nan",
+            "--learning-rate must be in (0, 100], got nan",
+        ),
+        ("train skipgram", "dim must be at least 1, got 0", "--dim must be at least 1, got 0"),
+        (
+            "train skipgram",
+            "tie=True requires one: remove tie or use another",
+            "--tie requires one: remove --tie or use",
+        ),
+        ("train skipgram", "shrink_window=False has no effect", "--fixed-window has no effect"),
+        (
+            "train skipgram",
+            "negatives=9 has no effect with objective=x: y",
+            "--negatives 9 has no effect with --objective x: y",
+        ),
+        ("phrases", "threshold and thresholds cannot be combined", "--threshold and --thresholds cannot be combined"),
+        ("phrases", "lexicon requires types", "--lexicon requires --types"),
+        ("neighbours", "learning_rate must be positive", "learning_rate must be positive"),
+        (
+            "train skipgram",
+            "'min_count' and a/min_count and min_count.txt",
+            "'min_count' and a/min_count and min_count.txt",
+        ),
+        ("train skipgram", "dim words of the window", "dim words of the window"),
     ],
 )
-def test_settings_in_remedies_become_options(message, option):
-    assert option in error_line(CorpusError(message), [])
+def test_settings_in_messages_become_options_of_the_command(command, message, expected):
+    assert expected in error_line(CorpusError(message), [*command.split(), "x"], main)
+
+
+def test_errors_of_settings_name_options():
+    assert refused(*TRAIN, "--min-learning-rate", "1", code=2).startswith(
+        "--min-learning-rate must be at most --learning-rate"
+    )
+    assert "--max-n above 0" in refused("train", "fasttext", "t", "-o", "x", "--max-n", "0", "--buckets", "9", code=2)
+
+
+def test_other_errors_stay_as_they_are():
+    assert error_line(OSError("min_count must be there"), ["train", "skipgram"], main) == "min_count must be there"
+    assert error_line(SettingError("min_count must be there"), [], main) == "min_count must be there"
 
 
 @pytest.mark.parametrize("name", ["evil\x1b[31m", "two\nlines"])

@@ -156,7 +156,7 @@ def test_tags_of_several_columns(documents, tmp_path):
     np.testing.assert_array_equal(inferred, known.matrix)
     concat = ["--combine", "concat", "--window", 2]
     message = refused("train", "paragraph-dm", documents, "-o", tmp_path / "c", *columns, *SMALL, *concat, code=1)
-    assert "tag_count=1" in message
+    assert "--tag-count 1" in message
     message = refused("train", "paragraph-dm", documents, "-o", tmp_path / "c", *columns, "--tag-count", 2, code=2)
     assert "combine=concat" in message
     message = refused("shift", documents, *columns, "--groups", "sea", "hill", code=1)

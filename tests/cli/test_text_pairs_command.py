@@ -40,7 +40,7 @@ def test_errors_are_one_line(rated, tmp_path):
         return commands.refused("train", "text-pairs", rated, "-o", tmp_path / "model", *SMALL, *options, code=code)
 
     assert "triplet-margin requires pairs with a negative text" in error("--objective", "triplet-margin", code=1)
-    assert "left_column and right_column must be set together" in error("--left-column", "first")
+    assert "--left-column and --right-column must be set together" in error("--left-column", "first")
     assert "no column 'third'" in error("--left-column", "first", "--right-column", "third", code=1)
     assert "kind of pairs must be one of" in error("--pairs", "strangers")
     (one := tmp_path / "one.tsv").write_text("a b\tc d\n")

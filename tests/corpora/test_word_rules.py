@@ -156,8 +156,8 @@ def test_rules_can_be_pickled():
         ({"case": "upper"}, "case must be one of lower, fold, keep, got 'upper'"),
         ({"fold": "accents,x"}, "fold must be among accents, width, .*, got 'x'"),
         ({"language": "de"}, "language must be one of tr, az, lt, el, got 'de'"),
-        ({"language": "tr", "case": "keep"}, "language tr has rules of case only: .* case keep"),
-        ({"tokenizer": "whitespace", "hyphens": "join"}, "hyphens requires tokenizer words"),
+        ({"language": "tr", "case": "keep"}, "language=tr has rules of case only: .* case=keep"),
+        ({"tokenizer": "whitespace", "hyphens": "join"}, "hyphens=join requires tokenizer=words"),
         ({"emoji": "no"}, "emoji must be one of drop, keep, as-words, got 'no'"),
     ],
 )

@@ -124,5 +124,5 @@ def test_command(tmp_path):
     more = em.load_model(tmp_path / "more")
     assert {"abé", "xy"} <= set(more.vocabulary.words)
     command = ["train", "sembei", tmp_path / "new", "-o", tmp_path / "x", *options, "--continue", tmp_path / "m"]
-    assert "max_n must be 4" in refused(*command, "--max-n", 2, code=2)
+    assert "--max-n must be 4" in refused(*command, "--max-n", 2, code=2)
     assert "tokenizer" in refused(*command, "--tokenizer", "words", code=2)
