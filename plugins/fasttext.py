@@ -162,9 +162,9 @@ class FastText(PredictionTrainer):
         super().__post_init__()
         check_ngrams(self.min_n, self.max_n, self.buckets or 1)
         if self.buckets and self.max_n == 0:
-            raise SettingError(f"buckets require n-grams: remove buckets={self.buckets} or raise max_n above 0")
+            raise SettingError(f"buckets={self.buckets} requires n-grams: raise max_n above 0")
         if self.position_weights and self.architecture != "cbow":
-            raise SettingError(f"position_weights require architecture=cbow, got {self.architecture}")
+            raise SettingError(f"position_weights requires architecture=cbow, got {self.architecture}")
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "words" (vocabulary, dim), "ngrams" (buckets, dim) and those of the objective.

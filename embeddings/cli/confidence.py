@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE = option(
     "--confidence",
-    "Show how certain the results are, by the replicates in FOLDER that `embeddings stability` has made of the model.",
+    "Show how certain the results are, by the trainings that `embeddings stability` saved in FOLDER.",
     "FOLDER",
 )
 

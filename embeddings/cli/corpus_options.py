@@ -140,10 +140,10 @@ def word_options() -> list[click.Parameter]:
         ),
         option(
             "--fold",
-            f"Make words equal that differ only in these, separated by commas: {', '.join(FOLDINGS)}.",
+            f"Treat words that differ only in these as equal: {', '.join(FOLDINGS)}; separate several by commas.",
             "LIST",
         ),
-        option("--language", "Apply the rules of case of this language.", list(LANGUAGES)),
+        option("--language", "Apply this language's rules of upper and lower case.", list(LANGUAGES)),
         option("--hyphens", "Split words at hyphens, or join them.  [default: split]", ["split", "join"]),
         option("--apostrophes", "Split words at apostrophes, or join them.  [default: join]", ["split", "join"]),
         option(
@@ -161,7 +161,7 @@ def phrase_options() -> list[click.Parameter]:
         option("--joiner", "String that joins the words of a phrase.", default="_"),
         option(
             "--phrase-mode",
-            "Replace every occurrence of a phrase by its token, or every second, so that its words are trained too.",
+            "Replace every occurrence of a phrase by its token, or every second one, which trains its words too.",
             ["replace", "alternate"],
             default="replace",
         ),

@@ -36,11 +36,11 @@ CORPUS_OPTIONS = [
     params=[
         click.Argument(["vectors"]),
         option(
-            "--corpus", "Show lines and contexts of this text, best the one that VECTORS were trained on.", "CORPUS"
+            "--corpus", "Show lines and contexts of this text, which should be the training text of VECTORS.", "CORPUS"
         ),
         option(
             "--confidence",
-            "Show how certain neighbours are, by the replicates in FOLDER that `embeddings stability` has made.",
+            "Show how certain neighbours are, by the trainings that `embeddings stability` saved in FOLDER.",
             "FOLDER",
         ),
         option("--documents", "Explore the documents of a saved model, by their tags.", bool),
@@ -49,7 +49,7 @@ CORPUS_OPTIONS = [
         ),
         option(
             "--projection",
-            "How to arrange the map: by t-SNE, which requires the extra `explore`, or by principal components.  "
+            "How the map is arranged: by t-SNE, which requires the extra `explore`, or by principal components.  "
             "[default: tsne if installed]",
             ["tsne", "pca"],
         ),

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
         option(
             "--counts/--no-counts",
-            "Write word counts, to OUT.vocab if the format does not store them.  [default: if it does]",
+            "Write word counts, to OUT.vocab if the format does not store them.  [default: only if the format does]",
             default=None,
         ),
         option("--table", "Table of a model, such as output or documents.", default="vectors"),
@@ -63,7 +63,12 @@ if TYPE_CHECKING:
             "--constant", "The a of sif, or the threshold of subsample.  [default: 0.001]", type=click.FloatRange(1e-9)
         ),
         option("--remove-components", "Remove the first N principal directions of texts.", 0, metavar="N"),
-        option("--pca", "Keep the next N principal directions of texts as components.", 1, metavar="N"),
+        option(
+            "--pca",
+            "Reduce the vectors to N components: the principal directions of texts after those of --remove-components.",
+            1,
+            metavar="N",
+        ),
         option(
             "--fit-on",
             "Learn directions (and frequencies, if there are no counts) from this text.  [default: expected of texts "

@@ -35,7 +35,7 @@ class CountingBar(Bar):
             "One discount for all orders and counts.  [default: three for each order, estimated from the counts]",
             type=float,
         ),
-        option("--memory", "GB of tables of n-grams; with less, CORPUS is read more often.", type=float, default=1.0),
+        option("--memory", "GB for tables of n-grams; with less, CORPUS is read more often.", type=float, default=1.0),
         *corpus_options.options(),
         corpus_options.VOCABULARY,
         *corpus_options.phrase_options(),

@@ -25,9 +25,12 @@ RETRAINING = ("epochs", "learning_rate")
     "quantize",
     params=[
         click.Argument(["model"]),
-        option("-o --out", "Output file, by custom .ftz.", "FILE", required=True),
+        option("-o --out", "Output file, usually with the extension .ftz.", "FILE", required=True),
         option("--cutoff", "Keep the N rows of words and n-grams of largest norm.  [default: all]", 1, metavar="N"),
-        option("--retrain", "Labelled texts to train the rows on that --cutoff keeps: those of the training.", "FILE"),
+        option(
+            "--retrain", "Train the rows that --cutoff keeps on these labelled texts, usually the training texts.",
+            "FILE",
+        ),
         option("--epochs", "Passes over the texts of --retrain.  [default: 5]", 1),
         option("--learning-rate", "Learning rate of --retrain.  [default: 0.05]", type=click.FloatRange(0, 100, True)),
         option("--dsub", "Components that share a code; more make the file smaller, and less accurate.", 1, default=2),

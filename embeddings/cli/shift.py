@@ -57,7 +57,7 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
             default=DEFAULT_OCCURRENCES,
         ),
         option(
-            "--fdr", "Rate of false discoveries among the words that are called changed.", "RATE", type=float,
+            "--fdr", "Rate of false discoveries among the words that are reported as changed.", "RATE", type=float,
             default=DEFAULT_FDR,
         ),
         option("--top", "Number of words to print.", 1, default=DEFAULT_TOP),

@@ -58,7 +58,7 @@ AFTER_TRAINING = option(
         ),
         option(
             "--resample-by",
-            "What is drawn from the text. Lines of one text are alike, so that lines give narrower intervals.",
+            "What is drawn from the text. Lines of one document are alike, so lines give narrower intervals.",
             ["documents", "lines"],
             default="documents",
         ),

@@ -96,7 +96,7 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
 def search_options(trainer: type[Trainer]) -> list[click.Parameter]:
     """The options of a search."""
     labels = [
-        option("--labels", "Labelled texts to score classifiers by: one half in the search, one at the end.", "FILE"),
+        option("--labels", "Labelled texts that score classifiers: one half in the search, one at the end.", "FILE"),
         option("-k k", "Labels to predict for each text.", 1, default=1, metavar="K"),
         option(
             "--size",
@@ -117,8 +117,8 @@ def search_options(trainer: type[Trainer]) -> list[click.Parameter]:
         option("--metric", f"Score of a trial: {metric_forms(trainer)}.", "METRIC", multiple=True, required=True),
         option(
             "--vary",
-            "Vary this setting: in the range that it declares, or in --vary dim=50..300, or among --vary "
-            "initializer=normal,xavier.  [default: all settings that declare a range and are not given]",
+            "Vary this setting: over its own range, as in --vary window, over a given range, as in dim=50..300, or "
+            "over given values, as in initializer=normal,xavier.  [default: all settings with a range that are not set]",
             "SETTING[=RANGE]",
             multiple=True,
         ),

@@ -92,8 +92,8 @@ class ObjectiveChoice(NegativeSampling):
     )
     proposals: Literal["unigram", "log-uniform"] = option(
         "unigram",
-        "Distribution of the sample with --objective sampled-softmax. unigram: count^noise_exponent; log-uniform: by "
-        "frequency rank only.",
+        "Distribution of the sample with --objective sampled-softmax. unigram: by count, as --noise-exponent says; "
+        "log-uniform: by frequency rank only.",
     )
     target_in_sample: bool = option(
         True,

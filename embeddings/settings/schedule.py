@@ -26,8 +26,8 @@ class Schedule(Settings):
     learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE)
     min_learning_rate: float | None = option(
         None,
-        "Learning rate at the end of training.  [default: learning_rate/10,000 with linear and cosine, /100 with "
-        "exponential, /10 with inverse-time and inverse-square-root, /16 with step, /32 with slanted-triangular]",
+        "Learning rate at the end of training.  [default: that at the start divided by 10,000 with linear and cosine, "
+        "100 with exponential, 10 with inverse-time and inverse-square-root, 16 with step, 32 with slanted-triangular]",
         ge=0,
     )
     schedule: ScheduleName = option(learning_rates.LINEAR, SCHEDULE)  # noqa: RUF009  # a Literal

@@ -31,7 +31,7 @@ class ClassifierSettings(Schedule, Dimension):
     )
     min_n: int = option(
         0,
-        "Minimum length of character n-grams, with --max-n.",
+        "Minimum length of character n-grams. Requires --max-n.",
         ge=0,
         le=MAX_NGRAM_LENGTH,
         search=SearchRange(choices=(2, 3), requires="max_n"),

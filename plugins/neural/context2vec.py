@@ -26,7 +26,7 @@ class Context2Vec(NeuralTrainer):
     trainer_name = "context2vec"
     fixed_settings = ("dim", "hidden_size", "input_dim", "objective")
     input_dim: int | None = option(
-        None, "Dimension of the words that the LSTMs read.  [default: half of dim]", ge=1, le=65536
+        None, "Dimension of the words that the LSTMs read.  [default: half of --dim]", ge=1, le=65536
     )
 
     def tables(self, size: int) -> dict[str, Table]:

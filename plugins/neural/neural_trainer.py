@@ -52,7 +52,7 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
         search=SearchRange(1e-5, 1e-2, log=True),
     )
     hidden_size: int | None = option(
-        None, "Numbers in the state of an LSTM that reads words.  [default: dim]", ge=1, le=65536
+        None, "Numbers in the state of an LSTM that reads words.  [default: as --dim]", ge=1, le=65536
     )
     max_length: int = option(100, "Words of a sentence; longer lines are cut into several.", ge=1, le=10_000)
     batch_words: int = option(
