@@ -118,7 +118,7 @@ def search_options(trainer: type[Trainer]) -> list[click.Parameter]:
         option(
             "--vary",
             "Vary this setting: over its own range, as in --vary window, over a given range, as in dim=50..300, or "
-            "over given values, as in initializer=normal,xavier.  [default: all settings with a range that are not set]",
+            "over given values, as in initializer=normal,xavier.  [default: all settings with a range, unless set]",
             "SETTING[=RANGE]",
             multiple=True,
         ),
