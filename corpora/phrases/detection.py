@@ -72,7 +72,8 @@ class Phrases(Settings):
         for threshold in self.min_scores:
             check_threshold(self.scoring, threshold)
         if len(self.min_scores) > self.passes:
-            raise SettingError(f"thresholds has {len(self.min_scores)} values, but there are {self.passes} passes")
+            values = len(self.min_scores)
+            raise SettingError(f"thresholds must have one value for each pass at most, got {values} for {self.passes}")
         load_connectors(self.connectors)
         if self.types is None:
             if self.lexicon is not None:

@@ -13,8 +13,9 @@ from embeddings.settings import flag
 NAME = "[a-z]+(?:_[a-z]+)*"
 ASSIGNMENT = re.compile(rf"(?<![\w'\"/.:,-])({NAME})=([^\s,;:()]+)")  # of a setting
 COMPOUND = re.compile(r"(?<![\w'\"/.:-])[a-z]+(?:_[a-z]+)+(?![\w'\"/=(-]|\.\w)")
-SUBJECTS = re.compile(rf"^{NAME}(?:(?:, | and | or ){NAME})*(?= (?:must|requires?|has|have|cannot|is too large)\b)")
-REMEDY = re.compile(rf"\b((?:set|lower|raise|omit|remove|requires?) )({NAME})(?=$|[,;]| (?:and|or|to)\b)")
+VERBS = "must|requires?|ha(?:s|ve) no effect|cannot be (?:combined|varied)|is too large"
+SUBJECTS = re.compile(rf"^{NAME}(?:(?:, | and | or ){NAME})*(?= (?:{VERBS})\b)")
+REMEDY = re.compile(rf"\b((?:set|lower|raise|omit|remove|requires?) )({NAME})(?=$|[,;:]| (?:and|or|to)\b)")
 PYTHON_ARGUMENT = re.compile(r"\b([a-z_]+)=True\b")  # a remedy that is not an option of the command
 
 
@@ -48,28 +49,29 @@ def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, cli
     named = {}
     for option in command.params:
         if isinstance(option, click.Option):
-            named |= dict.fromkeys((str(option.name), long_name(option)[2:].replace("-", "_")), option)
+            named |= dict.fromkeys((str(option.name), typed_name(option).lstrip("-").replace("-", "_")), option)
     return named
 
 
-def long_name(option: click.Option) -> str:
-    """An option as it is typed."""
-    return next((name for name in option.opts if name.startswith("--")), option.opts[0])
+def typed_name(option: click.Option) -> str:
+    """An option as it is typed, by the name of its setting if it has several."""
+    own = [name for name in option.opts if name.lstrip("-").replace("-", "_") == option.name]
+    return (own or option.opts)[0]
 
 
 def with_options(line: str, options: Mapping[str, click.Option]) -> str:
     """A message of the library with the names and values of settings as options."""
 
     def named(match: re.Match[str]) -> str:
-        return long_name(options[match[0]]) if match[0] in options else match[0]
+        return typed_name(options[match[0]]) if match[0] in options else match[0]
 
     def assigned(match: re.Match[str]) -> str:
         option = options.get(match[1])
         if option is None:
             return match[0]
         if not option.is_flag:
-            return f"{long_name(option)} {match[2]}"
-        return long_name(option) if match[2] == "True" else (option.secondary_opts or [match[0]])[0]
+            return typed_name(option) + " " + match[2].strip("'")
+        return typed_name(option) if match[2] == "True" else (option.secondary_opts or [match[0]])[0]
 
     line = SUBJECTS.sub(lambda match: re.sub(NAME, named, match[0]), line)
     line = REMEDY.sub(lambda match: match[1] + re.sub(NAME, named, match[2]), line)
