@@ -109,7 +109,7 @@ def command(
     with ReadingBar(quiet) as reading:
         encoded = text.encode(report=reading)
     if isinstance(source, Model) and source.record.get("corpus", encoded.fingerprint) != encoded.fingerprint:
-        note("these vectors were trained on another text or with other settings: contexts may be of other kinds")
+        note("these vectors were trained on another text or with other settings: its contexts may differ")
     with Bar(quiet, "reading contexts") as bar:
         inducer = new_inducer(source, encoded, method, fitted, fit_settings, threads, bar)
         result = inducer.induce(new_words, min_contexts=min_contexts)
@@ -137,7 +137,7 @@ def new_inducer(
             source, encoded, threads=threads, **settings,
             report=lambda done, total: bar.update(done, total, f"{done / 1e6:,.0f} M words"),
         )  # fmt: skip
-        cosine = f"the mean cosine of their vectors and images is {fitted.mean_cosine:.3f}"
+        cosine = f"the mean cosine of their vectors and the mapped contexts is {fitted.mean_cosine:.3f}"
         bar.report(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")
     return ContextInducer(source, encoded, fitted, threads=threads)
 
