@@ -88,7 +88,7 @@ def command(
     with ReadingBar(quiet) as reading:
         encoded = text.encode(report=reading, threads=threads)
     if encoded.fingerprint != source.record.get("corpus", encoded.fingerprint):
-        note("the model was trained on another text or with other settings: the results describe trainings on this text")
+        note("the model was trained on another text or with other settings; the results are those of this text")
     with Bar(quiet, "training") as bar:
         bar.report(costs(source, resamples + seeds))
         start = perf_counter()
