@@ -46,11 +46,11 @@ def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, cli
     for word in arguments:
         if isinstance(command, click.Group):
             command = command.get_command(click.Context(command), word) or command
-    named = {}
+    options: dict[str, click.Option] = {}
     for option in command.params:
         if isinstance(option, click.Option):
-            named |= dict.fromkeys((str(option.name), typed_name(option).lstrip("-").replace("-", "_")), option)
-    return named
+            options |= dict.fromkeys((str(option.name), typed_name(option).lstrip("-").replace("-", "_")), option)
+    return options
 
 
 def typed_name(option: click.Option) -> str:
@@ -62,10 +62,10 @@ def typed_name(option: click.Option) -> str:
 def with_options(line: str, options: Mapping[str, click.Option]) -> str:
     """A message of the library with the names and values of settings as options."""
 
-    def named(match: re.Match[str]) -> str:
+    def name(match: re.Match[str]) -> str:
         return typed_name(options[match[0]]) if match[0] in options else match[0]
 
-    def assigned(match: re.Match[str]) -> str:
+    def name_and_value(match: re.Match[str]) -> str:
         option = options.get(match[1])
         if option is None:
             return match[0]
@@ -73,9 +73,9 @@ def with_options(line: str, options: Mapping[str, click.Option]) -> str:
             return typed_name(option) + " " + match[2].strip("'")
         return typed_name(option) if match[2] == "True" else (option.secondary_opts or [match[0]])[0]
 
-    line = SUBJECTS.sub(lambda match: re.sub(NAME, named, match[0]), line)
-    line = REMEDY.sub(lambda match: match[1] + re.sub(NAME, named, match[2]), line)
-    return COMPOUND.sub(named, ASSIGNMENT.sub(assigned, line))
+    line = SUBJECTS.sub(lambda match: re.sub(NAME, name, match[0]), line)
+    line = REMEDY.sub(lambda match: match[1] + re.sub(NAME, name, match[2]), line)
+    return COMPOUND.sub(name, ASSIGNMENT.sub(name_and_value, line))
 
 
 def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
