@@ -53,7 +53,7 @@ BAD = [
     (["train", "skipgram", "text.txt", "-o", "there"], 1, ["there", "exists", "--force"]),
     (["train", "skipgram", "text.txt", "-o", "no/where/x"], 1, ["not a folder"]),
     (["train", "skipgram", "text.txt", "-o", "x", "--dim", "0"], 2, ["dim", "1", "65536", "0"]),
-    (["train", "skipgram", "text.txt", "-o", "x", "--rate", "nan"], 2, ["learning_rate", "100", "nan"]),
+    (["train", "skipgram", "text.txt", "-o", "x", "--rate", "nan"], 2, ["--learning-rate", "100", "nan"]),
     (["train", "skipgram", "text.txt", "-o", "x", "--threads", "0"], 2, ["--threads"]),
     (["train", "no-such", "text.txt", "-o", "x"], 2, ["trainer", "'no-such'", "cbow"]),
     (["train", "skipgram", "text.txt", "-o", "x", "--tokenizer", "t"], 2, ["tokenizer", "'t'"]),

@@ -51,7 +51,7 @@ def test_fit_is_what_python_gives(folder):
     trainer = em.TensorIndexing(min_phrases=50, fit_epochs=3)
     again = trainer.fit(folder / "vectors.bin", read_phrases(folder / "list.tsv"), threads=1)
     np.testing.assert_array_equal(model.compose("w1", "w2"), again.compose("w1", "w2"))
-    assert model.settings["min_phrases"] == 50
+    assert model.settings["--min-phrases"] == 50
 
 
 def test_neighbours_of_a_phrase(folder):
@@ -125,8 +125,8 @@ def test_held_out_phrases_and_ratings(folder):
         (["--rank", "7"], 2, ["rank", "6", "7"]),
         (["--phrase-list", "nowhere.tsv"], 1, ["nowhere.tsv"]),
         (["--joiner", "x"], 2, ["joiner", "'x'"]),
-        (["--joiner", "+"], 1, ["0 phrases", "100", "min_phrases"]),
-        (["--held-out", "0.9"], 2, ["held_out", "0.4", "0.9"]),
+        (["--joiner", "+"], 1, ["0 phrases", "100", "--min-phrases"]),
+        (["--held-out", "0.9"], 2, ["--held-out", "0.4", "0.9"]),
         (["--untyped", "--lexicon", "x"], 2, ["lexicon"]),
     ],
     ids=str,

@@ -158,7 +158,7 @@ def test_tags_of_several_columns(documents, tmp_path):
     message = refused("train", "paragraph-dm", documents, "-o", tmp_path / "c", *columns, *SMALL, *concat, code=1)
     assert "--tag-count 1" in message
     message = refused("train", "paragraph-dm", documents, "-o", tmp_path / "c", *columns, "--tag-count", 2, code=2)
-    assert "combine=concat" in message
+    assert "--combine concat" in message
     message = refused("shift", documents, *columns, "--groups", "sea", "hill", code=1)
     assert "document 0 has several tags" in message
 

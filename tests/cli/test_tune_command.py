@@ -106,7 +106,7 @@ ERRORS = {
     "no range": ([*WORDS, "--vary", "negatives"], "declares no range"),
     "unknown setting": ([*WORDS, "--vary", "windows"], "windows"),
     "metric": ([*WORDS, "--metric", "f2"], "f2"),
-    "labels": ([*CLASSIFIER, "--trials", 1, "--metric", "f1"], "requires labels"),
+    "labels": ([*CLASSIFIER, "--trials", 1, "--metric", "f1"], "requires --labels"),
     "label": ([*CLASSIFIER, *LABELS, "--metric", "f1:zz", "--trials", 1], "'zz'"),
     "unknown size": ([*CLASSIFIER, *LABELS, "--metric", "f1", "--trials", 1, "--size", "much"], "is not a size"),
     "missing": ([*CLASSIFIER, "--labels", "missing.txt", "--metric", "f1", "--trials", 1], "missing.txt"),
