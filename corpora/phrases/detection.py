@@ -72,8 +72,8 @@ class Phrases(Settings):
         for threshold in self.min_scores:
             check_threshold(self.scoring, threshold)
         if len(self.min_scores) > self.passes:
-            values = len(self.min_scores)
-            raise SettingError(f"thresholds must have one value for each pass at most, got {values} for {self.passes}")
+            numbers = f"{len(self.min_scores)} values for {self.passes} passes"
+            raise SettingError(f"thresholds must have at most one value for each pass, got {numbers}")
         load_connectors(self.connectors)
         if self.types is None:
             if self.lexicon is not None:

@@ -51,7 +51,7 @@ def test_fit_is_what_python_gives(folder):
     trainer = em.TensorIndexing(min_phrases=50, fit_epochs=3)
     again = trainer.fit(folder / "vectors.bin", read_phrases(folder / "list.tsv"), threads=1)
     np.testing.assert_array_equal(model.compose("w1", "w2"), again.compose("w1", "w2"))
-    assert model.settings["--min-phrases"] == 50
+    assert model.settings["min_phrases"] == 50
 
 
 def test_neighbours_of_a_phrase(folder):
