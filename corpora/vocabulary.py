@@ -260,14 +260,10 @@ def word_mask(
         for row, (word, count) in enumerate(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True)):
             verdict = rule(word, count)
             if verdict is not None and not isinstance(verdict, bool | np.bool_):
-                raise SettingError(
-                    f"the vocabulary rule must return True, False or None, got {verdict!r:.80} for {word!r}"
-                )
+                raise SettingError(f"vocabulary_rule must return True, False or None, got {verdict!r:.80} for {word!r}")
             is_selected[row] = is_selected[row] if verdict is None else verdict
     if not is_selected.any():
-        most = (
-            "" if documents is None else f"; the highest number of documents with a word is {documents.max(initial=0)}"
-        )
+        most = "" if documents is None else f"; no word is in more than {documents.max(initial=0)} documents"
         limits = f"min_count={min_count}, min_documents={min_documents}" + (" and the rule" if rule is not None else "")
         raise CorpusError(f"no word is left by {limits}{most}")
     return np.asarray(is_selected)
