@@ -1,4 +1,4 @@
-"""`embeddings neighbours`: nearest neighbours of words."""
+"""`embeddings neighbours`: nearest neighbours of words, or of documents."""
 
 from typing import Any
 
@@ -52,8 +52,9 @@ def command(
     searched = None if index is None else as_index(index, source, allow_faiss=allow_faiss)
     neighbours = source.most_similar_many(list(words), top=top, restrict=restrict, index=searched)
     report_lookups(source, words)
+    column = "document" if documents and not as_json else "word"
     rows = [
-        {"word": word, "neighbour": neighbour, "cosine": cosine}
+        {column: word, "neighbour": neighbour, "cosine": cosine}
         for word, nearest in zip(words, neighbours, strict=True)
         for neighbour, cosine in nearest
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,9 +24,27 @@ DOCUMENTS = "documents"  # the table of document vectors
 Infer = Callable[..., np.ndarray]
 
 
+class DocumentVectors(Vectors):
+    """Vectors of documents, whose words are tags."""
+
+    item_name: ClassVar[str] = "documents"
+
+
 def document_numbers(count: int) -> list[str]:
     """The names of documents without tags."""
     return [str(number) for number in range(count)]
+
+
+def document_vectors(model: "Model") -> DocumentVectors:
+    """The vectors of the training documents of a model; see `Model.documents`."""
+    table = model.tables.get(DOCUMENTS)
+    if table is None:
+        raise SettingError(f"{model.name} models have no document vectors; train paragraph-dbow or paragraph-dm")
+    names = document_numbers(len(table)) if model.tags is None else model.tags.to_pylist()
+    try:
+        return DocumentVectors(names, table)
+    except SettingError as error:
+        raise FormatError(f"the {model.name} model is broken: its tags do not fit its documents: {error}") from None
 
 
 def save_extras(model: "Model", folder: Path) -> None:
@@ -106,7 +124,8 @@ class ConcatenatedModels:
                     f"the models were trained on different documents, {len(first)} and {len(other)}, and cannot be "
                     "concatenated"
                 )
-        return Vectors(first.words, np.concatenate([first.matrix, *(other.matrix for other in others)], axis=1))
+        matrix = np.concatenate([first.matrix, *(other.matrix for other in others)], axis=1)
+        return DocumentVectors(first.words, matrix)
 
     @property
     def inferencers(self) -> list[Infer]:

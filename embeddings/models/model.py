@@ -10,11 +10,11 @@ import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_form import WordForm
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import SettingError
 from embeddings.models.document_vectors import (
     DOCUMENTS,
     Infer,
-    document_numbers,
+    document_vectors,
     installed_inferencer,
     load_extras,
     save_extras,
@@ -155,14 +155,7 @@ class Model(GapContexts, InteropMixin):
         Raises:
             SettingError: the model has none.
         """
-        table = self.tables.get(DOCUMENTS)
-        if table is None:
-            raise SettingError(f"{self.name} models have no document vectors; train paragraph-dbow or paragraph-dm")
-        names = document_numbers(len(table)) if self.tags is None else self.tags.to_pylist()
-        try:
-            return Vectors(names, table)
-        except SettingError as error:
-            raise FormatError(f"the {self.name} model is broken: its tags do not fit its documents: {error}") from None
+        return document_vectors(self)
 
     def infer(
         self,

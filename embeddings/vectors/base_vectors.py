@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class BaseVectors(InteropMixin):
     """Words and their rows. `Vectors` documents the arguments."""
 
     CACHED_ATTRIBUTES = ("unit_rows", "fingerprint", "unknown_rows")
+    item_name: ClassVar[str] = "words"  # of what has rows, in the plural, for messages
     tokenizer_file: Path | None = None  # the tokenizer.json that splits texts into the words, of formats that have one
 
     def __init__(
@@ -72,7 +73,7 @@ class BaseVectors(InteropMixin):
         return self.words[:MAX_COMPLETIONS]
 
     def __repr__(self) -> str:
-        return f"<Vectors: {len(self)} words, {self.dim} components>"
+        return f"<Vectors: {len(self)} {self.item_name}, {self.dim} components>"
 
     def find(self, word: object) -> int | None:
         """The row of a word with this spelling, or else with its form in the training text; None if there is none.
@@ -101,7 +102,7 @@ class BaseVectors(InteropMixin):
         """
         row = self.find(word)
         if row is None:
-            raise UnknownWordError(f"no vector for {word!r} among {len(self)} words{self._hint(word)}")
+            raise UnknownWordError(f"no vector for {word!r} among {len(self)} {self.item_name}{self._hint(word)}")
         return row
 
     def _hint(self, word: object) -> str:

@@ -37,10 +37,15 @@ def models(documents: Path) -> tuple[Path, Path]:
 
 
 def test_neighbours_of_documents(models):
-    rows = table(expect("neighbours", models[1], "--documents", "sea/0", "--top", 3).stdout)
-    assert [row["word"] for row in rows] == ["sea/0"] * 3
+    search = ["neighbours", models[1], "--documents", "sea/0", "--top", 3]
+    rows = table(expect(*search).stdout)
+    assert [row["document"] for row in rows] == ["sea/0"] * 3
     assert all(row["neighbour"].startswith("sea/") for row in rows)
-    assert "'sea'" in refused("neighbours", models[1], "--documents", "sea", code=1)
+    assert [row["word"] for row in json.loads(expect(*search, "--json").stdout)] == ["sea/0"] * 3
+    message = refused("neighbours", models[1], "--documents", "sea", code=1)
+    assert "'sea'" in message
+    assert "documents" in message
+    assert "words" not in message
 
 
 @pytest.mark.slow
