@@ -159,6 +159,11 @@ segmented = CharClassTokenizer("segmented", lambda character: character != SEPAR
 BUILT_IN = (words, alphanumeric, whitespace, ascii_whitespace, characters, codepoints)
 
 
+def token_name(tokenizer: str) -> str:
+    """Return what the tokens of a tokenizer of this name are called in messages."""
+    return "character" if tokenizer in (characters.name, codepoints.name) else "word"
+
+
 def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
     """Return an installed tokenizer (entry-point group `embeddings.tokenizers`), or the callable itself.
 

@@ -106,10 +106,11 @@ class ReadingBar(Bar):
     def summarize(self, encoded: "EncodedCorpus") -> None:
         """Report what the corpus contains."""
         from embeddings.corpora.script_advice import script_advice
+        from embeddings.corpora.tokenizers import token_name
 
         tokens, types = len(encoded.ids), len(encoded.vocabulary)
-        lines = quantity(len(encoded.sentences) - 1, "line")
-        self.report(f"read {quantity(tokens, 'word')} ({types:,} distinct) in {lines}")
+        lines, noun = quantity(len(encoded.sentences) - 1, "line"), token_name(encoded.meta["settings"]["tokenizer"])
+        self.report(f"read {quantity(tokens, noun)} ({types:,} distinct) in {lines}")
         files_of: dict[str, list[str]] = {}
         for name, column in encoded.meta["columns"].items():
             files_of.setdefault(column, []).append(name)
@@ -124,7 +125,7 @@ class ReadingBar(Bar):
             self.report(advice)
         unknown = tokens - encoded.meta["known_tokens"]
         if unknown:
-            self.report(f"skipped {quantity(unknown, 'word')} not in the vocabulary")
+            self.report(f"skipped {quantity(unknown, noun)} not in the vocabulary")
         if encoded.max_undercount:
             most = f"{encoded.max_undercount:,} per spelling"
             self.report(f"--max-types: counts may be too low by up to {most}; rarer ones may be lost")
@@ -138,7 +139,7 @@ class ReadingBar(Bar):
 
 
 class TrainingBar(Bar):
-    """Progress of training, in words."""
+    """Progress of training, in words or other units."""
 
     action = "training"
 

@@ -248,7 +248,7 @@ def resume_reporter(report: Callable[[str], None]) -> Callback:
 
     class ResumeReporter(Callback):
         def on_run_start(self, run_start: RunStart) -> None:
-            position = f"Resuming after {run_start.words:,} of {run_start.total_words:,} words"
+            position = f"Resuming after {run_start.words:,} of {run_start.total_words:,} {run_start.unit}"
             report(position if run_start.words else "No checkpoint found; starting from the beginning")
 
     return ResumeReporter()

@@ -12,7 +12,7 @@ from embeddings.cluster.cluster_run import ClusterRun
 from embeddings.cluster.cluster_task import ClusterData, ClusterTask
 from embeddings.cluster.divided_text import DividedText, can_divide, reads_shares
 from embeddings.cluster.ray_runtime import connected, explained
-from embeddings.cluster.shared_text import SentText, description_of, send_all, send_share
+from embeddings.cluster.shared_text import SentText, description_of, read_only, send_all, send_share
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.cluster.worker_process import WorkerProcess
 from embeddings.corpora.corpus import Corpus
@@ -161,7 +161,7 @@ class ClusterSession:
     def plan(self) -> Plan:
         """The plan of the run; workers get shares of the text, unless the plan reads it as a whole."""
         data, encoded = self.data, self.data.encoded
-        no_tokens = CorpusShare(no_items(np.int32), np.zeros(1, np.int64), 0, **description_of(encoded))
+        no_tokens = CorpusShare(read_only(np.zeros(0, np.int32)), np.zeros(1, np.int64), 0, **description_of(encoded))
         try:
             plan = data.settings.plan(replace(data, encoded=cast(EncodedCorpus, no_tokens)))
             stream = plan.stream
@@ -238,10 +238,3 @@ class ClusterSession:
 def number_of_parts(workers: int) -> int:
     """In how many parts rows are merged: two workers send each other all changed rows, which saves messages."""
     return 1 if workers <= MAX_DIRECT_WORKERS else workers
-
-
-def no_items(dtype: type) -> np.ndarray:
-    """An empty array like those of a memory-mapped file."""
-    array: np.ndarray = np.zeros(0, dtype)
-    array.setflags(write=False)
-    return array

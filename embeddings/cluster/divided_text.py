@@ -13,12 +13,13 @@ import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.ray_runtime import explained
-from embeddings.cluster.shared_text import SentText, read_only
+from embeddings.cluster.shared_text import SentText, description_of, read_only
 from embeddings.cluster.text_piece import CountedWords
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.file_ranges import divide_files
 from embeddings.corpora.reading.sources import File, RemoteFile, file_statuses
+from embeddings.corpora.tokenizers import token_name
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
 from embeddings.support.logs import notice
@@ -79,10 +80,9 @@ class DividedText:
             raise NoWordsError(f"no words found in {', '.join(source.name for source in corpus.sources)}")
         self.words: CountedWords = self.results({0: self.reduce(words)})[0]
         self.meta = self.describe([results[number][0] for number in range(workers)])
-        notice(
-            f"{workers} workers read {self.offsets[-1]:,} words ({len(self.words.vocabulary):,} distinct) in "
-            f"{perf_counter() - started:.1f} s"
-        )
+        unit, types = token_name(corpus.text_settings["tokenizer"]) + "s", len(self.words.vocabulary)
+        seconds = perf_counter() - started
+        notice(f"{workers} workers read {self.offsets[-1]:,} {unit} ({types:,} distinct) in {seconds:.1f} s")
 
     def results(self, refs: dict[int, Any]) -> dict[int, Any]:
         """The results of workers; a worker that is lost while the text is read ends the run."""
@@ -148,8 +148,7 @@ class DividedText:
 
     def sender(self, task: ClusterTask, share: CorpusShare) -> Callable[[int], SentText]:
         """A function that sends a worker its share."""
-        names = ("meta", "fingerprint", "max_undercount", "phrases")
-        description = {name: getattr(share, name) for name in names}
+        description = description_of(share)
 
         def send(number: int) -> SentText:
             begin, end = task.tokens_of(number)

@@ -83,7 +83,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def description_of(encoded: EncodedCorpus) -> dict[str, Any]:
+def description_of(encoded: EncodedCorpus | CorpusShare) -> dict[str, Any]:
     """What a share tells of the whole corpus."""
     fields = ("meta", "fingerprint", "max_undercount", "phrases")
     return {name: getattr(encoded, name) for name in fields}

@@ -63,7 +63,8 @@ class RunStart:
     Arguments:
         trainer: name of the trainer.
         fingerprint: what identifies the run in checkpoints: settings, seed, threads, corpus, package versions.
-        words: words already read, if the run is resumed.
+        words: words already read, if the run is resumed. A trainer that reads something else counts that; `unit` is its
+            name.
         total_words: words to read over all epochs.
     """
 
@@ -71,6 +72,7 @@ class RunStart:
     fingerprint: dict[str, Any]
     words: int
     total_words: int
+    unit: str = "words"
 
 
 class Callback:

@@ -85,7 +85,7 @@ class ShareOfStream(TokenStream):
     first_line: int
 
     def __init__(self, stream: TokenStream, all_bounds: list[int], offset: int, first_line: int) -> None:
-        super().__init__(stream.source, stream.make_block, stream.fill_from, stream.is_valid_block)
+        super().__init__(stream.source, stream.make_block, stream.fill_from, stream.is_valid_block, stream.unit)
         for name, value in (("all_bounds", all_bounds), ("offset", offset), ("first_line", first_line)):
             object.__setattr__(self, name, value)
 

@@ -80,8 +80,7 @@ class Run:
 
     def new_workers(self, frozen: np.ndarray | None) -> Sequence[Worker]:
         """The workers, one for each share, with compiled kernels."""
-        data, tally = self.data, self.tally
-        numbers = range(data.shares)
+        data, tally, numbers = self.data, self.tally, range(self.data.shares)
         workers = [Worker(data, self.plan, self.tables_of(number), tally, number, frozen) for number in numbers]
         workers[0].compile()
         return workers
@@ -147,8 +146,9 @@ class Run:
             self.resume(self.run_options.checkpoints)
             self.writer = CheckpointWriter(self.run_options.checkpoints, self.tally.done)
             self.record_merge()
+        name, tally = self.data.trainer, self.tally
         for callback in self.callbacks:
-            callback.on_run_start(RunStart(self.data.trainer, self.fingerprint, self.tally.done, self.tally.total))
+            callback.on_run_start(RunStart(name, self.fingerprint, tally.done, tally.total, tally.unit))
 
     def resume(self, checkpoints: Checkpoints) -> None:
         """Continue from the last checkpoint if requested and if there is one; otherwise clean up the folder."""

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,10 @@ class Stream(ABC):
     NamedTuple of arrays, which with the random state holds all that decides what is read next.
     """
 
-    unit: ClassVar[str] = "words"  # name of the units, in the plural
+    @property
+    def unit(self) -> str:
+        """The name of the units, in the plural."""
+        return "words"
 
     @property
     @abstractmethod
@@ -89,12 +92,14 @@ class TokenStream(Stream):
         make_block: makes a block with the field `cursor` of `embeddings.kernels.block.Block`.
         fill_from: as `embeddings.kernels.block.fill_block`.
         is_valid_block: as `embeddings.kernels.block.is_valid_block`.
+        unit: what the tokens are called, in the plural.
     """
 
     source: Any
     make_block: Callable[[], Any]
     fill_from: Callable[[Any, Any, np.ndarray], int] = fill_block
     is_valid_block: Callable[[Any, Any, int, int], bool] = is_valid_block
+    unit: str = "words"
 
     @property
     def units(self) -> int:

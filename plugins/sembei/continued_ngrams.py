@@ -10,7 +10,14 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError
 from embeddings.kernels.jit import allocating_entry_point
 from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, build_trie, find_ngrams
-from embeddings.plugins.sembei.ngram_vocabulary import CHUNK_SIZE, Ngrams, frequent_sequences, joiner_of, spell
+from embeddings.plugins.sembei.ngram_vocabulary import (
+    CHUNK_SIZE,
+    Ngrams,
+    frequent_sequences,
+    joiner_of,
+    spell,
+    token_unit,
+)
 from embeddings.training.continued_training import extend_vocabulary
 
 
@@ -47,7 +54,7 @@ def continued_ngrams(
     occurring = {word: count for word, count in zip(numbers, counts.tolist(), strict=True) if count}
     vocabulary = extend_vocabulary(previous, Vocabulary.from_counts(occurring), min_count=1, max_vocab=max_vocab)
     words = np.array([vocabulary.ids.get(word, NONE) for word in spellings], np.int32)
-    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), lines)
+    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), lines, token_unit(tokens))
 
 
 def previous_sequences(words: set[str], tokens: Sequence[str], max_n: int) -> tuple[NDArray[np.int32], list[str]]:

@@ -48,6 +48,7 @@ class Ngrams:
         words: (n-grams,) int32, their vocabulary indices; different tokens may spell the same string.
         tokens: number of different tokens of the corpus.
         lines: (lines + 1,) boundaries in its ids that no n-gram crosses.
+        unit: what its tokens are called, in the plural.
     """
 
     vocabulary: Vocabulary
@@ -55,6 +56,7 @@ class Ngrams:
     words: NDArray[np.int32]
     tokens: int
     lines: NDArray[np.int64]
+    unit: str
 
     @cached_property
     def trie(self) -> NgramTrie:
@@ -95,7 +97,7 @@ def frequent_ngrams(
         raise CorpusError(f"no n-gram occurs {min_count} times; lower min_count")
     tokens = encoded.vocabulary.words
     vocabulary, words = spell_ngrams(sequences, counts, tokens, max_vocab)
-    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), lines)
+    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), lines, token_unit(tokens))
 
 
 def parse_limits(per_length: str) -> list[int] | None:
@@ -258,6 +260,11 @@ def spell_ngrams(
 def joiner_of(tokens: Sequence[str]) -> str:
     """The string between the tokens of an n-gram: none between characters."""
     return "" if all(len(characters(token)) <= 1 for token in tokens) else "_"
+
+
+def token_unit(tokens: Sequence[str]) -> str:
+    """What the tokens are called, in the plural."""
+    return "words" if joiner_of(tokens) else "characters"
 
 
 def spell(sequences: NDArray[np.int32], tokens: Sequence[str], joiner: str) -> list[str]:

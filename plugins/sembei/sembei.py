@@ -243,13 +243,12 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             windows_per_draw=self.windows_per_draw,
             window=self.window,
         )
+        new_block = partial(new_lattice, longest, self.negatives, window=self.window)
         buffers = partial(new_lattice_buffers, longest, self.negatives, padded(self.dim), window=self.window)
         frozen: dict[int, np.ndarray] = {}  # the vectors of n-grams that are constant
         return Plan(
             tables={"words": rows, "right": output, "left": output},
-            stream=TokenStream(
-                source, lambda: new_lattice(longest, self.negatives, window=self.window), fill_lattice, is_valid_lattice
-            ),
+            stream=TokenStream(source, new_block, fill_lattice, is_valid_lattice, ngrams.unit),
             kernel=learn_summed if self.compositional else learn_block,
             operands=operands,
             buffers=lambda: buffers(max_parts=max_parts),

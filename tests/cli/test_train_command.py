@@ -45,6 +45,14 @@ def test_reports_what_it_reads_and_saves(text, tmp_path, trainer):
     assert em.load(tmp_path / "v").words[0] == "the"
 
 
+def test_a_trainer_that_reads_characters_says_so(text):
+    errors = expect("train", "sembei", text, "-o", "v", "--dim", 4, "--epochs", 1, "--threads", 1).stderr
+    assert re.search(r"read [\d,]+ characters \(", errors)
+    assert "characters/s" in errors
+    assert "words" not in errors
+    assert em.load_model("v").record["unit"] == "characters"
+
+
 def test_a_learning_rate_is_advised_for_long_training(text, monkeypatch):
     def advises(*options, trainer="skipgram"):
         return "--learning-rate 0.025" in expect("train", trainer, text, "-o", "v", *TINY, "--force", *options).stderr
