@@ -102,16 +102,10 @@ def train_best(
     folder = output_paths.search_folder(out)
     output_paths.check_training_outputs(out, None, text)
     output_paths.check_not_input([folder], output_paths.inputs())
-    is_new = not folder.exists()
-    try:
-        tuning = search_settings(
-            trainer, text, quiet=quiet, threads=threads, seed=seed, halving=False, out=folder, resume=resume,
-            force=force, **search_arguments(values),
-        )  # fmt: skip
-    except BaseException:
-        if is_new:
-            remove_empty(folder)
-        raise
+    tuning = search_settings(
+        trainer, text, quiet=quiet, threads=threads, seed=seed, halving=False, out=folder, resume=resume, force=force,
+        **search_arguments(values),
+    )  # fmt: skip
     save(write, tuning.result, out, force)
     finish(tuning, trainer, folder, out, as_json=as_json)
 
@@ -134,12 +128,3 @@ def finish(tuning: "Tuning", trainer: Trainer, folder: Path, out: str, *, as_jso
         shutil.rmtree(folder, ignore_errors=True)
     command = winning_command(tuning, trainer.trainer_name, (*NAMES, *COMMON), out)
     report(tuning, out, out, command, as_json=as_json, interrupted=INTERRUPTED if is_resumable else STOPPED)
-
-
-def remove_empty(folder: Path) -> None:
-    """Remove the folder of a search in which no trial succeeded."""
-    from embeddings.eval.tuning.study_folder import STUDY, TRIALS
-
-    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    if STUDY in names and names <= {STUDY, TRIALS}:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -30,10 +32,13 @@ class StudyFolder:
 
     Arguments:
         study: what identifies the search, as JSON values: only a search with the same continues it.
+        is_new: whether it is that of no earlier search. is_new_path: whether there was no folder at all.
     """
 
     path: Path
     study: dict[str, Any]
+    is_new: bool = False
+    is_new_path: bool = False
 
     @classmethod
     def create(
@@ -46,7 +51,8 @@ class StudyFolder:
             FormatError: a file in it is broken.
         """
         is_resumed = cls.check(path, resume=resume, force=force)
-        folder = cls(Path(path), to_jsonable(study))
+        is_new_path = not Path(path).exists()
+        folder = cls(Path(path), to_jsonable(study), is_new=not is_resumed, is_new_path=is_new_path)
         if is_resumed:
             folder.check_same()
             return folder, folder.read_trials()
@@ -76,6 +82,20 @@ class StudyFolder:
         content = read_versioned(Path(path) / STUDY, FORMAT_VERSION)
         check_fields(Path(path) / STUDY, content, {"study": dict})
         return cls(Path(path), content["study"])
+
+    @contextmanager
+    def removed_without_result(self) -> Iterator[None]:
+        """Remove a new folder if an error ends the search before there is a result, so that it can be repeated."""
+        try:
+            yield
+        except BaseException:
+            with suppress(OSError):
+                if self.is_new and {entry.name for entry in self.path.iterdir()} <= {STUDY, TRIALS}:
+                    for name in (TRIALS, STUDY):
+                        (self.path / name).unlink(missing_ok=True)
+                    if self.is_new_path:
+                        self.path.rmdir()
+            raise
 
     def check_same(self) -> None:
         """Refuse the folder of another search."""

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any, Literal
 
@@ -70,7 +71,8 @@ def tune(
         size: quantise classifiers so that their file has at most this many bytes.
         validation: the held-out text of the metric "loss": a path, or the share of the corpus that is held out, by
             default 0.05.
-        out: the folder of the search: trials, the best model, tables and a picture; none by default.
+        out: the folder of the search: trials, the best model, tables and a picture; none by default. If no trial
+            succeeds, a new folder is removed again.
         resume: continue the search in `out`, if there is one. force: replace it.
         threads: of training; by default all cores.
         seed: of the search and of each training run.
@@ -107,11 +109,12 @@ def tune(
         if out is not None:
             folder, earlier = StudyFolder.create(out, study, resume=resume, force=force)
         end = math.inf if seconds is None else perf_counter() + seconds
-        part = scoring.training_part(encoded, base)
-        source = text if part is encoded else part
-        search = Search(base, source, scoring, space, is_halving, threads, seed, end, folder, report, progress)
-        search.resume(earlier)
-        search.run(trials)
+        with nullcontext() if folder is None else folder.removed_without_result():
+            part = scoring.training_part(encoded, base)
+            source = text if part is encoded else part
+            search = Search(base, source, scoring, space, is_halving, threads, seed, end, folder, report, progress)
+            search.resume(earlier)
+            search.run(trials)
     return search.tuning
 
 

@@ -15,6 +15,7 @@ from embeddings.eval.suite import Suite
 from embeddings.eval.tuning import Judgement, TuningError, tune
 from embeddings.eval.tuning.metrics import new_metric
 from embeddings.eval.tuning.search_space import search_space
+from embeddings.eval.tuning.study_folder import StudyFolder
 from embeddings.settings import SearchRange, Settings, option
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.trainer import Trainer
@@ -240,6 +241,23 @@ def test_an_interrupt_during_training():
     assert len(tuning.trials) == 1
     with pytest.raises(KeyboardInterrupt):
         tune(Parabola(), TEXT, metric=lambda model: (_ for _ in ()).throw(KeyboardInterrupt), trials=5)
+
+
+def test_a_search_without_a_result_leaves_no_folder(tmp_path):
+    def unable(model):
+        raise CorpusError("nothing to score")
+
+    (tmp_path / "empty").mkdir()
+    for metric in (unable, lambda model: float("nan"), lambda model: (_ for _ in ()).throw(KeyboardInterrupt)):
+        for name in ("new", "empty"):
+            with pytest.raises((TuningError, KeyboardInterrupt)):
+                tune(Parabola(), TEXT, metric=metric, trials=1, out=tmp_path / name)
+    assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
+    StudyFolder.create(tmp_path / "earlier", {}, resume=False, force=False)
+    resumed, _ = StudyFolder.create(tmp_path / "earlier", {}, resume=True, force=False)
+    with pytest.raises(TuningError), resumed.removed_without_result():
+        raise TuningError
+    assert (tmp_path / "earlier" / "study.json").exists()
 
 
 def test_errors(pairs, tmp_path):
