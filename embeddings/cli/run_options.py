@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import option
+from embeddings.cli.options import is_given, option
 from embeddings.cli.output_paths import checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import File, resolve_source
@@ -196,8 +196,9 @@ def run_options_for(
     sizes = {"workers": workers, "threads_per_worker": threads_per_worker, "worker_timeout": worker_timeout}
     remote = cluster_for(cluster, {**sizes, "merge_every": merge_every, "rule": merge_rule})
     run_options = RunOptions(
-        **init, checkpoints=checkpoints, resume=resume, callbacks=callbacks, replicas=copies, cluster=remote
-    )
+        **init, checkpoints=checkpoints, resume=resume, callbacks=callbacks, replicas=copies, cluster=remote,
+        rate_advice=not is_given("learning_rate"),
+    )  # fmt: skip
     run_options.check(trainer)
     return run_options
 

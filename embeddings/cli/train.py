@@ -23,7 +23,6 @@ from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.settings import flag
 from embeddings.support.jsonable import to_jsonable
 from embeddings.training.compile_ahead import training_work
-from embeddings.training.replicas import MANY_REPLICAS, Replicas
 from embeddings.training.result import Interrupted, add_compile_seconds
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
@@ -149,7 +148,6 @@ def train_until_interrupted(
                 stack.enter_context(compiling(training_work(settings)))
                 encoded = text.encode(report=reading, threads=threads)
             reading.summarize(encoded)
-            advise_learning_rate(settings, len(encoded.ids), how.replicas, bar)
         compiled = compile_time.seconds - compiled
         try:
             with bar:
@@ -158,24 +156,6 @@ def train_until_interrupted(
             model, interrupted = interrupt.model, True
     add_compile_seconds(model.record, compiled)
     return model, interrupted
-
-
-def advise_learning_rate(settings: Trainer, words: int, replicas: Replicas | None, bar: TrainingBar) -> None:
-    """Report the learning rate that is better for long training or many replicas, unless the user set one."""
-    default = getattr(settings, "learning_rate", None)
-    if default is None or is_given("learning_rate"):
-        return
-    rate, reasons, total = default, [], words * getattr(settings, "epochs", 1)
-    if settings.long_training is not None:
-        limit, lower = settings.long_training
-        if total > limit and default > lower:
-            rate = lower
-            reasons.append(f"{total:,} training words (words x epochs), above {limit:,}")
-    if replicas is not None and replicas.count >= MANY_REPLICAS and settings.replica_rate_factor != 1:
-        rate *= settings.replica_rate_factor
-        reasons.append(f"{replicas.count} replicas, {MANY_REPLICAS} or more")
-    if reasons:
-        bar.report(f"{' and '.join(reasons)}: --learning-rate {rate:g} is usually better than {default:g}")
 
 
 def check_steps(model: Model) -> None:

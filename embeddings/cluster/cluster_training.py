@@ -27,6 +27,7 @@ from embeddings.registry import package_of
 from embeddings.training.corpus_share import CorpusShare, RemoteStream, WholeCorpusNeeded, share_bounds
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
+from embeddings.training.rate_advice import log_rate_advice
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import TokenStream
 from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, prepare
@@ -153,6 +154,7 @@ class ClusterSession:
 
     def train(self) -> Model:
         """Learn from the first unit to the last."""
+        log_rate_advice(self.data)
         plan = self.plan()
         self.check_shares(plan)
         self.check_memory(plan)

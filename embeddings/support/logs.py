@@ -32,7 +32,7 @@ notice_printers: list[Callable[[str], object]] = []  # of progress displays; the
 
 
 def notice(message: str) -> None:
-    """Log the reason for a delay, such as compilation, and show it in the progress display, if any."""
+    """Log what a user should know before waiting, such as the reason, and show it in the progress display, if any."""
     log.info(message)
     if notice_printers:
         notice_printers[-1](message)

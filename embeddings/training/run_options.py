@@ -37,6 +37,8 @@ class RunOptions:
         vocabulary_rule: which words of the corpus get vectors: a function of a word and its count that returns True to
             select the word whatever its counts are, False to drop it, or None to let the settings decide.
         cluster: an `embeddings.Cluster` of machines or processes to train on; if not given, this process trains.
+        rate_advice: log the learning rate that is usually better than the default, if there is one: for very long
+            training, or many replicas.
 
     Raises:
         SettingError: a value has the wrong type, or options exclude each other.
@@ -50,6 +52,7 @@ class RunOptions:
     replicas: Replicas | None = None
     vocabulary_rule: VocabularyRule | None = None
     cluster: RemoteTraining | None = None
+    rate_advice: bool = True
 
     def __post_init__(self) -> None:
         if self.checkpoints is not None and not isinstance(self.checkpoints, Checkpoints):
@@ -57,6 +60,7 @@ class RunOptions:
         if self.resume and self.checkpoints is None:
             raise SettingError("resume requires checkpoints to continue from")
         check_value("resume", self.resume, bool, {})
+        check_value("rate_advice", self.rate_advice, bool, {})
         if isinstance(self.callbacks, Callback) or not isinstance(self.callbacks, Iterable):
             raise SettingError(f"callbacks must be a list of embeddings.Callback, got {self.callbacks!r:.80}")
         object.__setattr__(self, "callbacks", tuple(self.callbacks))

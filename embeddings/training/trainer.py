@@ -28,6 +28,7 @@ from embeddings.settings import (
 from embeddings.training.continued_training import extend_corpus
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
+from embeddings.training.rate_advice import log_rate_advice
 from embeddings.training.run import Run
 from embeddings.training.run_options import RunOptions
 from embeddings.training.training_data import TrainingData, prepare
@@ -52,9 +53,8 @@ class Trainer(Settings, Capabilities):
     unsupported: what it can do with no settings, of "init", "freeze" and "continued".
     init_modes: how it can use pretrained vectors; see `embeddings.InitFrom`.
     long_training: the number of training words (words x epochs) above which another learning rate than the default is
-        better, and this rate; the command line reports it.
-    replica_rate_factor: the factor of the default learning rate that is better for many replicas; see
-        `embeddings.training.replicas`. The command line reports it.
+        better, and this rate; see `embeddings.training.rate_advice`.
+    replica_rate_factor: the factor of the default learning rate that is better for many replicas; see the same.
     accepts_run_options: whether it supports checkpoints, callbacks and initial vectors; `learn` must implement them.
     """
 
@@ -131,6 +131,7 @@ class Trainer(Settings, Capabilities):
         if run_options is not None and run_options.cluster is not None:
             return run_options.cluster.train(self, corpus, threads, seed, report, run_options)
         data = prepare(self, corpus, threads=threads, seed=seed, report=report, run_options=run_options)
+        log_rate_advice(data)
         compile_process.wait_for_stage()
         return self.learn(data)
 
