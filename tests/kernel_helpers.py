@@ -22,7 +22,6 @@ from embeddings.kernels.jit import allocating_entry_point
 from embeddings.kernels.logistic import logistic_loss, rational_sigmoid, scores_to_steps
 from embeddings.kernels.long_row_lists import scatter_add_row_list, sum_row_list
 from embeddings.kernels.noise_sampling import alias_table
-from embeddings.kernels.random_numbers import uniform_below, uniform_uint32
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import (
     PADDING,
@@ -109,18 +108,6 @@ def loss_of_scores(scores, m, p, n, weights):
 @allocating_entry_point
 def steps_of_scores(scores, m, p, n, weights, rate):
     scores_to_steps(scores, m, p, n, weights, rate)
-
-
-@allocating_entry_point
-def uniform_below_each(bits, n, out):
-    for i in range(bits.shape[0]):
-        out[i] = uniform_below(bits[i], n)
-
-
-@allocating_entry_point
-def uniform_uint32_each(bits, out):
-    for i in range(bits.shape[0]):
-        out[i] = uniform_uint32(bits[i])
 
 
 @allocating_entry_point

@@ -11,10 +11,9 @@ from typing import Any
 from numba import types
 
 from embeddings.kernels.jit import intrinsic
-from embeddings.kernels.matrix_products import codegen_of, load_int64, switch_on_count
+from embeddings.kernels.matrix_products import PARTIAL_SUMS, codegen_of, load_int64, switch_on_count
 from embeddings.kernels.vector_emitter import HAS_AVX512, VECTOR_BYTES, Emitter, int64
 
-PARTIAL_SUMS = 4  # of a sum whose terms would otherwise wait for each other
 ROW_TILE = 8 if HAS_AVX512 else 4  # vectors of a row at a time
 
 

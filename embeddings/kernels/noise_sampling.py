@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.kernels.jit import allocating_entry_point, entry_point, inline
+from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.random_numbers import LOW_MASK, UINT32_MAX, uniform_below, uniform_uint32
 
 
@@ -52,15 +52,6 @@ def draw_word(table: np.ndarray, bits: np.uint64) -> Any:
     threshold, alias = np.int64(table[i] & LOW_MASK), np.int64(table[i] >> np.uint64(32))
     is_alias = (threshold - uniform_uint32(bits)) >> 63  # -1 or 0; a comparison would be compiled as a branch
     return i ^ ((i ^ alias) & is_alias)
-
-
-@allocating_entry_point
-def draw_words(table: np.ndarray, bits: np.ndarray) -> np.ndarray:
-    """A word for each of `bits`, int64, same shape."""
-    drawn = np.empty(bits.shape[0], np.int64)
-    for i in range(bits.shape[0]):
-        drawn[i] = draw_word(table, bits[i])
-    return drawn
 
 
 def shared_noise_count(negatives: int) -> int:

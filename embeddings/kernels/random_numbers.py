@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.kernels.jit import allocating_entry_point, inline
+from embeddings.kernels.jit import inline
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -36,15 +36,6 @@ def uniform_below(bits: np.uint64, n: int) -> Any:
 def uniform_uint32(bits: np.uint64) -> np.int64:
     """A uniform integer in [0, 2^32), from the lower half of 64 random bits."""
     return np.int64(bits & LOW_MASK)
-
-
-@allocating_entry_point
-def random_sequence(key: np.uint64, n: int) -> np.ndarray:
-    """The first n random numbers of a key, uint64 (n,)."""
-    drawn = np.empty(n, np.uint64)
-    for i in range(n):
-        drawn[i] = random_bits(key, np.uint64(i))
-    return drawn
 
 
 def thread_keys(seed: int, threads: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Plans: what a trainer learns, declared once; training, checkpoints, resuming and saving follow from it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import DeclarationError
+from embeddings.kernels.checked_build import arrays_in
 from embeddings.kernels.row_operations import PADDING
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.parameters import VECTORS, Arrays
@@ -149,12 +150,3 @@ class Plan:
             return exported
         saved = {self.saved_name(name): table.unpad(arrays[name]) for name, table in self.tables.items()}
         return {name: array for name, array in saved.items() if name is not None}
-
-
-def arrays_in(operands: Any) -> Iterator[np.ndarray]:
-    """The arrays in nested tuples."""
-    for value in operands:
-        if isinstance(value, tuple):
-            yield from arrays_in(value)
-        elif isinstance(value, np.ndarray):
-            yield value

@@ -112,30 +112,29 @@ def test_an_edit_of_a_called_function_recompiles(compiled_room, run):
 
 OURS = """
 import embeddings, numpy as np
-from embeddings.kernels.noise_sampling import alias_table, draw_words
-from embeddings.kernels.random_numbers import random_sequence
+from embeddings.kernels.line_operations import gather_lines
 from room.entry import entry
-words = draw_words(alias_table(np.ones(1000)), random_sequence(np.uint64(1), 3))
-print(embeddings.__file__, *words, entry(np.uint64(2**63)))
+words, lines = np.zeros(2, np.int32), np.zeros(2, np.int64)
+gather_lines(np.arange(3, dtype=np.int32), np.array([1]), np.array([3]), words, lines)
+print(embeddings.__file__, *words, entry(1))
 """
 
 
 @pytest.mark.slow
 def test_an_edit_of_our_kernels_recompiles_all_that_call_them(tmp_path, root, room, run):
-    """Both `draw_words`, in another file than `uniform_below`, and a kernel of a foreign package."""
+    """Both `gather_lines`, in another file than `larger`, and a kernel of a foreign package."""
     ignored = shutil.ignore_patterns("__pycache__", "corpora", "eval", "plugins")
     shutil.copytree(root / "embeddings", tmp_path / "embeddings", ignore=ignored)
-    entry = ENTRY.replace("room.part import part", "embeddings.kernels.random_numbers import uniform_below")
-    (room / "entry.py").write_text(entry.replace("part(x)", "uniform_below(x, 1000)"))
+    entry = ENTRY.replace("room.part import part", "embeddings.kernels.integers import larger")
+    (room / "entry.py").write_text(entry.replace("part(x)", "larger(x, 5)"))
     path, *first = run(OURS)
     assert path == str(tmp_path / "embeddings" / "__init__.py")
-    assert len(set(first[:3])) == 3
-    assert first[3] == "5000"
-    file = tmp_path / "embeddings" / "kernels" / "random_numbers.py"
-    changed = file.read_text().replace("return np.int64(((bits", "return 7 + 0 * np.int64(((bits")
+    assert first == ["1", "2", "50"]
+    file = tmp_path / "embeddings" / "kernels" / "integers.py"
+    changed = file.read_text().replace('select(">")', 'select("<")')
     assert changed != file.read_text()
     file.write_text(changed)
-    assert run(OURS)[1:] == ["7", "7", "7", "70"]
+    assert run(OURS)[1:] == ["0", "1", "10"]
 
 
 def test_kernels_run_without_a_cache_folder(room, run, tmp_path):

@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from random_draws import draw_words, random_sequence
 from scipy.stats import chisquare
 
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.kernels.noise_sampling import alias_table, draw_words
-from embeddings.kernels.random_numbers import random_sequence, thread_keys
+from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.random_numbers import thread_keys
 
 
 def probabilities(table):

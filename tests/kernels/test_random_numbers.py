@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_helpers import uniform_below_each, uniform_uint32_each
+from random_draws import random_sequence, uniform_below_each, uniform_uint32_each
 from scipy.stats import chisquare
 
-from embeddings.kernels.random_numbers import random_sequence, thread_keys
+from embeddings.kernels.random_numbers import thread_keys
 
 # The first outputs of splitmix64 seeded with 1234567, as published with the reference code.
 SPLITMIX = [

@@ -5,13 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 from naive import Stream, blocks, single_context_windows, skipgram, skipgram_loss
+from random_draws import draw_words, random_sequence
 
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, FIRST, LAST
 from embeddings.kernels.matrix_products import UPDATE_TILE
-from embeddings.kernels.noise_sampling import draw_words
-from embeddings.kernels.random_numbers import random_sequence, thread_keys
+from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.step_buffers import report_loss
 from embeddings.models.parameters import random_rows, zero_rows
 from embeddings.settings import field_types
