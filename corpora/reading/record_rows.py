@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
-from embeddings.corpora.reading.record_columns import JsonNumber as JsonNumber
-from embeddings.corpora.reading.record_columns import KeptFields
+from embeddings.corpora.reading.record_columns import JsonNumber, KeptFields
 from embeddings.corpora.reading.text_rows import (
     MAX_ROW,
     AnyRows,
@@ -25,7 +24,6 @@ from embeddings.errors import CorpusError
 
 Cell = bytes | list[bytes]  # a text, or its tokens
 Record = tuple[str, dict[str, Any]]  # its position for messages, and its fields
-
 
 DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber)
 

@@ -6,28 +6,10 @@ CLOSING = "\"'\u201d\u2019\u00bb)\\]\u300d\u300f\uff09"  # quotes and brackets, 
 OPENING = "\"'\u201c\u2018\u00ab([\u300c\u300e\uff08"
 WIDE_STOPS = "\u3002\uff01\uff1f"  # of Chinese and Japanese, which have no space after them
 END = re.compile(rf"[.!?…]+[{CLOSING}]*\s+|[{WIDE_STOPS}]+[{CLOSING}]*\s*")
-ABBREVIATIONS = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "st",
-        "jr",
-        "sr",
-        "vs",
-        "no",
-        "vol",
-        "gen",
-        "col",
-        "capt",
-        "lt",
-        "rev",
-        "gov",
-        "ca",
-    ]
-)
+ABBREVIATIONS = frozenset((
+    "mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "vs", "no", "vol",
+    "gen", "col", "capt", "lt", "rev", "gov", "ca",
+))  # fmt: skip
 
 
 def split_sentences(text: str) -> list[str]:

@@ -13,7 +13,8 @@ from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.peekable_stream import PeekableStream
 from embeddings.corpora.reading.reader import BLOCK_SIZE, SourceReader
-from embeddings.corpora.reading.record_rows import JsonNumber, Record, complete_lines, field_value, json_records
+from embeddings.corpora.reading.record_columns import JsonNumber
+from embeddings.corpora.reading.record_rows import Record, complete_lines, field_value, json_records
 from embeddings.corpora.reading.sources import File, Source
 from embeddings.corpora.reading.text_rows import check_column_exists, describe
 from embeddings.corpora.reading.utf8 import Utf8Decoder, utf8_blocks

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.document_pairs import DOCUMENT_PAIRS, RULE, document_pairs
 from embeddings.corpora.reading.encodings import UTF8, check_encoding
 from embeddings.corpora.reading.pair_batch import PairBatch, PairChecks
-from embeddings.corpora.reading.record_rows import JsonNumber
+from embeddings.corpora.reading.record_columns import JsonNumber
+from embeddings.corpora.reading.record_rows import describe_field
 from embeddings.corpora.reading.sources import Source, resolve_source
 from embeddings.corpora.reading.table_columns import Columns, ColumnTable, is_table, open_columns
-from embeddings.corpora.reading.text_rows import describe, format_names
+from embeddings.corpora.reading.text_rows import format_names
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
 from embeddings.errors import CorpusError, SettingError, SingleTextError
 from embeddings.support.logs import log
@@ -203,8 +204,9 @@ def clean_texts(cells: list[Any], column: str | None, file: str, start: int, dec
     texts = []
     for row, cell in enumerate(cells, start + 1):
         if cell is not None and (not isinstance(cell, str) or isinstance(cell, JsonNumber)):
-            value = f"the number {cell:.20}" if isinstance(cell, JsonNumber) else f"a value {describe(cell)}"
-            raise CorpusError(f"{file}, row {row}: the text in column {column!r} must be a string, got {value}")
+            raise CorpusError(
+                f"{file}, row {row}: the text in column {column!r} must be a string, got {describe_field(cell)}"
+            )
         text = (cell or "").strip()
         texts.append(text if text.isascii() else encode_utf8(text, decoder, f"{file}, row {row}").decode())
     return texts

@@ -39,7 +39,7 @@ class WorkerProcess:
             if module != "__main__":  # sent as code
                 import_module(module)
         except ImportError as error:
-            missing = error.name
+            missing = error.name or module
         node, machine = ray.get_runtime_context().get_node_id(), socket.gethostname()
         return {"versions": versions, "missing": missing, "node": node, "machine": machine, "free": free_memory()}
 

@@ -55,12 +55,11 @@ class RunOptions:
     rate_advice: bool = True
 
     def __post_init__(self) -> None:
-        if self.checkpoints is not None and not isinstance(self.checkpoints, Checkpoints):
-            raise SettingError(f"checkpoints must be an embeddings.Checkpoints, got {self.checkpoints!r:.80}")
-        if self.resume and self.checkpoints is None:
-            raise SettingError("resume requires checkpoints to continue from")
+        check_type("checkpoints", self.checkpoints, Checkpoints)
         check_value("resume", self.resume, bool, {})
         check_value("rate_advice", self.rate_advice, bool, {})
+        if self.resume and self.checkpoints is None:
+            raise SettingError("resume requires checkpoints to continue from")
         if isinstance(self.callbacks, Callback) or not isinstance(self.callbacks, Iterable):
             raise SettingError(f"callbacks must be a list of embeddings.Callback, got {self.callbacks!r:.80}")
         object.__setattr__(self, "callbacks", tuple(self.callbacks))

@@ -47,9 +47,7 @@ class TrainingData:
     seed: int
     report: Report | None
     run_options: RunOptions = field(default_factory=RunOptions)
-    compiled_before: float = field(
-        default_factory=lambda: compile_time.seconds
-    )  # seconds of compilation before the run
+    compiled_before: float = field(default_factory=lambda: compile_time.seconds)  # seconds, before the run
 
     @property
     def trainer(self) -> str:
