@@ -68,6 +68,16 @@ def tag_values(array: Any, is_valid: bool, name: str, start: int, decoder: Utf8D
     return [decode_all(clean_strings(row, False, name, start + n, decoder)[0]) for n, row in enumerate(rows)]
 
 
+def column_values(array: Any, start: int, decoder: Utf8Decoder) -> list[Any]:
+    """Return the values of a column from row `start` on; the decoder handles strings that are not UTF-8."""
+    try:
+        values: list[Any] = array.to_pylist()
+    except UnicodeDecodeError:
+        cells, _ = clean_strings(array, False, decoder.name, start, decoder)
+        values = [None if cell is None else cell.decode() for cell in cells]
+    return values
+
+
 def decode_all(values: Iterable[bytes | None]) -> list[str]:
     """Return the strings that are not null."""
     return [value.decode() for value in values if value is not None]

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from embeddings.corpora.reading.compression import decompress, detect_compression, peek
 from embeddings.corpora.reading.csv_rows import N_CHECKED, NUMBER, CsvReader
-from embeddings.corpora.reading.data_tables import DataTable
+from embeddings.corpora.reading.data_tables import DataTable, conversion_errors
 from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.peekable_stream import PeekableStream
@@ -72,7 +72,7 @@ def open_columns(
         CorpusError: the source cannot be read, or has no columns.
     """
     if isinstance(source, DataTable):
-        yield arrow_table(source)
+        yield arrow_table(source, Utf8Decoder(encoding_errors, source.name))
     elif isinstance(source, File):
         with source.open_stream() as stream:
             yield from open_file(
@@ -112,7 +112,7 @@ def open_file(file: File, raw: PeekableStream, header: bool | None, reader: Sour
     if file_type is not None:
         if file_type is not FileType.ARROW_STREAM and (not file.is_regular or detect_compression(raw.head)):
             raise CorpusError(f"{name} is {file_type.value}, which must be a regular file without compression")
-        with arrow_errors(name, file_type), open_arrow(file, data, file_type) as table:
+        with arrow_errors(name, file_type), open_arrow(file, data, file_type, decoder) as table:
             yield table
         return
     data = reader.transcode(data, decoder)
@@ -127,7 +127,7 @@ def open_file(file: File, raw: PeekableStream, header: bool | None, reader: Sour
 
 
 @contextmanager
-def open_arrow(file: File, data: PeekableStream, file_type: FileType) -> Iterator[ColumnTable]:
+def open_arrow(file: File, data: PeekableStream, file_type: FileType, decoder: Utf8Decoder) -> Iterator[ColumnTable]:
     """Open a Parquet or Arrow file or an Arrow stream."""
     import pyarrow
 
@@ -139,15 +139,20 @@ def open_arrow(file: File, data: PeekableStream, file_type: FileType) -> Iterato
         schema = table.schema_arrow if file_type is FileType.PARQUET else opened.schema
 
         def read(columns: Sequence[str]) -> Iterator[Columns]:
-            return batch_columns(open_batches(table, source, file_type, schema, columns)[0], columns)
+            return batch_columns(open_batches(table, source, file_type, schema, columns)[0], columns, decoder)
 
         yield schema_table(file.name, schema, read)
 
 
-def arrow_table(source: DataTable) -> ColumnTable:
+def arrow_table(source: DataTable, decoder: Utf8Decoder) -> ColumnTable:
     """The columns of a table of another library."""
     table = source.open()
-    return schema_table(source.name, table.schema, lambda columns: batch_columns(table.batches(columns), columns))
+
+    def read(columns: Sequence[str]) -> Iterator[Columns]:
+        with conversion_errors(source.name):
+            yield from batch_columns(table.batches(columns), columns, decoder)
+
+    return schema_table(source.name, table.schema, read)
 
 
 def schema_table(name: str, schema: Any, read: Callable[[Sequence[str]], Iterator[Columns]]) -> ColumnTable:
@@ -162,12 +167,16 @@ def schema_table(name: str, schema: Any, read: Callable[[Sequence[str]], Iterato
     return ColumnTable(name, schema.names, texts, numbers, True, False, read)
 
 
-def batch_columns(batches: Iterable[Any], columns: Sequence[str]) -> Iterator[Columns]:
+def batch_columns(batches: Iterable[Any], columns: Sequence[str], decoder: Utf8Decoder) -> Iterator[Columns]:
     """Yield the values of columns of pyarrow batches."""
+    from embeddings.corpora.reading.arrow_columns import column_values
+
+    done = 0
     for batch in batches:
         for start in range(0, len(batch), BATCH_ROWS):
             part = batch.slice(start, BATCH_ROWS)
-            yield [part.column(column).to_pylist() for column in columns]
+            yield [column_values(part.column(column), done, decoder) for column in columns]
+            done += len(part)
 
 
 def batches_of(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -161,6 +161,19 @@ def test_unusable_pairs_are_refused(rows, facts):
     assert all(fact in str(error.value) for fact in facts), str(error.value)
 
 
+@pytest.mark.parametrize("kind", ["pandas", "parquet"])
+def test_columns_that_are_not_utf8_follow_encoding_errors(tmp_path, kind):
+    table = pd.DataFrame({"a": ["é", "b\ud800c"], "b": ["x", "y"]})
+    if kind == "parquet":
+        texts = pa.array(["é".encode(), b"b\xffc"], pa.binary())
+        texts = pa.StringArray.from_buffers(2, *texts.buffers()[1:])
+        table = tmp_path / "pairs.parquet"
+        pyarrow.parquet.write_table(pa.table({"a": texts, "b": ["x", "y"]}), table)
+    with pytest.raises(CorpusError, match="row 2 is not UTF-8 at byte 1"):
+        read(em.TextPairs(table))
+    assert [row[0] for row in read(em.TextPairs(table, encoding_errors="ignore"))] == ["é", "bc"]
+
+
 def test_lines_need_the_same_number_of_tabs(tmp_path):
     (tmp_path / "p.txt").write_text("a\tb\n\nc\n")
     with pytest.raises(CorpusError, match=r"p\.txt, line 3: expected 2"):
