@@ -2,10 +2,9 @@
 
 from embeddings.cluster.cluster_options import ClusterError
 from embeddings.cluster.exchange_statistics import ExchangeStatistics
-from embeddings.cluster.ray_runtime import one_line
+from embeddings.cluster.ray_runtime import ADVICE, one_line
 from embeddings.support.logs import log, notice
 
-ADVICE = "if there are checkpoints, resume continues from the last one"
 MAX_FAILURES = 3  # of a worker in one interval
 
 

@@ -6,6 +6,7 @@ import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from traceback import walk_tb
 from typing import Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from embeddings.support.logs import notice
 
 CONNECT_SECONDS = 10.0
 CLIENT_PORT = 10001
+ADVICE = "if there are checkpoints, resume continues from the last one"
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
@@ -27,14 +29,15 @@ def connected(cluster: ClusterOptions) -> Iterator[Any]:
 
     Raises:
         EmbeddingsError: Ray is not installed.
-        ClusterError: the cluster cannot be reached.
+        ClusterError: the cluster cannot be reached, or the connection to it is lost.
     """
     ray = import_extra("ray", "cluster", "training on a cluster")
     is_remote = cluster.local_workers is None
     if ray.is_initialized():
         if not is_remote:
             raise ClusterError(f"this program is connected to Ray already; use cluster {AUTO!r}, not a local one")
-        yield ray
+        with lost_connection(cluster):
+            yield ray
         return
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
@@ -48,10 +51,27 @@ def connected(cluster: ClusterOptions) -> Iterator[Any]:
     except Exception as error:  # of many types
         raise ClusterError(f"cannot reach the cluster {cluster.address}: {one_line(error)}") from None
     try:
-        with patch("ray._private.worker.print_to_stdstream", create=True):  # standard output is for results
+        with (
+            patch("ray._private.worker.print_to_stdstream", create=True),  # standard output is for results
+            lost_connection(cluster),
+        ):
             yield ray
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def lost_connection(cluster: ClusterOptions) -> Iterator[None]:
+    """Convert what Ray raises in this process to a ClusterError; it is of many types if the cluster is gone."""
+    try:
+        yield
+    except (EmbeddingsError, MemoryError):
+        raise
+    except Exception as error:
+        modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+        if not any(module.split(".")[0] == "ray" for module in modules):
+            raise
+        raise ClusterError(f"the cluster {cluster.address} failed: {one_line(error)}; {ADVICE}") from error
 
 
 def start(ray: Any, cluster: ClusterOptions) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 from embeddings.cluster.cluster_options import ClusterError
 from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.exchange_statistics import ExchangeStatistics
-from embeddings.cluster.failure_counts import ADVICE, FailureCounts
-from embeddings.cluster.ray_runtime import explained, is_loss, is_lost_object
+from embeddings.cluster.failure_counts import FailureCounts
+from embeddings.cluster.ray_runtime import ADVICE, explained, is_loss, is_lost_object
 from embeddings.cluster.replica_host import MergedTables, Report, ShareProgress
 from embeddings.cluster.shared_text import SentText
 from embeddings.models.parameters import Arrays
@@ -291,8 +291,8 @@ class WorkerPool:
 
     def close(self) -> None:
         """End all workers, after they have removed their files."""
-        closing = [actor.close.remote() for actor in self.actors]
-        with suppress(Exception):
+        with suppress(Exception):  # if the connection is lost, they end by themselves
+            closing = [actor.close.remote() for actor in self.actors]
             self.ray.wait(closing, num_returns=len(closing), timeout=CLOSE_SECONDS)
-        for actor in self.actors:
-            self.ray.kill(actor)
+            for actor in self.actors:
+                self.ray.kill(actor)
