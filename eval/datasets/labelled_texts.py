@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.record_rows import JsonNumber
+from embeddings.corpora.reading.record_columns import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.table_columns import open_columns
 from embeddings.errors import CorpusError, SettingError

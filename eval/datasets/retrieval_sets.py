@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embeddings.corpora.reading.record_rows import JsonNumber
+from embeddings.corpora.reading.record_columns import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.table_columns import open_columns
 from embeddings.errors import FormatError, SettingError

@@ -32,13 +32,12 @@ class StudyFolder:
 
     Arguments:
         study: what identifies the search, as JSON values: only a search with the same continues it.
-        is_new: whether it is that of no earlier search. is_new_path: whether there was no folder at all.
+        is_new: whether it was made for this search.
     """
 
     path: Path
     study: dict[str, Any]
     is_new: bool = False
-    is_new_path: bool = False
 
     @classmethod
     def create(
@@ -51,8 +50,7 @@ class StudyFolder:
             FormatError: a file in it is broken.
         """
         is_resumed = cls.check(path, resume=resume, force=force)
-        is_new_path = not Path(path).exists()
-        folder = cls(Path(path), to_jsonable(study), is_new=not is_resumed, is_new_path=is_new_path)
+        folder = cls(Path(path), to_jsonable(study), is_new=not Path(path).exists())
         if is_resumed:
             folder.check_same()
             return folder, folder.read_trials()
@@ -91,10 +89,7 @@ class StudyFolder:
         except BaseException:
             with suppress(OSError):
                 if self.is_new and {entry.name for entry in self.path.iterdir()} <= {STUDY, TRIALS}:
-                    for name in (TRIALS, STUDY):
-                        (self.path / name).unlink(missing_ok=True)
-                    if self.is_new_path:
-                        self.path.rmdir()
+                    shutil.rmtree(self.path)
             raise
 
     def check_same(self) -> None:

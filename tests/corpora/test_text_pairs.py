@@ -163,7 +163,7 @@ def test_unusable_pairs_are_refused(rows, facts):
 
 @pytest.mark.parametrize("kind", ["pandas", "parquet"])
 def test_columns_that_are_not_utf8_follow_encoding_errors(tmp_path, kind):
-    table = pd.DataFrame({"a": ["é", "b\ud800c"], "b": ["x", "y"]})
+    table = pd.DataFrame({"a": ["é", "b\ud800c"], "b": ["x", "y"]}, dtype=object)
     if kind == "parquet":
         texts = pa.array(["é".encode(), b"b\xffc"], pa.binary())
         texts = pa.StringArray.from_buffers(2, *texts.buffers()[1:])
