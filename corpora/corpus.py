@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from embeddings.corpora.corpus_cache.entries import entry_name, load_or_write
 from embeddings.corpora.corpus_cache.tempdir import new_folder
@@ -14,7 +14,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
 from embeddings.corpora.pair_encoding import PairFormat, check_pairs, write_pairs
 from embeddings.corpora.reading.duplicates import DuplicateFilter
-from embeddings.corpora.reading.encodings import check_encoding
+from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder
     from embeddings.corpora.phrases.phrase_config import PhraseConfig, PhraseSource
     from embeddings.corpora.segmenter_pool import SegmenterPool
-
-DecodingPolicy = Literal["strict", "replace", "ignore"]
 
 
 class Corpus:

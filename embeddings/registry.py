@@ -66,6 +66,8 @@ def package_of(kind: str, name: str) -> dict[str, str]:
 
 def load(kind: str, name: str) -> Any:
     """Import a plugin."""
+    if not isinstance(name, str):
+        raise RegistryError(f"the name of a {kind} must be a string, got {name!r:.80}")
     plugins = find_all(kind)
     if name not in plugins:
         advice = "" if plugins else "; to use a checkout, install it first: pip install -e ."

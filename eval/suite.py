@@ -8,7 +8,7 @@ from itertools import combinations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from embeddings.corpora.corpus import DecodingPolicy
+from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.text_pairs import PairColumns
 from embeddings.errors import SettingError
 from embeddings.eval.datasets.analogy_questions import Questions, read_questions

@@ -2,13 +2,15 @@
 
 import codecs
 import threading
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from embeddings.corpora.reading.peekable_stream import Read
 from embeddings.corpora.reading.utf8 import REPLACEMENT, Utf8Decoder
 from embeddings.errors import CorpusError, SettingError
+
+DecodingPolicy = Literal["strict", "replace", "ignore"]
 
 UTF8 = "utf-8"
 BYTE_ORDER_MARKS = {  # the longer ones first

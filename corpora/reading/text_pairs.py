@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.document_pairs import DOCUMENT_PAIRS, RULE, document_pairs
-from embeddings.corpora.reading.encodings import UTF8, check_encoding
+from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, check_encoding
 from embeddings.corpora.reading.pair_batch import PairBatch, PairChecks
 from embeddings.corpora.reading.record_columns import JsonNumber
 from embeddings.corpora.reading.record_rows import describe_field
@@ -19,6 +19,7 @@ from embeddings.corpora.reading.table_columns import Columns, ColumnTable, is_ta
 from embeddings.corpora.reading.text_rows import format_names
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
 from embeddings.errors import CorpusError, SettingError, SingleTextError
+from embeddings.settings import check_value
 from embeddings.support.logs import log
 
 COLUMNS = "columns"
@@ -124,9 +125,12 @@ class TextPairs:
             raise CorpusError("pairs require a source: a path, a table or an iterable")
         self.sources: list[Source] = [item for source in sources for item in resolve_source(source)]
         self.kinds = check_kinds(kinds)
+        if not isinstance(columns, PairColumns | None):
+            raise SettingError(f"columns must be an embeddings.PairColumns, got {columns!r:.80}")
         self.columns = columns or PairColumns()
         self.text_column, self.title_column = text_column, title_column
-        self.encoding, self.encoding_errors = check_encoding(encoding), encoding_errors
+        self.encoding = check_encoding(encoding)
+        self.encoding_errors = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
         self.n_pairs = self.n_empty = 0  # of the last complete iteration
 
     @property
@@ -180,13 +184,13 @@ class TextPairs:
 
 def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
     """The kinds of pairs, each once."""
-    names = tuple(dict.fromkeys([kinds] if isinstance(kinds, str) else kinds))
+    names = [kinds] if isinstance(kinds, str) or not isinstance(kinds, Iterable) else [*kinds]
     for name in names:
         if name not in KINDS:
-            raise SettingError(f"a kind of pairs must be one of {', '.join(KINDS)}, got {name!r}")
+            raise SettingError(f"a kind of pairs must be one of {', '.join(KINDS)}, got {name!r:.80}")
     if not names:
         raise SettingError(f"a kind of pairs is required: one or several of {', '.join(KINDS)}")
-    return names
+    return tuple(dict.fromkeys(names))
 
 
 def row_batch(columns: PairColumns, values: Columns, file: str, start: int, decoder: Utf8Decoder) -> PairBatch:

@@ -58,6 +58,12 @@ def test_unknown_plugins_are_refused_with_the_installed_ones():
     assert isinstance(error.value, EmbeddingsError | LookupError)
 
 
+def test_a_name_is_a_string():
+    for name in (["the", "cat"], 5):
+        with pytest.raises(RegistryError, match="trainer must be a string"):
+            registry.load("trainer", name)
+
+
 def test_a_name_provided_by_two_packages(install):
     install("gamma", "twin = gamma_module:Twin", "class Twin: pass")
     install("delta", "twin = delta_module:Twin", "class Twin: pass")

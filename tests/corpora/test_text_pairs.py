@@ -231,9 +231,12 @@ def test_a_corpus_without_blank_lines_has_no_titles(tmp_path):
 
 
 def test_kinds_are_checked():
-    for kinds in ("titles", []):
+    for kinds in ("titles", [], 5, [["columns"]]):
         with pytest.raises(SettingError, match="kind"):
             em.TextPairs(ROWS, kinds=kinds)
+    for name, value in (("columns", "a"), ("encoding_errors", "drop")):
+        with pytest.raises(SettingError, match=name):
+            em.TextPairs(ROWS, **{name: value})
     with pytest.raises(SettingError, match="together"):
         em.PairColumns(left="a")
 
