@@ -138,6 +138,7 @@ def test_errors(folder, options, message):
     assert not list(folder.glob("m*"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupt_saves_the_best_and_is_resumed(folder):
     command = [sys.executable, "-m", "embeddings", "train", "classifier", "train.txt", *map(str, SEARCH), "--dim", "6"]

@@ -60,7 +60,10 @@ def test_an_index_of_documents(models, tmp_path, kind):
     assert "other vectors" in refused(*search, *consent, "--index", tmp_path / "words", code=2)
 
 
-@pytest.mark.parametrize("extension", [".parquet", ".npy", ".kv", ".bin", ".txt", ".arrow"])
+@pytest.mark.parametrize(
+    "extension",
+    [".parquet", ".npy", *(pytest.param(name, marks=pytest.mark.slow) for name in (".kv", ".bin", ".txt", ".arrow"))],
+)
 def test_inferred_vectors_in_every_format_are_those_of_python(models, documents, tmp_path, extension):
     out = tmp_path / f"v{extension}"
     options = [*COLUMNS, "--concat-with", models[1], "--threads", 2, "--seed", 3, "--json"]

@@ -58,7 +58,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "v"
 
 
-@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), pytest.param("SIGTERM", 143, marks=pytest.mark.slow)])
 def test_a_signal_writes_a_checkpoint_and_resuming_gives_the_same_bytes(text, tmp_path, whole, name, code):
     result = interrupted_process(text, "-o", "v", *LONG, name=name)
     assert result.returncode == code

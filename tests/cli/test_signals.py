@@ -31,7 +31,7 @@ def test_ctrl_c_interrupts_again_when_saving_failed():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), pytest.param("SIGHUP", 129, marks=pytest.mark.slow)])
 def test_signals_that_end_a_run_save_the_result(tmp_path, name, code):
     """The signal comes with the first progress report, while the threads train."""
     (tmp_path / "text.txt").write_text(TEXT)

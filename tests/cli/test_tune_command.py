@@ -65,6 +65,7 @@ def test_classifiers_are_chosen_by_one_half_and_judged_by_the_other(folder):
     assert len((folder / "s" / "trials.tsv").read_text().splitlines()) == 5
 
 
+@pytest.mark.slow
 def test_size(folder):
     options = ["--word-ngrams", 2, "--trials", 2, "--metric", "f1", "--size", "12k"]
     report = json.loads(tune(*options, "-o", "s", "--json").stdout)

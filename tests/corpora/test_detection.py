@@ -141,9 +141,9 @@ def test_no_pair_spans_an_unknown_word(sentences, unknown):
     ("scoring", "threshold", "connectors"),
     [
         ("gensim", 10.0, None),
-        ("gensim", 0.5, None),
-        ("gensim", 2.0, "english"),
-        ("npmi", 0.5, None),
+        pytest.param("gensim", 0.5, None, marks=pytest.mark.slow),
+        pytest.param("gensim", 2.0, "english", marks=pytest.mark.slow),
+        pytest.param("npmi", 0.5, None, marks=pytest.mark.slow),
         ("npmi", 0.2, "english"),
     ],
 )
@@ -165,6 +165,7 @@ def test_scores_and_joins_equal_gensim(sample, sentences, scoring, threshold, co
         assert decoded(encoded) == [theirs[sentence] for sentence in sentences]
 
 
+@pytest.mark.slow
 @pytest.mark.golden
 @pytest.mark.parametrize("connectors", [None, "english"])
 def test_two_passes_equal_gensim(sample, sentences, connectors):

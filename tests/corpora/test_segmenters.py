@@ -141,7 +141,9 @@ def is_running(process):
     return True
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL]
+)
 def test_processes_end_with_the_command(tmp_path, fake, number):
     log = tmp_path / "log"
     (tmp_path / "t").write_text("\n".join(["fine words"] * 50_000 + ["wait"] + ["fine words"] * 50_000))

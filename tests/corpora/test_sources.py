@@ -200,7 +200,7 @@ def test_importing_needs_neither_numba_nor_pyarrow():
     assert done.stdout == b"set()\n"
 
 
-@pytest.mark.parametrize(("threads", "limit"), [(1, 40 << 20), (2, 120 << 20)])
+@pytest.mark.parametrize(("threads", "limit"), [(1, 40 << 20), pytest.param(2, 120 << 20, marks=pytest.mark.slow)])
 def test_memory_does_not_grow_with_the_corpus(tmp_path, threads, limit):
     """One-word lines are the worst case for bounds: 40 MB of them stay in blocks, or in chunks."""
     import tracemalloc

@@ -170,7 +170,28 @@ def run_page(page, folder, model, *, slow):
             exec(compile(source, str(ROOT / page), "exec"), names)
 
 
-WITH_CODE = [page for page in PAGES if any(not block.mark for block in blocks(page))]
+LONG = {  # the code of these pages takes longer than that of all others
+    f"docs/guide/{name}.md"
+    for name in (
+        "classification",
+        "corpora",
+        "documents",
+        "evaluation",
+        "long-runs",
+        "objectives",
+        "phrases",
+        "scikit-learn",
+        "search",
+        "text-pairs",
+        "training",
+        "tuning",
+    )
+}
+WITH_CODE = [
+    pytest.param(page, marks=[pytest.mark.slow] if page in LONG else [])
+    for page in PAGES
+    if any(not block.mark for block in blocks(page))
+]
 WITH_SLOW_CODE = [page for page in PAGES if any(block.mark == "slow" for block in blocks(page))]
 
 

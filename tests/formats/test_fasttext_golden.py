@@ -240,7 +240,12 @@ SUPERVISED = {  # 10 threads, because fewer do not initialise all rows
 
 @pytest.mark.writes("fasttext", "fasttext-numpy2", "supervised models: labels and probabilities, quantised or not")
 @pytest.mark.parametrize(
-    ("loss", "settings"), [*((loss, "n-grams") for loss in ("softmax", "hs", "ova", "ns")), ("softmax", "words")]
+    ("loss", "settings"),
+    [
+        ("softmax", "n-grams"),
+        *(pytest.param(loss, "n-grams", marks=pytest.mark.slow) for loss in ("hs", "ova", "ns")),
+        pytest.param("softmax", "words", marks=pytest.mark.slow),
+    ],
 )
 def test_classifiers_predict_as_fasttext_does(fasttext, train, tmp_path, labelled, settings, loss):
     trained = train(
@@ -263,6 +268,7 @@ def test_classifiers_predict_as_fasttext_does(fasttext, train, tmp_path, labelle
         check_round_trip(tmp_path / "s.ftz")
 
 
+@pytest.mark.slow
 @pytest.mark.reads("fasttext", "fasttext-numpy2", "supervised models: labels and probabilities, quantised or not")
 def test_fasttext_predicts_as_our_quantised_classifiers_do(fasttext, train, tmp_path, labelled, monkeypatch):
     monkeypatch.setattr("embeddings.models.quantisation.ITERATIONS", 1)  # of k-means: the files have the same form

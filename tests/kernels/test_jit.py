@@ -172,7 +172,7 @@ def spoil(cache):
 SHOW_WARNINGS = "import logging\nlogging.basicConfig(format='%(message)s')\n"
 
 
-@pytest.mark.parametrize("name", ["cache", "*.nbi"])
+@pytest.mark.parametrize("name", ["cache", pytest.param("*.nbi", marks=pytest.mark.slow)])
 def test_a_cache_that_others_can_write_to_is_not_used(compiled_room, python, tmp_path, name):
     spoil(tmp_path / "cache")
     for path in tmp_path.rglob(name) if "*" in name else [tmp_path / name]:
@@ -346,6 +346,7 @@ def operand_room(room):
     return room
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_implementation_for_an_operand_recompiles(operand_room, run):
     assert run(RUN_OPERAND) == ["30", "3", "0"]
     assert run(RUN_OPERAND) == ["30", "3", "1"], "a second process finds it"
@@ -355,6 +356,7 @@ def test_an_edit_of_the_implementation_for_an_operand_recompiles(operand_room, r
     assert run(RUN_OPERAND) == ["30", "3", "1"]
 
 
+@pytest.mark.slow
 def test_types_of_a_missing_module_do_not_spoil_the_cache(operand_room, run, python, tmp_path):
     """Another process that has no such module, or whose module has lost the class, uses the same kernel."""
     assert run(RUN_OPERAND) == ["30", "3", "0"]

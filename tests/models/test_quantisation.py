@@ -14,7 +14,7 @@ def error(matrix, **settings):
     return np.square(decode(quantise(matrix, **settings)).table - matrix).sum()
 
 
-@pytest.mark.parametrize("part_size", [1, 2, 3, 5])
+@pytest.mark.parametrize("part_size", [2, 5, *(pytest.param(size, marks=pytest.mark.slow) for size in (1, 3))])
 @pytest.mark.parametrize("has_norms", [False, True])
 def test_codes_name_the_nearest_centroids(part_size, has_norms):
     rows = quantise(MATRIX, part_size, has_norms=has_norms)
@@ -55,7 +55,7 @@ def test_rows_of_zeros_and_equal_rows():
 
 
 def test_the_seed_decides():
-    first, again, other = (quantise(MATRIX, 2, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (quantise(MATRIX[:600], 2, seed=seed) for seed in (1, 1, 2))
     assert np.array_equal(first.centroids, again.centroids)
     assert np.array_equal(first.table, again.table)
     assert not np.array_equal(first.centroids, other.centroids)

@@ -66,7 +66,13 @@ def test_frozen_words_do_not_move(objective):
 TEXTS = [f"{thing}{n % 5} {thing} {thing}{n % 3}" for n in range(150) for thing in ("red", "green", "blue")]
 
 
-@pytest.mark.parametrize("settings", [{"objective": "nce"}, {"objective": "sampled-softmax", "train_words": True}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"objective": "nce"},
+        pytest.param({"objective": "sampled-softmax", "train_words": True}, marks=pytest.mark.slow),
+    ],
+)
 def test_inferred_documents_are_near_those_of_training(settings, tmp_path):
     """A line whose words are all about one thing, inferred, is nearer to lines about it than to others."""
     small = {**SMALL, "dim": 8, "learning_rate": 0.1, "epochs": 60}
@@ -84,7 +90,11 @@ def test_inferred_documents_are_near_those_of_training(settings, tmp_path):
             "paragraph-dbow", {"objective": "hierarchical-softmax", "train_words": True}, marks=pytest.mark.slow
         ),
         ("paragraph-dm", {"objective": "sampled-softmax"}),
-        ("paragraph-dm", {"objective": "adaptive-softmax", "cutoffs": "4,9", "combine": "concat"}),
+        pytest.param(
+            "paragraph-dm",
+            {"objective": "adaptive-softmax", "cutoffs": "4,9", "combine": "concat"},
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=str,
 )

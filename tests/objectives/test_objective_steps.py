@@ -111,7 +111,7 @@ def window_parts(position):
 
 
 @pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", FEW)
 def test_steps_of_skipgram_are_gradient_steps(name, position):
     block, position = position_and_block(*position)
     word, contexts, noise = window_parts(position)
@@ -206,7 +206,7 @@ def test_inference_updates_only_the_input(name):
         np.testing.assert_array_equal(table, old)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_block_equals_the_twin(name, dtype):
     """Many windows without repeated words, in which steps are gradient steps at any rate; in a tree, one per input."""

@@ -30,8 +30,8 @@ from embeddings.training.training_data import prepare
     [
         {"combine": "sum"},
         {"context_gradient": "exact", "learning_rate": 0.15},
-        {"shrink_window": False},
-        {"negatives": 20},
+        pytest.param({"shrink_window": False}, marks=pytest.mark.slow),
+        pytest.param({"negatives": 20}, marks=pytest.mark.slow),
     ],
     ids=str,
 )

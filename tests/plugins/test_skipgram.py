@@ -28,7 +28,13 @@ from embeddings.training.training_data import prepare
 
 @pytest.mark.parametrize(
     "settings",
-    [{"negative_sharing": "none"}, {"negatives": 1}, {"negatives": 20}, {"dim": 33}, {"window": 9}],
+    [
+        {"negative_sharing": "none"},
+        *(
+            pytest.param(settings, marks=pytest.mark.slow)
+            for settings in ({"negatives": 1}, {"negatives": 20}, {"dim": 33}, {"window": 9})
+        ),
+    ],
     ids=str,
 )
 def test_contract(settings):

@@ -22,6 +22,7 @@ def quantity(sd=0.1, shift=0.0):
     return Quantity("cosine", groups, repetitions, [draws] * 8)
 
 
+@pytest.mark.slow
 def test_coverage_of_normal_values():
     rows = {(row["group"], row["method"]): row for row in coverage_rows(quantity())}
     for group, number in (("all", 4000), ("rare", 2000), ("frequent", 2000)):

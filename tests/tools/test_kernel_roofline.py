@@ -25,6 +25,7 @@ def text(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trainer", ["skipgram", "cbow"])
 def test_all_stages_together_are_the_kernel(text, trainer):
     settings = registry.create("trainer", trainer, {"dim": 16})

@@ -34,6 +34,7 @@ def test_table_has_the_means_over_seeds_and_the_fastest(tmp_path):
     assert objective_study.table(path).startswith(TABLE)
 
 
+@pytest.mark.slow
 def test_a_run_lists_refused_cells_and_skips_what_the_file_holds(tmp_path, capsys):
     text, pairs, path = tmp_path / "text.txt", tmp_path / "pairs.txt", tmp_path / "results.tsv"
     text.write_text("the cat sat on the mat the dog sat on the log " * 50)

@@ -30,6 +30,7 @@ def test_the_loss_is_that_from_the_best_rate_of_one_thread(tmp_path):
     assert (tmp_path / "results.md").read_text(encoding="utf-8").startswith(TABLE)
 
 
+@pytest.mark.slow
 def test_a_run_skips_cells_that_are_done(tmp_path, capsys):
     text, pairs, folder = tmp_path / "text.txt", tmp_path / "pairs.txt", tmp_path / "results"
     text.write_text("the cat sat on the mat the dog sat on the log " * 50)

@@ -3,6 +3,7 @@
 import random
 
 import numpy as np
+import pytest
 import text_pair_curve as curve
 from click.testing import CliRunner
 
@@ -42,6 +43,7 @@ def test_held_out_articles_are_not_learned_from(tmp_path):
     assert topics[0].isdisjoint(topics[1])
 
 
+@pytest.mark.slow
 def test_a_picture_of_a_small_text(tmp_path, monkeypatch):
     (tmp_path / "t.txt").write_text("\n\n".join("\n".join(article) for article in toy_articles(60, 12)))
     drawn, draw = [], curve.draw_loss_curve

@@ -3,10 +3,12 @@
 import random
 
 import numpy as np
+import pytest
 import text_pair_speed
 from click.testing import CliRunner
 
 
+@pytest.mark.slow
 def test_a_small_file(tmp_path, monkeypatch):
     """Without peers there is a row for each learning rate, which has learned from the pairs."""
     rng = random.Random(1)

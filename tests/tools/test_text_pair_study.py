@@ -4,6 +4,7 @@ import json
 import random
 from pathlib import Path
 
+import pytest
 import text_pair_study as study
 from study_rows import append_rows, read_rows
 
@@ -48,6 +49,7 @@ def test_queries_of_an_article():
     assert study.make_query("sentence", ["Title", "Only one sentence, which is long enough to be a paragraph."]) is None
 
 
+@pytest.mark.slow
 def test_a_run_holds_articles_out_and_skips_what_the_file_holds(tmp_path, capsys):
     rng = random.Random(1)
     words = [f"word{n}" for n in range(40)]

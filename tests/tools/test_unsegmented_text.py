@@ -39,6 +39,7 @@ def suite(tmp_path):
     return Suite.read(similarity=[path])
 
 
+@pytest.mark.slow
 def test_every_model_has_a_row(text, suite, tmp_path, segmenter):
     found = unsegmented_text.compare_models(text, tmp_path / "out", suite, **SETTINGS)
     assert [row["model"] for row in found] == [

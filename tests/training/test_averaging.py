@@ -29,7 +29,7 @@ def test_points_divide_the_last_share():
     assert Average(None).due is None
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("threads", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_average_of_a_run_is_the_mean_of_its_tables(threads):
     tables = []
 
