@@ -54,7 +54,6 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
     trainer_name = "skipgram"
     examples = pair_examples
     init_modes = INIT_MODES
-    long_training = (80_000_000, 0.025)  # eval/results/settings/defaults.md
     replica_rate_factor = RATE_FACTOR  # eval/results/replicas/results.md
 
     def plan(self, data: TrainingData) -> Plan:

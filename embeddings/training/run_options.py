@@ -37,8 +37,8 @@ class RunOptions:
         vocabulary_rule: which words of the corpus get vectors: a function of a word and its count that returns True to
             select the word whatever its counts are, False to drop it, or None to let the settings decide.
         cluster: an `embeddings.Cluster` of machines or processes to train on; if not given, this process trains.
-        rate_advice: log the learning rate that is usually better than the default, if there is one: for very long
-            training, or many replicas.
+        rate_advice: log the learning rate that is usually better than the default, if there is one: for many
+            replicas.
 
     Raises:
         SettingError: a value has the wrong type, or options exclude each other.

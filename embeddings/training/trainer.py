@@ -52,9 +52,8 @@ class Trainer(Settings, Capabilities):
     has_parallel_kernel: whether its kernel runs on several threads itself, so that one worker reads the whole text.
     unsupported: what it can do with no settings, of "init", "freeze" and "continued".
     init_modes: how it can use pretrained vectors; see `embeddings.InitFrom`.
-    long_training: the number of training words (words x epochs) above which another learning rate than the default is
-        better, and this rate; see `embeddings.training.rate_advice`.
-    replica_rate_factor: the factor of the default learning rate that is better for many replicas; see the same.
+    replica_rate_factor: the factor of the default learning rate that is better for many replicas; see
+        `embeddings.training.rate_advice`.
     accepts_run_options: whether it supports checkpoints, callbacks and initial vectors; `learn` must implement them.
     """
 
@@ -70,7 +69,6 @@ class Trainer(Settings, Capabilities):
     accepts_run_options: ClassVar[bool] = True
     unsupported: ClassVar[frozenset[str]] = frozenset()
     init_modes: ClassVar[tuple[str, ...]] = ("initial",)
-    long_training: ClassVar[tuple[int, float] | None] = None
     replica_rate_factor: ClassVar[float] = 1.0
     fixed_settings: ClassVar[tuple[str, ...]] = ("dim",)
     free_settings: ClassVar[tuple[str, ...]] = ()

@@ -53,19 +53,7 @@ def test_a_trainer_that_reads_characters_says_so(text):
     assert em.load_model("v").record["unit"] == "characters"
 
 
-def test_a_learning_rate_is_advised_for_long_training(text, monkeypatch):
-    def advises(*options, trainer="skipgram"):
-        errors = expect("train", trainer, text, "-o", "v", *TINY, "--force", *options).stderr
-        return errors.count("learning rate of 0.025 is usually better")
-
-    monkeypatch.setattr(em.SkipGram, "long_training", (1_000, 0.025))
-    assert not advises()
-    assert advises("--epochs", 2) == 1
-    assert not advises("--epochs", 2, "--learning-rate", 0.05)
-    assert not advises("--epochs", 2, trainer="cbow")
-
-
-def test_a_larger_learning_rate_is_advised_for_many_replicas(text, monkeypatch):
+def test_a_larger_learning_rate_is_advised_for_many_replicas(text):
     def advised(*options, trainer="skipgram"):
         errors = expect("train", trainer, text, "-o", "v", *TINY, "--force", *options).stderr
         return re.findall(r"learning rate of ([\d.]+)", errors)
@@ -73,8 +61,6 @@ def test_a_larger_learning_rate_is_advised_for_many_replicas(text, monkeypatch):
     assert advised("--replicas", 8) == ["0.075"]
     assert advised("--replicas", 8, trainer="cbow") == ["0.1125"]
     assert advised("--replicas", 7) == advised("--replicas", 8, "--learning-rate", 0.05) == []
-    monkeypatch.setattr(em.SkipGram, "long_training", (1, 0.025))
-    assert advised("--replicas", 8) == ["0.0375"]
 
 
 def test_json_and_quiet(text):
