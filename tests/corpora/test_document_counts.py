@@ -42,7 +42,7 @@ def test_words_of_few_documents_get_no_vector(tmp_path):
     words = em.Vocabulary.from_counts({"a": 4, "b": 3, "c": 2, "e": 4}, total=17)
     expected = em.train("skipgram", em.Corpus(tmp_path / "text.txt", vocabulary=words), **settings)
     np.testing.assert_array_equal(model.vectors.matrix, expected.vectors.matrix)
-    with pytest.raises(CorpusError, match=r"no word is left.*min_documents=4.*is 3"):
+    with pytest.raises(CorpusError, match=r"no word is left.*min_documents=4.*3 documents"):
         em.train("skipgram", corpus(tmp_path), min_documents=4, **settings)
 
 
