@@ -1,11 +1,13 @@
 """Connecting to Ray, and what its errors mean."""
 
 import logging
+import math
 import os
 import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from traceback import walk_tb
 from typing import Any
 from unittest.mock import patch
@@ -19,7 +21,9 @@ from embeddings.support.logs import notice
 
 CONNECT_SECONDS = 10.0
 CLIENT_PORT = 10001
+POLL_SECONDS = 0.1
 ADVICE = "if there are checkpoints, resume continues from the last one"
+PROCESSES = ("raylet", "gcs_server")  # without which Ray cannot go on
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
@@ -72,6 +76,30 @@ def lost_connection(cluster: ClusterOptions) -> Iterator[None]:
         if not any(module.split(".")[0] == "ray" for module in modules):
             raise
         raise ClusterError(f"the cluster {cluster.address} failed: {one_line(error)}; {ADVICE}") from error
+
+
+def check_running(ray: Any) -> None:
+    """Raise ClusterError if a process of the Ray that was started here has ended; soon Ray would end this one."""
+    node = getattr(ray._private.worker, "_global_node", None)
+    ended = [kind for kind, _ in node.dead_processes() if kind in PROCESSES] if node is not None else []
+    if ended:
+        raise ClusterError(f"the process {ended[0]} of Ray on this machine has ended; {ADVICE}")
+
+
+def wait_for(ray: Any, refs: list[Any]) -> list[Any]:
+    """The references whose results are there; waits a tenth of a second for the others."""
+    done, _ = ray.wait(refs, num_returns=len(refs), timeout=POLL_SECONDS)
+    check_running(ray)
+    return list(done)
+
+
+def get(ray: Any, ref: Any, timeout: float = math.inf) -> Any:
+    """The result of a reference, as `ray.get`, which does not notice that Ray has ended."""
+    started = perf_counter()
+    while not wait_for(ray, [ref]):
+        if perf_counter() - started > timeout:
+            raise ray.exceptions.GetTimeoutError
+    return ray.get(ref)
 
 
 def start(ray: Any, cluster: ClusterOptions) -> None:

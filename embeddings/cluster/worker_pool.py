@@ -14,12 +14,11 @@ from embeddings.cluster.cluster_options import ClusterError
 from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.exchange_statistics import ExchangeStatistics
 from embeddings.cluster.failure_counts import FailureCounts
-from embeddings.cluster.ray_runtime import ADVICE, explained, is_loss, is_lost_object
+from embeddings.cluster.ray_runtime import ADVICE, check_running, explained, get, is_loss, is_lost_object, wait_for
 from embeddings.cluster.replica_host import MergedTables, Report, ShareProgress
 from embeddings.cluster.shared_text import SentText
 from embeddings.models.parameters import Arrays
 
-POLL_SECONDS = 0.1
 CLOSE_SECONDS = 5.0
 
 Progress = dict[int, ShareProgress]  # by share
@@ -100,8 +99,7 @@ class WorkerPool:
         failures: dict[int, BaseException] = {}
         half_done: float | None = None
         while pending:
-            done, _ = self.ray.wait([*pending], num_returns=len(pending), timeout=POLL_SECONDS)
-            for ref in done:
+            for ref in wait_for(self.ray, [*pending]):
                 number = pending.pop(ref)
                 try:
                     results[number] = self.ray.get(ref)
@@ -242,7 +240,7 @@ class WorkerPool:
             try:
                 if number in self.starting:
                     self.restart(number)
-                self.ray.get(self.send_load(number, self.last_tables(number)))
+                get(self.ray, self.send_load(number, self.last_tables(number)))
                 self.current.add(number)
             except Exception as error:
                 if not is_loss(self.ray, error):
@@ -261,7 +259,7 @@ class WorkerPool:
         """Start a replacement."""
         started = self.send_start(number)
         try:
-            self.ray.get(started, timeout=self.timeout)
+            get(self.ray, started, self.timeout)
         except self.ray.exceptions.GetTimeoutError:
             raise ClusterError(
                 f"no machine had room for a replacement of worker {number} within {self.timeout:g} s; {ADVICE}"
@@ -282,7 +280,7 @@ class WorkerPool:
             merged = self.merged_for(other)
             done, tables = self.actors[other].all_tables.options(num_returns=2).remote(self.version, *merged)
             try:
-                self.ray.get(done)
+                get(self.ray, done)
                 self.current.add(other)
                 return tables
             except self.ray.exceptions.RayError:
@@ -291,7 +289,8 @@ class WorkerPool:
 
     def close(self) -> None:
         """End all workers, after they have removed their files."""
-        with suppress(Exception):  # if the connection is lost, they end by themselves
+        with suppress(Exception):  # without Ray they end by themselves
+            check_running(self.ray)
             closing = [actor.close.remote() for actor in self.actors]
             self.ray.wait(closing, num_returns=len(closing), timeout=CLOSE_SECONDS)
             for actor in self.actors:

@@ -98,3 +98,16 @@ def test_a_worker_that_fails_again_and_again_ends_the_run(ray, monkeypatch):
     monkeypatch.setattr(WorkerPool, "send_learn", kill_and_send)
     with pytest.raises(em.EmbeddingsError, match=f"worker 1 failed {failure_counts.MAX_FAILURES + 1} times"):
         learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
+
+
+def test_a_ray_that_has_ended_is_one_line(ray, monkeypatch):  # the last test: it ends the Ray of the others
+    send = WorkerPool.send_learn
+
+    def end_ray_and_send(pool, number):
+        process = ray._private.worker._global_node.all_processes["gcs_server"][0].process
+        process.kill()
+        return send(pool, number)
+
+    monkeypatch.setattr(WorkerPool, "send_learn", end_ray_and_send)
+    with pytest.raises(em.EmbeddingsError, match=r"gcs_server.* has ended; .*resume"):
+        learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
