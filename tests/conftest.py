@@ -30,6 +30,7 @@ def pytest_configure(config):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each of hundreds of processes compiles the package again
     sys.dont_write_bytecode = False  # and pytest rewrites the assertions of all tests in every run
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads of faiss that wait leave the cores to other tests
     if config.getoption("readers"):
         config.pluginmanager.register(readers.Readers(config.getoption("readers")))
     use_own_cache(config)

@@ -62,7 +62,7 @@ def processes(request, monkeypatch):
     monkeypatch.setattr(text_pool, "available_threads", lambda: request.param)
 
 
-@pytest.mark.parametrize("size", [700, 1 << 18])
+@pytest.mark.parametrize("size", [700, pytest.param(1 << 18, marks=pytest.mark.slow)])
 def test_lines_stay_in_order(tmp_path, fake, processes, size):
     (tmp_path / "a.txt").write_text("\n".join(LINES[:1000]) + "\n")
     (tmp_path / "b.txt").write_text("\r\n".join(LINES[1000:]))
@@ -75,7 +75,7 @@ def test_lines_stay_in_order(tmp_path, fake, processes, size):
         assert decoded(encoded) == [[word for word in line.split() if word != ","] for line in LINES[:5]]
 
 
-@pytest.mark.parametrize("size", [50, 1 << 18])
+@pytest.mark.parametrize("size", [50, pytest.param(1 << 18, marks=pytest.mark.slow)])
 def test_rows_have_lines_and_tags(fake, processes, size):
     rows = [{"text": f"first {number}\n,\n\nthird", "tags": [f"t{number}", "all"]} for number in range(300)]
     with encode(rows, tokenizer="fake", text_column="text", tag_column="tags", block_size=size) as encoded:
@@ -94,7 +94,7 @@ def test_documents_and_lines_without_words(tmp_path, fake):
         assert encoded.documents.tolist() == [0, 5, 6]
 
 
-@pytest.mark.parametrize("size", [200, 1 << 18])
+@pytest.mark.parametrize("size", [200, pytest.param(1 << 18, marks=pytest.mark.slow)])
 def test_an_error_has_file_and_line(tmp_path, fake, processes, size):
     (tmp_path / "good").write_text("good\n")
     (tmp_path / "t").write_text("\n".join(["fine words"] * 1234 + ["boom"] + ["fine words"] * 100))

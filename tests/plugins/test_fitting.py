@@ -214,7 +214,7 @@ def test_too_few_phrases_are_refused():
 
 
 def test_fitting_is_deterministic():
-    vectors, triples, _ = synthetic_phrases()
+    vectors, triples, _ = synthetic_phrases(words=16)
     examples = to_examples(Vocabulary(vectors.words, np.zeros(len(vectors))), triples)
     how = em.TensorIndexing(min_phrases=50, fit_epochs=3)
     a, b = (fit(vectors, examples, how, seed=5) for _ in range(2))

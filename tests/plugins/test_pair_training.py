@@ -121,7 +121,7 @@ def test_frozen_words_stay_while_weights_are_learned():
     assert not (model.tables["token_weights"] == 1).all()
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "adagrad"])
+@pytest.mark.parametrize("optimizer", [pytest.param("adam", marks=pytest.mark.slow), "adagrad"])
 def test_a_model_is_trained_further_by_another_objective(optimizer):
     model = train(thing_pairs(), optimizer=optimizer)
     rated = em.continue_training(

@@ -46,7 +46,11 @@ def compositional(path):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"negative_sharing": "window"}, {"negatives": 1}, {"shuffle": True}],
+    [
+        {},
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ({"negative_sharing": "window"}, {"negatives": 1})),
+        {"shuffle": True},
+    ],
     ids=str,
 )
 def test_contract(settings):
