@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from embeddings.training.training_data import TrainingData
 
 
-MAX_LOSS = 1e8  # of an example: random vectors have less even with a million labels, so more has diverged
+NOTES = "notes"  # in the record of a model: what its run started from, and what is wrong with it
+DIVERGED_LOSS = 1e8  # of an example: random vectors have less even with a million labels
 AVERAGE = "average"  # in the record of a model whose tables are averages
 
 
@@ -39,7 +40,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def overflow(name: str, tally: Tally) -> TrainingError:
-    """The error for numbers that overflowed or are as large as only a diverged model has them."""
+    """The error for numbers that overflowed."""
     read = f"{tally.done:,} {tally.unit}"
     return TrainingError(f"training diverged: the {name} became too large after {read}; use a lower learning_rate")
 
@@ -61,12 +62,17 @@ def build_model(data: "TrainingData", plan: "Plan", arrays: Arrays, tally: Tally
     for name, array in arrays.items():
         if not is_finite(array):
             raise overflow(name, tally)
+    losses = tally.losses()
     record = {
         "steps": int(tally.steps.sum()),
-        "loss_by_epoch": tally.losses(),
+        "loss_by_epoch": losses,
         "loss_is_estimate": tally.loss_is_estimate,
         **plan.record,
     }
+    last = next((loss for loss in reversed(losses) if loss is not None), 0.0)
+    if last > DIVERGED_LOSS:
+        note = f"training diverged: the loss of the last epoch is {last:.2g}; use a lower learning rate"
+        record[NOTES] = [*record.get(NOTES, []), note]
     options = {"composes": plan.composes, "tags": plan.tags, "labels": plan.labels}
     return new_model(data, arrays, tally.progress(), record, **options)
 

@@ -8,6 +8,7 @@ continues from there. So the state at checkpoints, epoch ends and interrupts can
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import isfinite
 from threading import Event
 from typing import Any
 
@@ -25,13 +26,11 @@ from embeddings.training.hogwild import run_threads
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Tally
 from embeddings.training.replica_tables import ReplicaTables
-from embeddings.training.result import AVERAGE, MAX_LOSS, Interrupted, build_model, nothing_learned, overflow
+from embeddings.training.result import AVERAGE, NOTES, Interrupted, build_model, nothing_learned, overflow
 from embeddings.training.state import RunProgress, capture, capture_progress, restore
 from embeddings.training.stream_contract import check_stream
 from embeddings.training.training_data import TrainingData
 from embeddings.training.worker import Worker
-
-NOTES = "notes"  # in the record of a model: what its run started from
 
 
 @dataclass(eq=False)
@@ -224,7 +223,7 @@ class Run:
         """Report progress; returns whether the threads are to halt for a checkpoint; replicas halt when merged."""
         check_mapped_files(self.plan.stream.arrays)
         progress = self.tally.progress()
-        if progress.loss is not None and not progress.loss < MAX_LOSS:
+        if progress.loss is not None and not isfinite(progress.loss):
             raise overflow("loss", self.tally)
         if self.data.report:
             self.data.report(progress)

@@ -17,7 +17,7 @@ from embeddings.plugins.classifier.classifier_settings import ClassifierSettings
 from embeddings.plugins.classifier.saved_classifier import NGRAM_BUCKETS, OUTPUT, check_tables
 from embeddings.plugins.classifier.training_features import LINE_END_WORD, TextFeatures, text_features
 from embeddings.training.continued_training import extend_vocabulary, rows_in
-from embeddings.training.run import NOTES
+from embeddings.training.result import NOTES
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
