@@ -102,9 +102,7 @@ class Program:
 
         saved = self.saved_vectors(job)
         vectors = load(saved, errors="replace")
-        ordered = [word for word in words if word in vectors]
-        others = set(vectors.words).difference(ordered)
-        vectors = vectors.subset([*ordered, *(word for word in vectors.words if word in others)])
+        vectors = vectors.subset([*(word for word in words if word in vectors), *vectors.words])  # each word once
         vectors.save(job.out, "word2vec-binary", force=True)
         if saved != Path(job.out):
             saved.unlink()
