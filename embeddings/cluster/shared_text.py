@@ -10,6 +10,7 @@ import numpy as np
 from embeddings.cluster.text_piece import Fragment, join_fragments
 from embeddings.corpora.corpus_cache.tempdir import new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.support.foreign_names import path_below
 from embeddings.training.corpus_share import CorpusShare, cut_lines
 from embeddings.training.document_stream import memory_mapped_zeros
 
@@ -71,7 +72,7 @@ class SentText:
 
         with new_folder(None) as folder:
             for name, parts in self.files.items():
-                with (folder / name).open("wb") as file:
+                with path_below(folder, name).open("wb") as file:
                     for part in parts:
                         file.write(ray.get(part).data)
         return EncodedCorpus(folder, temporary=True)

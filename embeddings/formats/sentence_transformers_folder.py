@@ -4,7 +4,6 @@ modules.json names a subfolder with model.safetensors and tokenizer.json, as sen
 folder is written with `tokenizers` and `safetensors`; sentence-transformers itself is not required.
 """
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,13 @@ from embeddings.formats.static_embeddings import (
     write_json,
     write_table,
 )
+from embeddings.support.foreign_names import path_below
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
 MODULES, CONFIG, SUBFOLDER = "modules.json", "config_sentence_transformers.json", "0_StaticEmbedding"
 NORMALIZE, NORMALIZE_TYPE = "1_Normalize", "sentence_transformers.models.Normalize"
 MODULE_TYPE = "sentence_transformers.models.StaticEmbedding"
-SAFE_NAME = re.compile(r"[\w.-]*")
 IGNORED_MODULE = "Normalize"  # scales the vector of a text, not those of words
 
 
@@ -69,9 +68,12 @@ def find_embedding(path: Path) -> Path:
     if kinds[0] != "StaticEmbedding" or any(kind != IGNORED_MODULE for kind in kinds[1:]):
         raise FormatError(f"{path} consists of {', '.join(kinds):.200}: only a StaticEmbedding has word vectors")
     subfolder = modules[0].get("path")
-    if not isinstance(subfolder, str) or not SAFE_NAME.fullmatch(subfolder) or subfolder == "..":
+    if not isinstance(subfolder, str):
         raise FormatError(f"{modules_path}: the path of a module must be a subfolder, got {subfolder!r:.80}")
-    return path / subfolder
+    try:
+        return path if subfolder in ("", ".") else path_below(path, subfolder)
+    except FormatError as error:
+        raise FormatError(f"{modules_path}: {error}") from None
 
 
 def describe(path: Path) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from embeddings.errors import EmbeddingsError, FormatError, OutputError, Setting
 from embeddings.settings import check_value
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write, check_output
+from embeddings.support.foreign_names import path_below
 from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
 from embeddings.support.remote.address import display_name, is_remote
@@ -97,7 +98,7 @@ class Checkpoints:
     def paths(self) -> list[Path]:
         """The folders of complete checkpoints, oldest first; of remote ones those that local copies have."""
         if self.remote is not None:
-            return [self.folder / name for name in self.remote.names()]
+            return [path_below(self.folder, name) for name in self.remote.names()]
         return sorted(path.parent for path in self.folder.glob(f"{NAME_PATTERN}/{RECORD}"))
 
     def check(self, *, resume: bool) -> None:
@@ -204,6 +205,9 @@ class CheckpointWriter:
 def remove(path: Path) -> None:
     """Remove a checkpoint, its record first, so that a crash cannot leave one that looks complete."""
     with suppress(OSError):
+        if path.is_symlink():  # its target may be elsewhere
+            path.unlink()
+            return
         (path / RECORD).unlink(missing_ok=True)
         shutil.rmtree(path)
 

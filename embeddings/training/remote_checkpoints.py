@@ -9,6 +9,7 @@ from pathlib import Path
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteError
 from embeddings.support.cache_folder import cache_folder
+from embeddings.support.foreign_names import path_below
 from embeddings.support.remote.address import Address, StrPath, parse_address
 
 
@@ -59,7 +60,7 @@ class RemoteCheckpoints:
         """Copy a checkpoint to the local folder."""
         from embeddings.support.remote.copies import local_copy
 
-        target = self.folder / name
+        target = path_below(self.folder, name)
         try:
             source = local_copy(str(self.address.child(name)))
         except RemoteError as error:

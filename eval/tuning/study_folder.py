@@ -14,6 +14,7 @@ from embeddings.eval.tuning.trials import Trial
 from embeddings.models.loading import load_classifier, load_model
 from embeddings.models.model import Model
 from embeddings.support.files import atomic_write, check_own_folder
+from embeddings.support.foreign_names import path_below
 from embeddings.support.jsonable import to_jsonable
 from embeddings.support.local_paths import check_local
 from embeddings.support.versioned_json import check_fields, read_versioned
@@ -100,14 +101,19 @@ class StudyFolder:
                 values = f"{name} was {old.get(name)!r:.200}, and is {self.study.get(name)!r:.200}"
                 raise OutputError(f"{self.path} holds another search: {values}; choose another folder")
 
+    @property
+    def trials_path(self) -> Path:
+        """The file of trials, which is appended to: never through a link to another folder."""
+        return path_below(self.path, TRIALS)
+
     def count_trials(self) -> int:
         """The number of trials so far."""
-        path = self.path / TRIALS
+        path = self.trials_path
         return path.read_bytes().count(b"\n") if path.exists() else 0
 
     def read_trials(self) -> list[Trial]:
         """The trials so far; a line that a crash cut short is removed."""
-        path = self.path / TRIALS
+        path = self.trials_path
         if not path.exists():
             return []
         names, trials, lines = {field.name for field in fields(Trial)}, [], path.read_text("utf-8").split("\n")
@@ -129,7 +135,7 @@ class StudyFolder:
         """Write a trial, at once."""
         line = json.dumps(to_jsonable(asdict(trial)), ensure_ascii=False) + "\n"
         try:
-            with (self.path / TRIALS).open("a", encoding="utf-8") as stream:
+            with self.trials_path.open("a", encoding="utf-8") as stream:
                 stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())

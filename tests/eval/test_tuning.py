@@ -16,6 +16,7 @@ from embeddings.eval.tuning import Judgement, TuningError, tune
 from embeddings.eval.tuning.metrics import new_metric
 from embeddings.eval.tuning.search_space import search_space
 from embeddings.eval.tuning.study_folder import StudyFolder
+from embeddings.eval.tuning.trials import Trial
 from embeddings.settings import SearchRange, Settings, option
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.trainer import Trainer
@@ -258,6 +259,19 @@ def test_a_search_without_a_result_leaves_no_folder(tmp_path):
     with pytest.raises(TuningError), resumed.removed_without_result():
         raise TuningError
     assert (tmp_path / "earlier" / "study.json").exists()
+
+
+def test_trials_are_not_written_through_a_link(tmp_path):
+    folder, _ = StudyFolder.create(tmp_path / "s", {}, resume=False, force=False)
+    (tmp_path / "s" / "trials.jsonl").symlink_to(tmp_path / "mine")
+    for is_dangling in (True, False):
+        with pytest.raises(FormatError, match=r"trials\.jsonl is a link that leads out"):
+            StudyFolder.create(tmp_path / "s", {}, resume=True, force=False)
+        with pytest.raises(FormatError, match=r"trials\.jsonl is a link that leads out"):
+            folder.add(Trial(1, {}, "complete", 0.5, 1.0))
+        assert (tmp_path / "mine").exists() != is_dangling
+        (tmp_path / "mine").write_text("")
+    assert (tmp_path / "mine").read_text() == ""
 
 
 def test_errors(pairs, tmp_path):

@@ -193,12 +193,18 @@ STATIC = {"type": "sentence_transformers.models.StaticEmbedding", "path": "0_Sta
         ([STATIC | {"path": "../other"}], "'../other'"),
         ([STATIC | {"path": ".."}], "'..'"),
         ([STATIC | {"path": "/etc"}], "'/etc'"),
+        ([STATIC | {"path": "a/../../other"}], "'a/../../other'"),
+        ([STATIC | {"path": "a\\..\\..\\other"}], "not safe"),
+        ([STATIC | {"path": "C:other"}], "'C:other'"),
+        ([STATIC | {"path": "link"}], "link that leads out"),
         ([STATIC | {"path": None}], "None"),
         ([STATIC | {"path": "elsewhere"}], "elsewhere.model.safetensors"),
     ],
 )
 def test_unsupported_modules(tmp_path, small, modules, message):
     small.save(tmp_path / "v", "sentence-transformers")
+    small.save(tmp_path / "other", "model2vec")
+    (tmp_path / "v" / "link").symlink_to(tmp_path / "other")
     (tmp_path / "v" / "modules.json").write_text(json.dumps(modules))
     with pytest.raises(FormatError, match=message):
         load(tmp_path / "v")

@@ -256,3 +256,78 @@ def test_an_interrupted_run_goes_on_from_checkpoints_in_the_store(s3, tmp_path, 
     assert table_bytes(resumed) == table_bytes(learn("skipgram", synonym_corpus(), {}))
     checkpoints.remove_all()
     assert names(s3) == []
+
+
+UNSAFE = ["../../../../../../victim/secret", "../other", "./model.json", "a//b", "a\\..\\..\\b", "C:x", "a/../../b"]
+
+
+@pytest.fixture
+def victim(s3):
+    """Another bucket, to whose file a name that leaves its folder may lead."""
+    s3.create_bucket(Bucket="victim")
+    s3.put_object(Bucket="victim", Key="secret", Body=b"private")
+    yield
+    assert s3.get_object(Bucket="victim", Key="secret")["Body"].read() == b"private"
+    s3.delete_object(Bucket="victim", Key="secret")
+    s3.delete_bucket(Bucket="victim")
+
+
+def files_below(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("is_signed", [True, False])
+@pytest.mark.parametrize("name", UNSAFE)
+def test_folders_with_names_that_leave_them_are_refused(s3, victim, own_cache, monkeypatch, vectors, name, is_signed):
+    if not is_signed:
+        monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+        monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+        monkeypatch.setenv("AWS_NO_SIGN_REQUEST", "1")
+    folder = own_cache.parent
+    vectors.save(folder / "model", format="projector")
+    for path in (folder / "model").iterdir():
+        s3.put_object(Bucket="bucket", Key=f"mod/{path.name}", Body=path.read_bytes())
+    (folder / "secret").write_bytes(b"mine")
+    s3.put_object(Bucket="bucket", Key=f"mod/{name}", Body=b"theirs")
+    before = files_below(folder)
+    for read, error in ((em.load, FormatError), (em.load_model, FormatError), (em.Corpus, CorpusError)):
+        with pytest.raises(error, match=r"s3://bucket/mod .*not safe.*rename or remove") as caught:
+            read("s3://bucket/mod")
+        assert "\n" not in str(caught.value)
+    with pytest.raises(OutputError, match="not safe"):
+        vectors.save("s3://bucket/mod", format="projector", force=True)
+    assert files_below(folder) == before
+
+
+def test_a_name_from_a_store_overwrites_no_file_of_the_user(s3, own_cache, vectors):
+    mine = own_cache.parent / "mine"
+    mine.write_bytes(b"mine")
+    bucket, key = str(mine).removeprefix("/").split("/", 1)
+    s3.create_bucket(Bucket=bucket)
+    s3.put_object(Bucket=bucket, Key=key, Body=b"theirs")
+    vectors.save("s3://bucket/mod", format="projector")
+    up = "../" * (1 + len((own_cache / "remote" / "scratch").parts))
+    s3.put_object(Bucket="bucket", Key=f"mod/{up}{bucket}/{key}", Body=b"x")
+    try:
+        with pytest.raises(FormatError, match="not safe"):
+            em.load("s3://bucket/mod")
+        assert mine.read_bytes() == b"mine"
+    finally:
+        s3.delete_object(Bucket=bucket, Key=key)
+        s3.delete_bucket(Bucket=bucket)
+
+
+def test_checkpoints_with_names_that_leave_their_folder_are_refused(s3, victim, tmp_path, monkeypatch):
+    folder = tmp_path / "cache" / "checkpoints"
+    folder.mkdir(parents=True)
+    (folder.parent / "precious").write_text("mine")
+    monkeypatch.setattr(remote_checkpoints, "local_folder", lambda address: folder)
+    s3.put_object(Bucket="bucket", Key="c/../checkpoint.json", Body=b"{}")
+    s3.put_object(Bucket="bucket", Key="c/x/../../../victim/secret", Body=b"")
+    checkpoints = em.Checkpoints("s3://bucket/c", force=True)
+    for options in ({"resume": True}, {}):
+        with pytest.raises(OutputError, match=r"s3://bucket/c .*not safe"):
+            learn("skipgram", synonym_corpus(), {}, checkpoints=checkpoints, **options)
+    with pytest.raises(OutputError, match="not safe"):
+        checkpoints.remove_all()
+    assert (folder.parent / "precious").read_text() == "mine"

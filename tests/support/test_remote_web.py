@@ -1,6 +1,7 @@
 """Files of web servers, which may have no ranges, drop connections, or say wrong sizes."""
 
 import gzip
+from urllib.parse import quote
 
 import pytest
 from remote_servers import web_server
@@ -122,6 +123,17 @@ def test_tables_are_read(tmp_path, has_ranges):
     with web_server(files=files, has_ranges=has_ranges) as server:
         for name in files:
             assert em.Corpus(server.url + name, text_column="text").encode().meta["tokens"] == 2500
+
+
+@pytest.mark.parametrize("name", ["..", "a/..", "%2e%2e/..", "a\\..\\..\\b", "C:b"])
+def test_odd_names_write_no_file_elsewhere(own_cache, name):
+    with web_server() as server:
+        server.files = {f"/{quote(name, safe='/%:')}": b"1 1\na 1\n", "/v/..%2f..%2fx": b"1 1\na 1\n"}
+        with pytest.raises(FormatError, match="not safe"):
+            em.load(f"{server.url}/{name}")
+        assert em.load(f"{server.url}/v/..%2f..%2fx").words == ["a"]  # an escaped slash separates nothing
+    copies = [path for path in own_cache.parent.rglob("*") if path.is_file() and "kernels" not in path.parts]
+    assert all(path.is_relative_to(own_cache / "remote") for path in copies)
 
 
 def test_credentials_go_to_their_host_only_and_into_no_message(tmp_path, caplog):

@@ -91,6 +91,16 @@ def test_resume_without_a_checkpoint_starts_from_the_beginning(tmp_path):
     assert model.vectors.matrix.tobytes() == learn("skipgram", synonym_corpus(), {}).vectors.matrix.tobytes()
 
 
+def test_a_link_in_place_of_a_checkpoint_is_removed_without_its_target(tmp_path):
+    checkpoints = interrupted_checkpoints(tmp_path / "c", 20)
+    first = checkpoints.paths()[0].rename(tmp_path / "elsewhere")
+    (tmp_path / "c" / "words-000000000000001").symlink_to(first)
+    before = {path: path.read_bytes() for path in first.iterdir()}
+    learn("skipgram", synonym_corpus(), {}, checkpoints=em.Checkpoints(tmp_path / "c", force=True))
+    assert {path: path.read_bytes() for path in first.iterdir()} == before
+    assert not checkpoints.paths()
+
+
 def test_unwritable_folders_are_refused_before_the_corpus_is_read(tmp_path):
     def unread_corpus():
         raise AssertionError("the corpus was read")

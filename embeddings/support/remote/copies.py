@@ -17,6 +17,7 @@ from threading import Event
 
 from embeddings.errors import RemoteError
 from embeddings.support.cache_folder import cache_folder, foreign_access
+from embeddings.support.foreign_names import path_below
 from embeddings.support.logs import log
 from embeddings.support.remote.address import WEB, Address, StrPath, parse_address
 from embeddings.support.remote.background import map_ahead
@@ -39,7 +40,7 @@ def local_copy(path: StrPath, companions: Sequence[str] = ()) -> Path:
     if status is not None:
         addresses = [address, *companion_addresses(address, companions)]
         known = [status, *statuses(addresses[1:])]
-        return copy_all(address, addresses, [one.name for one in addresses], known) / address.name
+        return path_below(copy_all(address, addresses, [one.name for one in addresses], known), address.name)
     addresses = [] if address.scheme in WEB else files_below(address)
     if not addresses:
         raise RemoteError(address, absence(address))
@@ -75,7 +76,7 @@ def copy_all(address: Address, addresses: list[Address], names: list[str], known
     scratch = Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=cache_root))
     is_abandoned = Event()
     try:
-        pairs = zip(addresses, [scratch / name for name in names], strict=True)
+        pairs = zip(addresses, [path_below(scratch, name) for name in names], strict=True)
         for _ in map_ahead(lambda pair: download(*pair, is_abandoned), pairs, N_FILES):
             pass
         remove_copies(cache_root, digests[0])

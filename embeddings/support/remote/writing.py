@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from embeddings.errors import OutputError, RemoteError
+from embeddings.support.foreign_names import path_below
 from embeddings.support.logs import log
 from embeddings.support.remote.address import Address, StrPath, parse_address
 from embeddings.support.remote.copies import files_below
@@ -81,7 +82,7 @@ def remote_write(paths: Sequence[StrPath], *, force: bool, folder: bool) -> Iter
     """
     addresses = [check_remote_output(path, force=force) for path in paths]
     with TemporaryDirectory(prefix="embeddings-upload-") as scratch:
-        local = [Path(scratch) / address.name for address in addresses]
+        local = [path_below(Path(scratch), address.name) for address in addresses]
         if folder:
             local[0].mkdir()
         try:

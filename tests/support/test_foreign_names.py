@@ -1,0 +1,137 @@
+"""Names from elsewhere become paths below a folder, or are refused."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embeddings.errors import FormatError
+from embeddings.support.foreign_names import path_below
+
+ROOT = Path(__file__).parents[2]
+UNSAFE = ["", ".", "..", "../x", "x/..", "x/../../y", "/etc/passwd", "//host/x", "x//y", "x/", "./x", "x/./y", "..\\x"]
+UNSAFE += ["x\\y", "\\x", "C:", "C:x", "C:\\x", "d/C:/x", "x\0", "x/\0/y", "\\\\host\\x"]
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_unsafe_names_are_refused(tmp_path, name):
+    with pytest.raises(FormatError, match="not safe") as error:
+        path_below(tmp_path, name)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["x", "x/y.txt", "...", "..x", "x..", "a b", "käse", "part-12:30:00.txt", "%2e%2e"])
+def test_other_names_are_kept(tmp_path, name):
+    assert path_below(tmp_path, name) == Path(f"{tmp_path}/{name}")
+
+
+@given(st.lists(st.sampled_from(["..", ".", "", "/", "\\", "a", "C:", "\0", "~", " "]), max_size=6).map("".join))
+def test_no_name_leaves_the_folder(name):
+    folder = Path("/folder")
+    try:
+        path = path_below(folder, name)
+    except FormatError:
+        return
+    assert path != folder
+    assert path.resolve().is_relative_to(folder)
+
+
+def test_links_that_leave_the_folder_are_refused(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "folder" / "link").symlink_to(tmp_path / "outside")
+    (tmp_path / "folder" / "dangling").symlink_to(tmp_path / "outside" / "new")
+    (tmp_path / "folder" / "inner").symlink_to("file")
+    for name in ("link", "link/x", "dangling"):
+        with pytest.raises(FormatError, match="link that leads out of"):
+            path_below(tmp_path / "folder", name)
+    assert path_below(tmp_path / "folder", "inner") == tmp_path / "folder" / "inner"
+    (tmp_path / "linked").symlink_to("folder")  # the folder itself may be a link
+    assert path_below(tmp_path / "linked", "x") == tmp_path / "linked" / "x"
+
+
+# Joins of a folder and a variable: how many a file has, and why their names are not from elsewhere.
+OWN_NAMES = {
+    "corpora/corpus_cache/entries.py": (2, "names that were listed in this folder"),
+    "corpora/corpus_cache/tempdir.py": (1, "a digest"),
+    "corpora/corpus_validation.py": (1, "`read_meta` has compared the names with those of a corpus"),
+    "corpora/encoded_corpus.py": (7, "`read_meta` has compared the names with those of a corpus"),
+    "corpora/phrases/bigram_counts.py": (1, "a number"),
+    "corpora/reading/sources.py": (1, "constants"),
+    "corpora/resampling.py": (1, "constants"),
+    "embeddings/cli/saving.py": (1, "the name of the output"),
+    "embeddings/explorer/http_server.py": (1, "names of the files of the page"),
+    "embeddings/explorer/projection.py": (1, "a digest"),
+    "embeddings/formats/numpy_folder.py": (1, "constants"),
+    "embeddings/formats/projector.py": (3, "constants"),
+    "embeddings/formats/spacy_vectors.py": (1, "constants"),
+    "embeddings/kernels/jit.py": (3, "names of functions, by numba or in a safe alphabet, and a digest"),
+    "embeddings/kernels/source_digest.py": (1, "names that were listed in this folder"),
+    "embeddings/support/cache_folder.py": (3, "constants, and names that were listed in this folder"),
+    "embeddings/support/files.py": (3, "the name of the output"),
+    "embeddings/support/foreign_names.py": (1, "here names from elsewhere become paths"),
+    "embeddings/support/remote/copies.py": (2, "digests"),
+    "embeddings/support/system.py": (2, "constants"),
+    "embeddings/training/checkpoints.py": (1, "a number"),
+    "embeddings/training/precompile.py": (1, "names of files in the cache of compiled kernels"),
+    "embeddings/training/remote_checkpoints.py": (1, "a digest"),
+    "eval/benchmark/program.py": (1, "the description of a program that the user runs"),
+    "eval/benchmark/runner.py": (1, "constants"),
+    "eval/benchmark/workspace.py": (1, "constants"),
+    "eval/datasets/dataset_files.py": (2, "constants"),
+    "eval/index_quality/recall_report.py": (2, "constants"),
+    "eval/tuning/study_folder.py": (7, "constants"),
+    "plugins/glove/shuffled_cells.py": (1, "a number"),
+}
+FOLDERS = "folder path parent root scratch target place home local directory cache".split()
+
+
+def joins(tree):
+    """The expressions that join a folder and a name which is neither a literal nor a constant."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and is_folder(node.left):
+            names = [node.right]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".joinpath", "os.path.join")):
+            names = node.args[ast.unparse(node.func).endswith("os.path.join") :]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Path":
+            names = node.args[1:]
+        else:
+            continue
+        if not all(map(is_constant, names)):
+            yield ast.unparse(node)
+
+
+def is_folder(node):
+    """Whether the name of an operand is that of a path, rather than of a number."""
+    text = ast.unparse(node).lower()
+    return text.startswith(("path(", "files(")) or any(name in text.split(".")[-1] for name in FOLDERS)
+
+
+def is_constant(node):
+    """Whether a name is a literal, or made of constants in capital letters."""
+    if isinstance(node, ast.BinOp | ast.JoinedStr | ast.FormattedValue):
+        return all(is_constant(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+    return isinstance(node, ast.Constant) or ast.unparse(node).split(".")[-1].isupper()
+
+
+def test_names_from_elsewhere_become_paths_in_one_place():
+    counts = {}
+    for folder in ("embeddings", "corpora", "eval", "plugins"):
+        for path in (ROOT / folder).rglob("*.py"):
+            if not any(parent.is_symlink() for parent in path.parents):
+                found = list(joins(ast.parse(path.read_text(encoding="utf-8"))))
+                counts |= {path.relative_to(ROOT).as_posix(): len(found)} if found else {}
+    expected = {name: count for name, (count, _) in OWN_NAMES.items()}
+    assert counts == expected, "use path_below for names from elsewhere, or say in OWN_NAMES why these are not"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["folder / name", "Path(x, name)", "os.path.join(x, name)", "self.path / (name + END)", "x.joinpath(*names)"],
+)
+def test_the_source_is_searched_for_joins(line):
+    assert list(joins(ast.parse(line)))
+    assert not list(joins(ast.parse(re.sub(r"[*]?names?", "NAME", line))))
