@@ -10,7 +10,7 @@ import numpy as np
 from embeddings.cluster.text_piece import Fragment, join_fragments
 from embeddings.corpora.corpus_cache.tempdir import new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.support.foreign_names import path_below
+from embeddings.support.foreign_files import path_below
 from embeddings.training.corpus_share import CorpusShare, cut_lines
 from embeddings.training.document_stream import memory_mapped_zeros
 

@@ -17,7 +17,7 @@ from embeddings.formats.static_embeddings import (
     write_json,
     write_table,
 )
-from embeddings.support.foreign_names import path_below
+from embeddings.support.foreign_files import path_below
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 

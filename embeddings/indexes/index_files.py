@@ -12,6 +12,7 @@ import numpy as np
 from embeddings.errors import FormatError, OutputError
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write, check_output
+from embeddings.support.foreign_files import check_no_stream
 from embeddings.support.versioned_json import check_fields, read_versioned
 
 FORMAT_VERSION = 1
@@ -53,6 +54,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 def read_arrays(folder: Path, expected_checksum: str) -> dict[str, np.ndarray]:
     """The arrays of an index, memory-mapped; FormatError if the file is missing or its checksum differs."""
     path = folder / TENSORS
+    check_no_stream(path)
     try:
         actual = checksum(path)
     except OSError as error:

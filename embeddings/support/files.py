@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from embeddings.errors import OutputError
+from embeddings.support.foreign_files import is_stream
 from embeddings.support.logs import log
 from embeddings.support.remote.address import is_remote
 from embeddings.support.shared_lock import exclusive_lock
@@ -86,11 +87,6 @@ def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     if target.is_dir():
         raise OutputError(f"{target} is a folder, but the output is a file; choose another name")
     return target
-
-
-def is_stream(path: Path) -> bool:
-    """Whether a path is a pipe or device."""
-    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import FormatError
+from embeddings.support.foreign_files import check_no_stream
 
 MAX_HEADER = 100_000_000  # bytes, the limit of the library
 DTYPES = {
@@ -54,6 +55,7 @@ def load(path: Path) -> dict[str, np.ndarray]:
     """Memory-map every array read-only, by name."""
     from safetensors import SafetensorError, safe_open
 
+    check_no_stream(path)
     try:
         with path.open("rb") as stream, safe_open(str(path), framework="numpy"):  # validates the header
             length = int.from_bytes(stream.read(8), "little")

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
+from embeddings.support.foreign_files import check_no_stream
 
 
 def read_versioned(path: Path, *versions: int) -> dict[str, Any]:
     """Read a record of one of these versions."""
+    check_no_stream(path)
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

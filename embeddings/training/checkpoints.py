@@ -26,10 +26,11 @@ from embeddings.errors import EmbeddingsError, FormatError, OutputError, Setting
 from embeddings.settings import check_value
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write, check_output
-from embeddings.support.foreign_names import path_below
+from embeddings.support.foreign_files import path_below
 from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
 from embeddings.support.remote.address import display_name, is_remote
+from embeddings.support.versioned_json import check_fields, read_versioned
 from embeddings.training.checkpoint_interval import AUTO, Interval
 from embeddings.training.progress import Progress
 from embeddings.training.remote_checkpoints import RemoteCheckpoints
@@ -232,16 +233,9 @@ def read_state(path: Path) -> RunState:
 def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fingerprint and the values of the checkpoint in a folder."""
     record = path / RECORD
-    try:
-        content = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise FormatError(f"{record} is broken: {error}") from None
-    version = content.get("format_version") if isinstance(content, dict) else None
-    if version != FORMAT_VERSION:
-        raise FormatError(f"{record} has format version {version!r}; this package reads version {FORMAT_VERSION}")
-    fingerprint, values = content.get("fingerprint"), content.get("values")
-    if not isinstance(fingerprint, dict) or not isinstance(values, dict):
-        raise FormatError(f"{record} is broken: its fingerprint or values are missing")
+    content = read_versioned(record, FORMAT_VERSION)
+    check_fields(record, content, {"fingerprint": dict, "values": dict})
+    fingerprint, values = content["fingerprint"], content["values"]
     try:
         check_tally(values.get("tally", {}))
     except (TypeError, ValueError, OverflowError) as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteError
 from embeddings.support.cache_folder import cache_folder
-from embeddings.support.foreign_names import path_below
+from embeddings.support.foreign_files import path_below
 from embeddings.support.remote.address import Address, StrPath, parse_address
 
 

@@ -11,7 +11,8 @@ from typing import IO, Any
 
 from embeddings.errors import OutputError, SettingError
 from embeddings.models.model import Model
-from embeddings.support.files import check_file, is_stream
+from embeddings.support.files import check_file
+from embeddings.support.foreign_files import is_stream
 from embeddings.support.jsonable import to_jsonable
 from embeddings.support.local_paths import check_local
 from embeddings.support.logs import log

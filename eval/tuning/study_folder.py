@@ -14,7 +14,7 @@ from embeddings.eval.tuning.trials import Trial
 from embeddings.models.loading import load_classifier, load_model
 from embeddings.models.model import Model
 from embeddings.support.files import atomic_write, check_own_folder
-from embeddings.support.foreign_names import path_below
+from embeddings.support.foreign_files import path_below
 from embeddings.support.jsonable import to_jsonable
 from embeddings.support.local_paths import check_local
 from embeddings.support.versioned_json import check_fields, read_versioned

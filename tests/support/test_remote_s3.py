@@ -12,7 +12,7 @@ import embeddings as em
 from embeddings.errors import CorpusError, FormatError, OutputError
 from embeddings.support.files import atomic_write, atomic_write_all
 from embeddings.support.remote import range_reader, retry, writing
-from embeddings.support.remote.address import parse_address
+from embeddings.support.remote.address import credentials, parse_address
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import remote_checkpoints
 from embeddings.training.run_log import RunLog
@@ -34,6 +34,8 @@ def s3(server, monkeypatch, tmp_path, request):
     for name, value in s3_environment(endpoint).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for login in [*credentials]:  # of other tests: messages hide them
+        monkeypatch.delitem(credentials, login)
     monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
     monkeypatch.setattr(range_reader, "PART_SIZE", 1 << 17)
     client.create_bucket(Bucket="bucket")

@@ -17,7 +17,7 @@ from threading import Event
 
 from embeddings.errors import RemoteError
 from embeddings.support.cache_folder import cache_folder, foreign_access
-from embeddings.support.foreign_names import path_below
+from embeddings.support.foreign_files import path_below
 from embeddings.support.logs import log
 from embeddings.support.remote.address import WEB, Address, StrPath, parse_address
 from embeddings.support.remote.background import map_ahead

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from embeddings.errors import FormatError, RemoteError
-from embeddings.support.foreign_names import check_name
+from embeddings.support.foreign_files import check_name
 from embeddings.support.remote.address import WEB, Address, credentials
 from embeddings.support.remote.background import map_ahead
 from embeddings.support.remote.retry import PermanentError, attempt, timeout
@@ -85,7 +85,9 @@ class ArrowStore:
         selector = FileSelector(folder.store_path, recursive=True, allow_not_found=True)
         infos = [info for info in self.file_system.get_file_info(selector) if info.is_file]
         start = len(folder.store_path) - len(folder.path)
-        names = [info.path[start:].removeprefix("/") for info in infos if not (info.size == 0 and info.path.endswith("/"))]
+        names = [
+            info.path[start:].removeprefix("/") for info in infos if not (info.size == 0 and info.path.endswith("/"))
+        ]
         try:
             for name in names:
                 check_name(name[len(folder.path) :].removeprefix("/"))

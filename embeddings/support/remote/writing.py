@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from embeddings.errors import OutputError, RemoteError
-from embeddings.support.foreign_names import path_below
+from embeddings.support.foreign_files import path_below
 from embeddings.support.logs import log
 from embeddings.support.remote.address import Address, StrPath, parse_address
 from embeddings.support.remote.copies import files_below

@@ -1,15 +1,20 @@
 """Names from elsewhere become paths below a folder, or are refused."""
 
 import ast
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from interrupted_runs import interrupted_checkpoints
 
+import embeddings as em
 from embeddings.errors import FormatError
-from embeddings.support.foreign_names import path_below
+from embeddings.support.foreign_files import path_below
+from embeddings.training.checkpoints import read_state
 
 ROOT = Path(__file__).parents[2]
 UNSAFE = ["", ".", "..", "../x", "x/..", "x/../../y", "/etc/passwd", "//host/x", "x//y", "x/", "./x", "x/./y", "..\\x"]
@@ -72,7 +77,7 @@ OWN_NAMES = {
     "embeddings/kernels/source_digest.py": (1, "names that were listed in this folder"),
     "embeddings/support/cache_folder.py": (3, "constants, and names that were listed in this folder"),
     "embeddings/support/files.py": (3, "the name of the output"),
-    "embeddings/support/foreign_names.py": (1, "here names from elsewhere become paths"),
+    "embeddings/support/foreign_files.py": (1, "here names from elsewhere become paths"),
     "embeddings/support/remote/copies.py": (2, "digests"),
     "embeddings/support/system.py": (2, "constants"),
     "embeddings/training/checkpoints.py": (1, "a number"),
@@ -86,7 +91,7 @@ OWN_NAMES = {
     "eval/tuning/study_folder.py": (7, "constants"),
     "plugins/glove/shuffled_cells.py": (1, "a number"),
 }
-FOLDERS = "folder path parent root scratch target place home local directory cache".split()
+FOLDERS = ["folder", "path", "parent", "root", "scratch", "target", "place", "home", "local", "directory", "cache"]
 
 
 def joins(tree):
@@ -135,3 +140,25 @@ def test_names_from_elsewhere_become_paths_in_one_place():
 def test_the_source_is_searched_for_joins(line):
     assert list(joins(ast.parse(line)))
     assert not list(joins(ast.parse(re.sub(r"[*]?names?", "NAME", line))))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("kind", ["pipe", "/dev/zero"])
+def test_pipes_and_devices_in_folders_are_not_read(tmp_path, kind):
+    model = em.train("skipgram", [["a", "b", "c"]] * 50, dim=4, min_count=1, epochs=1, threads=1)
+    model.save(tmp_path / "model")
+    em.build_index(model.vectors, "lsh").save(tmp_path / "index")
+    interrupted_checkpoints(tmp_path / "checkpoints", 20).paths()[-1].rename(tmp_path / "checkpoint")
+    readers = {
+        "model": em.load,
+        "index": lambda folder: em.load_index(folder, model.vectors),
+        "checkpoint": read_state,
+    }
+    for name, read in readers.items():
+        read(tmp_path / name)
+        for file in [path.name for path in (tmp_path / name).iterdir()]:
+            broken = shutil.copytree(tmp_path / name, tmp_path / f"{name}-{file}")
+            (broken / file).unlink()
+            os.mkfifo(broken / file) if kind == "pipe" else (broken / file).symlink_to(kind)
+            with pytest.raises(FormatError, match=r"pipe or device|is missing|no model\.json|not a saved index"):
+                read(broken)
