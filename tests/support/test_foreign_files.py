@@ -1,20 +1,23 @@
 """Names from elsewhere become paths below a folder, or are refused."""
 
 import ast
+import json
 import os
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from interrupted_runs import interrupted_checkpoints
+from interrupted_runs import SMALL, interrupted_checkpoints
 
 import embeddings as em
 from embeddings.errors import FormatError
 from embeddings.support.foreign_files import path_below
 from embeddings.training.checkpoints import read_state
+from embeddings.vectors import format_dispatch
 
 ROOT = Path(__file__).parents[2]
 UNSAFE = ["", ".", "..", "../x", "x/..", "x/../../y", "/etc/passwd", "//host/x", "x//y", "x/", "./x", "x/./y", "..\\x"]
@@ -162,3 +165,33 @@ def test_pipes_and_devices_in_folders_are_not_read(tmp_path, kind):
             os.mkfifo(broken / file) if kind == "pipe" else (broken / file).symlink_to(kind)
             with pytest.raises(FormatError, match=r"pipe or device|is missing|no model\.json|not a saved index"):
                 read(broken)
+
+
+def test_names_in_a_model_become_no_paths(tmp_path):
+    rows = [{"text": "../../up /etc/passwd c", "tag": f"../../tag{number}"} for number in range(50)]
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    model = em.train(
+        "paragraph-dbow", em.Corpus(rows, text_column="text", tag_column="tag", tokenizer="whitespace"), **SMALL
+    )
+    model.tables["../../table"] = model.tables["documents"]
+    model.save(tmp_path / "a" / "b" / "model")
+    again = em.load_model(tmp_path / "a" / "b" / "model")
+    assert "../../table" in again.tables
+    for name, format in format_dispatch.installed_formats().items():
+        ending = format.extensions[0] if format.extensions else ""
+        for number, vectors in enumerate((again.vectors, again.documents)):
+            with suppress(em.EmbeddingsError, ModuleNotFoundError):  # a library is missing
+                vectors.save(tmp_path / "a" / "b" / f"{name}{number}{ending}", format=name)
+    assert len(list((tmp_path / "a" / "b").iterdir())) > 12
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "os:system", "skipgram\0", "embeddings.plugins.cbow:CBOW"])
+def test_names_of_trainers_in_a_model_are_those_of_plugins(tmp_path, name):
+    model = em.train("skipgram", [["a", "b", "c"]] * 50, **SMALL)
+    model.save(tmp_path / "m")
+    record = json.loads((tmp_path / "m" / "model.json").read_text())
+    (tmp_path / "m" / "model.json").write_text(json.dumps(record | {"model": name}))
+    with pytest.raises(em.EmbeddingsError, match="no trainer is called"):
+        em.continue_training(em.load_model(tmp_path / "m"), [["a", "b", "c"]] * 50)
