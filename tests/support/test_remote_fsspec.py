@@ -3,7 +3,7 @@
 import pytest
 
 import embeddings as em
-from embeddings.errors import CorpusError, OutputError
+from embeddings.errors import CorpusError, FormatError, OutputError
 from embeddings.support.remote import store
 
 
@@ -33,6 +33,14 @@ def test_files_of_the_hub_are_read_and_written(hub):
         vectors.save("hf://owner/name/v.bin")
     with pytest.raises(CorpusError, match="does not exist"):
         em.Corpus("hf://datasets/owner/none.txt")
+
+
+@pytest.mark.parametrize("name", ["../../../x", "a/../../b", "a\\..\\b", "C:b"])
+def test_folders_with_names_that_leave_them_are_refused(hub, name):
+    hub.pipe({"/owner/name/model.json": b"{}", f"/owner/name/{name}": b"theirs"})
+    for read, error in ((em.load, FormatError), (em.Corpus, CorpusError)):
+        with pytest.raises(error, match=r"hf://owner/name .*not safe"):
+            read("hf://owner/name")
 
 
 def test_a_missing_library_is_named(monkeypatch):
