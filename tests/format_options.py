@@ -21,7 +21,7 @@ FORMAT_OPTIONS: dict[str, dict[str, str]] = {
     "word2vec-text": {},
 }
 TOKENIZERS = dict.fromkeys(("model2vec", "numpy-folder", "sentence-transformers"), ("tokenizers",))
-LIBRARIES = {**TOKENIZERS, "spacy": ("spacy",)}
+LIBRARIES = {**TOKENIZERS, "spacy": ("spacy",), "gensim": ("gensim",)}
 
 
 def is_installed(name: str) -> bool:

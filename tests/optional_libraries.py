@@ -6,6 +6,16 @@ import pytest
 
 from embeddings import registry
 
+NO_GENSIM = "requires gensim, which has wheels for Python 3.11 to 3.13 only"
+needs_gensim = pytest.mark.skipif(find_spec("gensim") is None, reason=NO_GENSIM)
+KV = pytest.param("v.kv", marks=needs_gensim)  # a file that gensim writes and reads
+GENSIM = pytest.param("gensim", marks=needs_gensim)  # its format
+
+
+def import_gensim(module="gensim"):
+    """Import gensim or a module of it; the test is skipped without it."""
+    return pytest.importorskip(module, reason=NO_GENSIM)
+
 
 def needs(*modules):
     """Marks that skip a test without these libraries, which the extra `ecosystem` installs."""

@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -23,6 +24,7 @@ from embeddings.errors import OutputError
 from embeddings.eval.benchmark.result_rows import write_text
 from embeddings.eval.machine import environment
 from embeddings.models.model import Model
+from embeddings.support.extras import INSTALL_GENSIM
 from embeddings.support.files import check_file
 from embeddings.vectors.vectors import Vectors
 
@@ -128,6 +130,8 @@ def describe(words: int, dim: int) -> str:
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 def main(words: int, dim: int, repeats: int, out: str | None, force: bool) -> None:
     """Measure how long vectors take to load, compared with gensim."""
+    if find_spec("gensim") is None:
+        raise click.ClickException(f"the comparison requires gensim, which is not installed: {INSTALL_GENSIM}")
     if out is not None:
         try:
             check_file(out, force=force)

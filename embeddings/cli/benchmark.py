@@ -121,11 +121,14 @@ def command(
 
 def word_test_options(additional: dict[str, Any]) -> list[str]:
     """The options of `embeddings evaluate` for word vectors: the sets that are always used, and additional ones."""
+    from embeddings.cli.evaluation_options import installed_sets
     from embeddings.eval.suite import Suite
 
     if any(additional.values()):
         Suite.read(**additional)  # reports missing and damaged sets
-    sets = [(kind, name) for kind, (names, _) in TEST_SETS.items() for name in (*names, *additional[kind])]
+    sets = [
+        (kind, name) for kind, (names, _) in TEST_SETS.items() for name in (*installed_sets(names), *additional[kind])
+    ]
     return [word for kind, name in sets for word in (f"--{kind}", name)]
 
 

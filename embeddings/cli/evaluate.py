@@ -47,10 +47,10 @@ def command(
 ) -> None:  # fmt: skip
     """Score one or more VECTORS on test sets, or classifiers on labelled texts.
 
-    The default sets are wordsim353, simlex999 and google-analogies. `covered` of `total` items have vectors;
-    analogies are answered among all words and among the 30,000 most frequent. `low` to `high` is a 95 % confidence
-    interval: bootstrap, or Wilson's for proportions. With --json, `protocol` says how unknown words, ties and
-    duplicates are treated.
+    The default sets are wordsim353, simlex999 (if gensim is installed) and google-analogies. `covered` of `total` items
+    have vectors; analogies are answered among all words and among the 30,000 most frequent. `low` to `high` is a 95 %
+    confidence interval: bootstrap, or Wilson's for proportions. With --json, `protocol` says how unknown words, ties
+    and duplicates are treated.
 
     --pairs, --retrieval, --clustering and --probe score vectors of texts, pooled from those of words as `embeddings
     embed` does; a probe is logistic regression, reported with the score of the most frequent label.

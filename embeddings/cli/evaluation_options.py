@@ -1,10 +1,13 @@
 """Options that choose test sets: the settings of `embeddings.eval.Suite`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from embeddings.cli.options import VECTOR_INPUT, dataset_option, option
+from embeddings.cli.output import note
+from embeddings.eval.datasets.dataset_files import is_installed
 from embeddings.eval.datasets.halves import HALVES
 from embeddings.eval.measures.text_vectors import POOLING
 from embeddings.eval.suite import KINDS
@@ -139,14 +142,25 @@ def pooling_options() -> list[click.Parameter]:
     ]
 
 
+def installed_sets(names: Sequence[str]) -> list[str]:
+    """The default test sets that are installed; a note names the others."""
+    for name in names:
+        if not is_installed(name):
+            note(f"{name} is left out: it comes with gensim, which is not installed")
+    return [name for name in names if is_installed(name)]
+
+
 def suite_settings(options: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     """Options as settings of `Suite.read`, with default test sets if none are chosen."""
     settings = {name: value for name, value in options.items() if not (value is None or value is False or value == ())}
-    if not any(name in settings for name in options if name not in REQUIRES):
+    uses_defaults = not any(name in settings for name in options if name not in REQUIRES)
+    if uses_defaults:
         settings |= defaults
     for name, test_sets in REQUIRES.items():
         if name in settings and not any(test_set in settings for test_set in test_sets):
             raise click.UsageError(f"{flag(name)} requires {' or '.join(map(flag, test_sets))}")
+    if uses_defaults:
+        settings["similarity"] = installed_sets(settings["similarity"])
     if settings.pop("unknown", None) is not None:
         settings["compose"] = True
     if "restrict" in settings:

@@ -17,6 +17,7 @@ from embeddings.formats.fasttext_header import NEGATIVE_SAMPLING
 from embeddings.models.model import Model
 from embeddings.models.subword_vectors import SubwordVectors, composer
 from embeddings.support.arrow_arrays import to_string_array
+from embeddings.support.extras import INSTALL_GENSIM, import_extra
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.file_validation import check_writable
 from embeddings.vectors.vectors import Vectors
@@ -45,10 +46,10 @@ def sniff(start: bytes) -> float:
 
 def write(vectors: Vectors, path: Path) -> None:
     """Write all vectors for `gensim.models.KeyedVectors.load`, and the counts if known."""
-    from gensim.models import KeyedVectors
-
+    remedy = f"{INSTALL_GENSIM}, or write word2vec-text or word2vec-binary, which gensim reads"
+    models = import_extra("gensim.models", None, "writing a gensim file", remedy)
     check_writable(vectors)
-    keyed = KeyedVectors(vectors.dim)
+    keyed = models.KeyedVectors(vectors.dim)
     keyed.index_to_key = list(vectors.words)
     keyed.key_to_index = {word: index for index, word in enumerate(vectors.words)}
     keyed.next_index = len(vectors)
@@ -114,11 +115,11 @@ def unpickle(path: Path, allow_pickle: bool) -> Any:
             f"{path} is a pickle, which can run any code when it is read; if you trust its source, set "
             "allow_pickle=True"
         )
-    from gensim.utils import SaveLoad
-
+    remedy = f"{INSTALL_GENSIM}, or save the vectors with gensim's save_word2vec_format and read that file"
+    utils = import_extra("gensim.utils", None, f"reading the gensim file {path}", remedy)
     open_binary(path).close()
     try:
-        return SaveLoad.load(str(path))
+        return utils.SaveLoad.load(str(path))
     except Exception as error:  # a pickle can raise anything
         raise FormatError(f"{path} cannot be read by gensim: {type(error).__name__}: {error}") from error
 

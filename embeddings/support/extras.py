@@ -1,4 +1,4 @@
-"""The libraries of the package's optional extras."""
+"""Libraries that may be missing: those of the package's optional extras, and gensim."""
 
 import warnings
 from importlib import import_module
@@ -6,15 +6,21 @@ from typing import Any
 
 from embeddings.errors import EmbeddingsError
 
+INSTALL_GENSIM = "pip install gensim (wheels for Python 3.11 to 3.13 only)"
 
-def import_extra(module: str, extra: str, purpose: str) -> Any:
-    """Import a library of an extra, without warnings; raises EmbeddingsError if it is not installed."""
+
+def import_extra(module: str, extra: str | None, purpose: str, remedy: str | None = None) -> Any:
+    """Import a library, without warnings; raises EmbeddingsError if it is not installed.
+
+    Arguments:
+        extra: the extra that installs the library; None if `remedy` says what to do instead.
+        purpose: the subject of the error message, such as "a MediaWiki dump".
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return import_module(module)
     except ModuleNotFoundError:
         library = module.partition(".")[0]
-        raise EmbeddingsError(
-            f"{purpose} requires {library}, which is not installed: pip install 'embeddings-toolkit[{extra}]'"
-        ) from None
+        remedy = remedy or f"pip install 'embeddings-toolkit[{extra}]'"
+        raise EmbeddingsError(f"{purpose} requires {library}, which is not installed: {remedy}") from None

@@ -60,7 +60,7 @@ def find_tool(name: str) -> Tool:
         peers = {peer.name: peer for peer in PEERS}
         if name not in peers:
             raise SettingError(f"peer must be one of {', '.join(peers)}, or a file that ends in .toml, got {name!r}")
-        tool, remedy = peers[name], f"pip install {peers[name].package}"
+        tool, remedy = peers[name], peers[name].remedy
     if not tool.is_installed:
         what = tool.program.command[0] if tool.program is not None else tool.name
         raise SettingError(f"{what} is not installed: {remedy}")
@@ -75,7 +75,6 @@ def describe_program(program: Program) -> Tool:
         registry.load("trainer", trainer)  # refuses an unknown one
     return Tool(
         program.name,
-        package="",
         module="",
         trainers=tuple(program.trainers),
         whole=program.call,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from embeddings.eval.benchmark.job import NEGATIVE_SAMPLING, Job, ModelConfig
 from embeddings.eval.benchmark.program import Program
 from embeddings.models.subwords import FASTTEXT_BUCKETS
+from embeddings.support.extras import INSTALL_GENSIM
 
 Command = Callable[[Job], list[str]]
 WORD_MODELS = ("skipgram", "cbow")  # of gensim and fastText
@@ -27,16 +28,15 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: what pip installs and Python imports, and our names of its models and objectives (None for all of ours).
+    """A tool: what Python imports, and our names of its models and objectives (None for all of ours).
 
-    A `program` is neither installed by pip nor imported.
+    A `program` is not imported. `remedy` says how to install a tool that is not a program.
 
     `whole` is the command from text to saved vectors, `training` one that measures training alone; None if `whole`
     reports it too.
     """
 
     name: str
-    package: str
     module: str
     trainers: tuple[str, ...] | None
     whole: Command
@@ -44,6 +44,7 @@ class Tool:
     objectives: tuple[str, ...] | None = None
     notes: tuple[Note, ...] = ()
     program: Program | None = None
+    remedy: str = ""
 
     @property
     def is_installed(self) -> bool:
@@ -166,7 +167,6 @@ BUCKETS = (
 )
 OURS = Tool(
     "embeddings",
-    package="embeddings-toolkit",
     module="embeddings",
     trainers=None,
     whole=train_command,
@@ -175,7 +175,7 @@ OURS = Tool(
 PEERS = (
     Tool(
         "gensim",
-        package="gensim",
+        remedy=INSTALL_GENSIM,
         module="gensim",
         trainers=(*WORD_MODELS, "fasttext", *DOCUMENT_MODELS),
         whole=peer_command("gensim"),
@@ -192,7 +192,7 @@ PEERS = (
     ),
     Tool(
         "fasttext",
-        package="fasttext-numpy2",
+        remedy="pip install fasttext-numpy2",
         module="fasttext",
         trainers=(*WORD_MODELS, "fasttext"),
         whole=peer_command("fasttext"),

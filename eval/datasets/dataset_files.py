@@ -8,6 +8,7 @@ from pathlib import Path
 
 from embeddings.corpora.reading.compressed_files import open_decompressed
 from embeddings.errors import FormatError
+from embeddings.support.extras import INSTALL_GENSIM
 from embeddings.support.local_paths import local_path
 
 GOOGLE_ANALOGIES = "google-analogies"
@@ -38,7 +39,7 @@ def locate(name: str | os.PathLike[str]) -> Path:
     if str(name) in SHIPPED:
         return shipped_file(SHIPPED[str(name)])
     if str(name) in FROM_GENSIM:
-        return gensim_file(FROM_GENSIM[str(name)])
+        return gensim_file(str(name))
     if path.is_dir():
         raise FormatError(f"{str(name)!r} is a folder, not a test set")
     choices = ", ".join(sorted(SHIPPED | FROM_GENSIM))
@@ -50,12 +51,17 @@ def shipped_file(file: str) -> Path:
     return Path(str(files("embeddings.eval").joinpath("data", file)))
 
 
-def gensim_file(file: str) -> Path:
+def gensim_file(name: str) -> Path:
     """The path of a test set that comes with gensim, which takes long to import."""
     gensim = find_spec("gensim")
     if gensim is None or gensim.origin is None:
-        raise ModuleNotFoundError("No module named 'gensim'", name="gensim")
-    return Path(gensim.origin).parent / "test" / "test_data" / file
+        raise FormatError(f"{name} comes with gensim, which is not installed: {INSTALL_GENSIM}, or give a file of it")
+    return Path(gensim.origin).parent / "test" / "test_data" / FROM_GENSIM[name]
+
+
+def is_installed(name: str) -> bool:
+    """Whether a set known by name has a file; some come with gensim."""
+    return name not in FROM_GENSIM or local_path(name).is_file() or find_spec("gensim") is not None
 
 
 def read_lines(path: Path, *, keep_all: bool = False) -> Iterator[tuple[int, str]]:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from commands import expect, refused
-from gensim.models import KeyedVectors
+from optional_libraries import KV, import_gensim
 from subword_models import fasttext_model
 from supervised_models import supervised_model
 
@@ -33,7 +33,7 @@ def model(tmp_path, vectors):
     return tmp_path / "m"
 
 
-@pytest.mark.parametrize("name", ["v.kv", "v.npy", "v.parquet", "v.arrow", "v.feather"])
+@pytest.mark.parametrize("name", [KV, "v.npy", "v.parquet", "v.arrow", "v.feather"])
 def test_every_extension(tmp_path, model, vectors, name):
     result = expect("export", model, tmp_path / name)
     assert result.stdout == ""
@@ -43,8 +43,9 @@ def test_every_extension(tmp_path, model, vectors, name):
     assert np.array_equal(exported.matrix, vectors.matrix)
 
 
-@pytest.mark.parametrize("name", ["v.kv", "v.bin", "v.txt", "v.vec"])
+@pytest.mark.parametrize("name", [KV, "v.bin", "v.txt", "v.vec"])
 def test_gensim_reads_exports(tmp_path, vectors, name):
+    KeyedVectors = import_gensim("gensim.models").KeyedVectors
     vectors.subset(3).save(tmp_path / "w.npy")
     expect("export", tmp_path / "w.npy", tmp_path / name)
     if name == "v.kv":

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import expect, refused, table
+from optional_libraries import needs_gensim
 
 import embeddings as em
 
@@ -62,7 +63,12 @@ def test_an_index_of_documents(models, tmp_path, kind):
 
 @pytest.mark.parametrize(
     "extension",
-    [".parquet", ".npy", *(pytest.param(name, marks=pytest.mark.slow) for name in (".kv", ".bin", ".txt", ".arrow"))],
+    [
+        ".parquet",
+        ".npy",
+        pytest.param(".kv", marks=[pytest.mark.slow, needs_gensim]),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in (".bin", ".txt", ".arrow")),
+    ],
 )
 def test_inferred_vectors_in_every_format_are_those_of_python(models, documents, tmp_path, extension):
     out = tmp_path / f"v{extension}"

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from commands import expect, refused
+from optional_libraries import needs_gensim
 
 import embeddings as em
 from embeddings.cli.inspection import describe
@@ -46,7 +47,7 @@ def info(path, *more):
         ("v.npy", "npy", 3, 6),
         ("v.parquet", "parquet", 3, 6),
         ("v.arrow", "arrow", 3, 6),
-        ("v.kv", "gensim", None, None),
+        pytest.param("v.kv", "gensim", None, None, marks=needs_gensim),
     ],
 )
 def test_info_on_vectors(tmp_path, vectors, name, format_name, words, dim):

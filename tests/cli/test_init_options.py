@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import SMALL, TEXT, expect, refused
+from optional_libraries import needs_gensim
 
 import embeddings as em
 
@@ -65,6 +66,7 @@ def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+@needs_gensim
 @pytest.mark.slow
 def test_gensims_own_files_are_read_if_that_is_allowed(text):
     em.Vectors(["king"], np.full((1, 10), 0.5)).save("start.kv")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 from naive_phrases import connected_pairs, join_sentences, word2phrase_scores
+from optional_libraries import needs_gensim
 
 from embeddings.corpora.phrases import Phrases, bigram_counts
 from embeddings.corpora.phrases.bigram_counts import BORDER, PhraseTokens
@@ -136,6 +137,7 @@ def test_no_pair_spans_an_unknown_word(sentences, unknown):
         assert phrase.score == pytest.approx(np.log(both / a / b) / -np.log(both))
 
 
+@needs_gensim
 @pytest.mark.golden
 @pytest.mark.parametrize(
     ("scoring", "threshold", "connectors"),
@@ -165,6 +167,7 @@ def test_scores_and_joins_equal_gensim(sample, sentences, scoring, threshold, co
         assert decoded(encoded) == [theirs[sentence] for sentence in sentences]
 
 
+@needs_gensim
 @pytest.mark.slow
 @pytest.mark.golden
 @pytest.mark.parametrize("connectors", [None, "english"])

@@ -12,6 +12,7 @@ import pytest
 import readers
 from drawn import drawn_points
 from index_benchmarks import read_benchmark
+from optional_libraries import import_gensim
 
 from embeddings import registry
 from embeddings.eval.benchmark import result_rows, result_table, tool_selection, tools
@@ -86,7 +87,7 @@ def test_table_of_reproduced_figures_is_that_of_the_declared_ones():
 @pytest.mark.parametrize("name", ["fasttext-hashes", "fasttext-file", "lsh-1024-bits", "lsh-256-bits", "lee-corpus"])
 def test_short_runs_give_the_reproduced_figures(name):
     if name in ("fasttext-file", "lee-corpus"):
-        pytest.importorskip("gensim")
+        import_gensim()
     tool = runpy.run_path(str(ROOT / "tools" / "reproduction.py"))
     (figure,) = [figure for figure in tool["read_figures"]() if figure["name"] == name]
     row = tool["measure"](figure)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optional_libraries import needs_gensim
 
 import embeddings as em
 from embeddings.corpora import Corpus
@@ -78,6 +79,7 @@ def test_the_text_has_the_same_words(tmp_path):
 # settings
 
 
+@needs_gensim
 @pytest.mark.parametrize(("trainer", "sg", "rate"), [("skipgram", 1, 0.05), ("cbow", 0, 0.075)])
 def test_gensim_gets_our_settings(trainer, sg, rate):
     from gensim.models import Word2Vec
@@ -89,6 +91,7 @@ def test_gensim_gets_our_settings(trainer, sg, rate):
     assert (model.alpha, model.min_alpha) == (rate, pytest.approx(rate / 10_000))
 
 
+@needs_gensim
 @pytest.mark.parametrize(
     ("trainer", "expected"),
     [
@@ -200,12 +203,15 @@ def test_a_missing_peer_is_refused_with_its_package(monkeypatch):
     monkeypatch.setattr(tools, "find_spec", lambda name: None)
     with pytest.raises(SettingError, match=r"fasttext.*pip install fasttext-numpy2"):
         select_tools(["fasttext"], [made("cbow")])
+    with pytest.raises(SettingError, match=r"gensim.*pip install gensim.*3\.13"):
+        select_tools(["gensim"], [made("cbow")])
     assert select_tools([], [made("cbow")]) == [tools.OURS]
 
 
-def test_unknown_peers_and_models_are_refused():
+def test_unknown_peers_and_models_are_refused(monkeypatch):
     with pytest.raises(SettingError, match=r"peer.*gensim, fasttext.*'word2vec'"):
         select_tools(["word2vec"], [made("cbow")])
+    monkeypatch.setattr(tools, "find_spec", lambda name: name)
     other = ModelConfig("glove", {}, 1)
     with pytest.raises(SettingError, match=r"gensim.*glove.*skipgram, cbow, fasttext, paragraph-dbow, paragraph-dm"):
         select_tools(["gensim"], [other])
@@ -345,6 +351,7 @@ def test_invalid_folders_are_refused(tmp_path):
         Benchmark([], [], tmp_path / "file").check()
 
 
+@needs_gensim
 @pytest.mark.parametrize("buckets", [None, 77])
 def test_gensim_gets_our_settings_of_ngrams(buckets):
     from gensim.models import FastText

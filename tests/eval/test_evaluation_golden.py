@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from optional_libraries import import_gensim, needs_gensim
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.eval import evaluate
@@ -33,6 +34,7 @@ def planted():
 
 @pytest.fixture(scope="module")
 def trained():
+    import_gensim()
     from gensim.models import Word2Vec
     from gensim.test.utils import common_texts, datapath
 
@@ -43,6 +45,7 @@ def trained():
 
 
 def keyed(vectors):
+    import_gensim()
     from gensim.models import KeyedVectors
 
     made = KeyedVectors(vectors.dim)
@@ -50,6 +53,7 @@ def keyed(vectors):
     return made
 
 
+@needs_gensim
 @pytest.mark.parametrize("which", ["planted", pytest.param("trained", marks=pytest.mark.slow)])
 def test_similarity_equals_gensim(which, request):
     vectors = request.getfixturevalue(which)

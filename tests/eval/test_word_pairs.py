@@ -1,6 +1,7 @@
 """Similarity sets by name, layouts of files, and malformed lines, reported by number."""
 
 import pytest
+from optional_libraries import needs_gensim
 
 from embeddings.errors import FormatError
 from embeddings.eval.datasets.word_pairs import read_word_pairs
@@ -16,6 +17,7 @@ def test_shipped_sets():
     )
 
 
+@needs_gensim
 @pytest.mark.golden
 def test_simlex_comes_from_gensim():
     simlex = read_word_pairs("simlex999")

@@ -45,7 +45,8 @@ class Server:
             ) as answer:
                 return answer.status, answer.headers, answer.read()
         except HTTPError as error:
-            return error.code, error.headers, error.read()
+            with error:
+                return error.code, error.headers, error.read()
 
     def ask(self, question, **parameters):
         """The status and content of a question."""

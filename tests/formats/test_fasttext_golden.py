@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from optional_libraries import import_gensim, needs_gensim
 from subword_models import UNSEEN, WORDS, fasttext_model
 
 import embeddings as em
@@ -28,6 +29,7 @@ def fasttext():
 @pytest.fixture(scope="module")
 def data():
     """gensim's files for its own tests."""
+    import_gensim()
     import gensim
 
     folder = Path(gensim.__file__).parent / "test" / "test_data"
@@ -69,6 +71,7 @@ def without_ngrams(tmp_path):
     return str(tmp_path / "m.bin"), model
 
 
+@needs_gensim
 @pytest.mark.reads("fasttext", "gensim", "`load_facebook_vectors`: counts, vectors of known and unseen words")
 def test_gensim_loads_the_vectors_of_our_files(path, model):
     from gensim.models.fasttext import load_facebook_vectors
@@ -80,6 +83,7 @@ def test_gensim_loads_the_vectors_of_our_files(path, model):
         np.testing.assert_allclose(keyed[word], vector_or_zeros(model.vectors, word), **TOLERANCE)
 
 
+@needs_gensim
 @pytest.mark.reads("fasttext", "gensim", "`load_facebook_model`: continues training")
 def test_gensim_loads_our_files_as_models_and_continues_training(path, model):
     from gensim.models.fasttext import load_facebook_model
@@ -106,6 +110,7 @@ def vector_or_zeros(vectors, word):
     return vectors[word] if word in vectors else vectors.compose([word])[0]
 
 
+@needs_gensim
 def test_files_without_ngrams_are_read(fasttext, without_ngrams):
     from gensim.models.fasttext import load_facebook_model
 
@@ -130,6 +135,7 @@ def test_bin_and_vec_files_of_fasttext_agree(data, name, errors):
     np.testing.assert_allclose(vectors.matrix[rows], text_vectors.matrix[rows], rtol=1e-4, atol=1e-5)
 
 
+@needs_gensim
 @pytest.mark.parametrize("name", ["crime-and-punishment", "lee_fasttext", "lee_fasttext_new", "non_ascii_fasttext"])
 def test_models_in_gensims_test_data_are_read_as_gensim_reads_them(data, name):
     from gensim.models.fasttext import load_facebook_model
@@ -143,6 +149,7 @@ def test_models_in_gensims_test_data_are_read_as_gensim_reads_them(data, name):
     assert (loaded.settings["window"], loaded.settings["epochs"]) == (expected.window, expected.epochs)
 
 
+@needs_gensim
 @pytest.mark.writes("fasttext", "gensim", "`save_facebook_model`: vectors of known and unseen words")
 def test_files_written_by_gensim_are_read(tmp_path, text):
     from gensim.models.fasttext import FastText, save_facebook_model

@@ -4,13 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
-from gensim.models import Doc2Vec, FastText, KeyedVectors, Word2Vec
-from gensim.models.doc2vec import TaggedDocument
-from gensim.models.fasttext import FastTextKeyedVectors
+from optional_libraries import import_gensim
 
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
 
+models = import_gensim("gensim.models")
+Doc2Vec, FastText, KeyedVectors, Word2Vec = models.Doc2Vec, models.FastText, models.KeyedVectors, models.Word2Vec
+TaggedDocument, FastTextKeyedVectors = models.doc2vec.TaggedDocument, models.fasttext.FastTextKeyedVectors
 pytestmark = pytest.mark.golden
 SENTENCES = [f"the {'quick' if i % 2 else 'lazy'} fox{i % 3} jumps over dogs".split() for i in range(40)]
 COMMON = {"vector_size": 6, "min_count": 1, "epochs": 2, "workers": 1, "seed": 1, "sample": 0.01}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optional_libraries import needs_gensim
 
 from embeddings.errors import FormatError
 from embeddings.formats import glove
@@ -48,6 +49,7 @@ def test_the_content_distinguishes_it_from_word2vec(folder, vectors, form):
     assert load(folder / "v").matrix.tobytes() == vectors.matrix.tobytes()
 
 
+@needs_gensim
 @pytest.mark.reads("glove", "gensim", "`no_header=True`: words and components equal; random words and vectors")
 @pytest.mark.golden
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # gensim leaves the file open
@@ -62,6 +64,7 @@ def test_gensim_reads_ours(folder, vectors):
     assert np.array_equal(keyed.vectors, vectors.matrix)
 
 
+@needs_gensim
 @pytest.mark.writes("glove", "gensim", "a published file of GloVe: the same words and components")
 @pytest.mark.golden
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # gensim leaves the file open

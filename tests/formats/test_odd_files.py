@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from optional_libraries import GENSIM
 
 from embeddings.errors import FormatError
 from embeddings.models.loading import load
@@ -107,7 +108,7 @@ def test_implausibly_many_components(tmp_path, name):
         load(tmp_path / name)
 
 
-@pytest.mark.parametrize("form", ["npy", "safetensors", "gensim"])
+@pytest.mark.parametrize("form", ["npy", "safetensors", GENSIM])
 def test_huge_vectors_of_no_words(tmp_path, form):
     empty = Vectors([], np.empty((0, 10**12), np.float32))
     with pytest.raises(FormatError, match=r"1000000000000.*1048576"):

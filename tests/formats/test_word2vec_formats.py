@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optional_libraries import import_gensim, needs_gensim
 
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
 from embeddings.formats import text_vectors, word2vec_binary, word2vec_text
@@ -77,6 +78,7 @@ def small():
 
 
 def to_gensim(vectors):
+    import_gensim()
     from gensim.models import KeyedVectors
 
     keyed = KeyedVectors(vectors.dim)
@@ -122,6 +124,7 @@ def test_same_bytes_as_gensim(folder, binary, vectors):
     assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
 
 
+@needs_gensim
 @pytest.mark.reads("word2vec-binary", "gensim", "`load_word2vec_format`: words and every component equal")
 @pytest.mark.reads("word2vec-text", "gensim", "`load_word2vec_format`: words and every component equal")
 @pytest.mark.golden
@@ -135,6 +138,7 @@ def test_gensim_reads_our_files(tmp_path, small, binary):
     assert np.array_equal(keyed.vectors, small.matrix)
 
 
+@needs_gensim
 @pytest.mark.reads("word2vec-binary", "gensim", "`fvocab=`: counts in the second file")
 @pytest.mark.reads("word2vec-text", "gensim", "`fvocab=`: counts in the second file")
 @pytest.mark.golden

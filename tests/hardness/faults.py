@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,6 +129,7 @@ def writers() -> dict[str, tuple[str, Write]]:
     result: dict[str, tuple[str, Write]] = {
         f"format {name}": ("v.npy" if name == "npy" else "v.out", functools.partial(write_format, name))
         for name in forms
+        if name != "gensim" or find_spec("gensim")
     }
     return result | {
         "model": ("m", lambda path, version: model(version).save(path, force=True)),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from optional_libraries import GENSIM
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
@@ -15,7 +16,7 @@ def vectors():
     return Vectors(["the", "of", "and"], np.random.default_rng(0).standard_normal((3, 5)))
 
 
-@pytest.mark.parametrize("format_name", ["word2vec-text", "word2vec-binary", "gensim"])
+@pytest.mark.parametrize("format_name", ["word2vec-text", "word2vec-binary", GENSIM])
 def test_format_is_detected_by_content(tmp_path, vectors, format_name):
     path = tmp_path / "v.misleading.txt"
     vectors.save(path, format_name)

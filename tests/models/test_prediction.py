@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from optional_libraries import import_gensim
 
 import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
@@ -23,6 +24,7 @@ def model():
 
 
 def gensim_model(model):
+    import_gensim()
     from gensim.models import Word2Vec
 
     trained = Word2Vec(vector_size=5, min_count=1, negative=5)

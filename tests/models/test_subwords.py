@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optional_libraries import needs_gensim
 from subword_models import naive_hash, naive_ngrams
 
 from embeddings.errors import SettingError
@@ -111,6 +112,7 @@ def test_any_words_equal_the_naive_implementation(words, min_n, more, buckets):
         assert rows[offsets[i] : offsets[i + 1]].tolist() == expected
 
 
+@needs_gensim
 @pytest.mark.golden
 @settings(deadline=None)  # the first call imports gensim
 @given(st.text(min_size=1), st.integers(1, 4), st.integers(0, 4))

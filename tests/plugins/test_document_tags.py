@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from interrupted_runs import interrupted_after, learn, table_bytes
 from kernel_helpers import tallying_buffers
+from optional_libraries import import_gensim
 from test_paragraph_kernels import (
     WORDS,
     filled_block,
@@ -259,7 +260,7 @@ def test_settings_of_tags_that_exclude_each_other(settings, message):
 )
 def test_several_tags_learn_as_in_gensim(name, gensim_settings, settings):
     """With counts of which there is one tree, all rows change alike; gensim reads the sigmoid from a table."""
-    gensim = pytest.importorskip("gensim.models.doc2vec")
+    gensim = import_gensim("gensim.models.doc2vec")
     rng, count = np.random.default_rng(3), 40
     words = rng.permutation(
         [f"w{size}" for size in (3, 4, 8, 16, 32, 64, 128, 256) for _ in range(size)]

@@ -18,6 +18,7 @@ from kernel_helpers import (
     tallying_buffers,
     windows_of,
 )
+from optional_libraries import needs_gensim
 
 import embeddings as em
 from embeddings.errors import SettingError
@@ -225,6 +226,7 @@ def test_misspelt_words_are_near_the_correct_ones(model):
     assert near("glaciar", top=1)[0][0] == "glacier"
 
 
+@needs_gensim
 def test_a_trained_model_survives_fasttexts_file_format(model, tmp_path):
     from gensim.models.fasttext import load_facebook_vectors
 

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from optional_libraries import KV
 
 import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
@@ -72,7 +73,7 @@ def test_vocabulary_files_are_refused(tmp_path, write):
         em.train("skipgram", em.Corpus(["a b c"], vocabulary=tmp_path / "v"), min_count=1)
 
 
-@pytest.mark.parametrize("name", ["v.safetensors", "v.parquet", "v.arrow", "v.bin", "v.kv", "v"])
+@pytest.mark.parametrize("name", ["v.safetensors", "v.parquet", "v.arrow", "v.bin", KV, "v"])
 def test_files_of_vectors_are_refused(tmp_path, name):
     """As another program may write them: the counts are set after they were checked."""
     vectors = em.Vectors(map(str, range(40)), np.eye(40), counts=[1] * 40)

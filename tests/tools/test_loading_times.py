@@ -3,11 +3,13 @@
 import loading_times
 import pytest
 from click.testing import CliRunner
+from optional_libraries import import_gensim
 
 
 @pytest.fixture(scope="module")
 def rows():
     """What was measured on 50 vectors of 4 components."""
+    import_gensim()
     return list(loading_times.measure(50, 4, 1))
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pyarrow
 import pytest
+from optional_libraries import import_gensim
 
 import embeddings as em
 from embeddings.corpora.documents import corpus_documents
@@ -169,7 +170,7 @@ def test_a_document_of_a_million_words(trainer, options):
 @pytest.mark.slow
 def test_inferred_documents_of_the_lee_corpus_are_nearest_to_themselves():
     """The corpus and the settings of gensim's tutorial, where gensim finds 292 of 300."""
-    utils = pytest.importorskip("gensim.test.utils")
+    utils = import_gensim("gensim.test.utils")
     corpus = em.Corpus(utils.datapath("lee_background.cor"))
     trainer = em.ParagraphDM(dim=50, min_count=2, epochs=40, subsample=0.001)
     model = trainer.train(corpus, threads=1)

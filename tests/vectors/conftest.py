@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from optional_libraries import import_gensim
 
 from embeddings.vectors.vectors import Vectors
 
@@ -19,6 +20,7 @@ def counted_vectors():
 
 
 def as_keyed_vectors(vectors):
+    import_gensim()
     from gensim.models import KeyedVectors
 
     keyed_vectors = KeyedVectors(vectors.dim)

@@ -9,6 +9,7 @@ import tracemalloc
 import numpy as np
 import pyarrow as pa
 import pytest
+from optional_libraries import KV
 
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
 from embeddings.formats import Format, glove, word2vec_binary, word2vec_text
@@ -123,7 +124,7 @@ def test_counts_are_written_to_a_second_file(tmp_path, small, name):
     assert (tmp_path / f"{name}.vocab").read_text() == "the 9\nking 5\n"
 
 
-@pytest.mark.parametrize("name", ["v.arrow", "v.parquet", "v.kv"])
+@pytest.mark.parametrize("name", ["v.arrow", "v.parquet", KV])
 def test_counts_are_written_to_the_same_file(tmp_path, small, name):
     small.save(tmp_path / name, counts=True)
     assert load(tmp_path / name, allow_pickle=True).counts.tolist() == [9, 5]

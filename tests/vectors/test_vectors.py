@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
+from optional_libraries import needs_gensim
 
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import EmbeddingsError, FormatError, SettingError
@@ -53,6 +54,7 @@ def test_add_vectors():
     assert (len(vectors), vectors.matrix.tolist()) == (2, [[1, 0], [0, 1]])
 
 
+@needs_gensim
 @pytest.mark.golden
 @pytest.mark.parametrize("replace", [False, True])
 def test_add_vectors_equals_gensim(replace):
