@@ -229,7 +229,7 @@ def sniff(path: Path) -> str | None:
     formats = installed_formats().items()
     try:
         if os.path.isdir(path):
-            os.stat(os.path.join(path, os.curdir))  # since Python 3.14, is_file() hides a missing permission
+            os.stat(os.path.join(path, "."))  # since Python 3.14, is_file() hides a missing permission
             scores = [(format.sniff_folder(path), name) for name, format in formats if format.sniff_folder]
         else:
             start = read_head(path)
