@@ -6,7 +6,7 @@ import os
 import socket
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from time import perf_counter
 from traceback import walk_tb
 from typing import Any
@@ -14,6 +14,7 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from embeddings.cluster.cluster_options import AUTO, ClusterError, ClusterOptions
+from embeddings.cluster.local_ray import local_ray
 from embeddings.cluster.shared_memory import LostMemoryError
 from embeddings.errors import EmbeddingsError
 from embeddings.support.extras import import_extra
@@ -45,23 +46,21 @@ def connected(cluster: ClusterOptions) -> Iterator[Any]:
         return
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            notice(f"connecting to the cluster {cluster.address} ..." if is_remote else "starting Ray ...")
-            start(ray, cluster)
-    except ClusterError:
-        raise
-    except Exception as error:  # of many types
-        raise ClusterError(f"cannot reach the cluster {cluster.address}: {one_line(error)}") from None
-    try:
+    with ExitStack() as stack:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                notice(f"connecting to the cluster {cluster.address} ..." if is_remote else "starting Ray ...")
+                start(ray, cluster, stack)
+        except ClusterError:
+            raise
+        except Exception as error:  # of many types
+            raise ClusterError(f"cannot reach the cluster {cluster.address}: {one_line(error)}") from None
         with (
             patch("ray._private.worker.print_to_stdstream", create=True),  # standard output is for results
             lost_connection(cluster),
         ):
             yield ray
-    finally:
-        ray.shutdown()
 
 
 @contextmanager
@@ -102,13 +101,13 @@ def get(ray: Any, ref: Any, timeout: float = math.inf) -> Any:
     return ray.get(ref)
 
 
-def start(ray: Any, cluster: ClusterOptions) -> None:
-    """Start Ray on this machine, or connect to another one."""
+def start(ray: Any, cluster: ClusterOptions, stack: ExitStack) -> None:
+    """Start Ray on this machine, or connect to another one, until the stack is closed."""
     options = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "embeddings"}
     if cluster.local_workers is not None:
         workers = cluster.workers or cluster.local_workers
-        ray.init(num_cpus=max(workers, cluster.local_workers) * cluster.threads_per_worker, address="local",
-                 include_dashboard=False, **options)  # fmt: skip
+        cpus = max(workers, cluster.local_workers) * cluster.threads_per_worker
+        stack.enter_context(local_ray(ray, num_cpus=cpus, **options))
         return
     if cluster.address != AUTO:
         place = urlsplit(cluster.address)
@@ -122,6 +121,7 @@ def start(ray: Any, cluster: ClusterOptions) -> None:
             ) from None
     try:
         ray.init(address=cluster.address, **options)
+        stack.callback(ray.shutdown)
     except ConnectionError:
         hint = "start it with `ray start --head`, or give the address of its head" if cluster.address == AUTO else ""
         raise ClusterError(f"no Ray cluster is running that this machine belongs to; {hint}") from None
