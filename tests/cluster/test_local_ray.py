@@ -1,10 +1,12 @@
 """The Ray of a run on this machine: nobody else can use it, and nothing of it is left."""
 
+import gc
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,12 +45,20 @@ def local_run():
 
 
 @pytest.fixture(autouse=True)
-def without_a_token(monkeypatch, tmp_path):
-    """No token of the user, not in the home folder either."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in VARIABLES:
-        monkeypatch.setenv(name, "")  # so that it is restored
-        monkeypatch.delenv(name)
+def without_a_token(tmp_path):
+    """No token of the user, not in the home folder either; afterwards Ray is as before, for other tests."""
+    from ray._private.authentication_test_utils import reset_auth_token_state
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path))
+        for name in VARIABLES:
+            patch.setenv(name, "")  # so that it is restored
+            patch.delenv(name)
+        yield
+    reset_auth_token_state()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()  # processes of Ray, for which it does not wait
 
 
 def private_folder(ray) -> Path:
