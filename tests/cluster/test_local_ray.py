@@ -43,12 +43,17 @@ def local_run():
 
 
 @pytest.fixture(autouse=True)
-def without_a_token(monkeypatch, tmp_path):
+def without_a_token(tmp_path):
     """No token of the user, not in the home folder either."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in VARIABLES:
-        monkeypatch.setenv(name, "")  # so that it is restored
-        monkeypatch.delenv(name)
+    import ray._raylet
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path))
+        for name in VARIABLES:
+            patch.delenv(name, raising=False)
+        yield
+    ray._raylet.Config.initialize("")  # Ray caches what other tests have set
+    ray._raylet.AuthenticationTokenLoader.instance().reset_cache()
 
 
 def private_folder(ray) -> Path:
