@@ -2,13 +2,12 @@
 
 import os
 import secrets
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from unittest.mock import patch
 
@@ -16,6 +15,7 @@ from embeddings.cluster.cluster_options import ClusterError
 from embeddings.support.extras import import_extra
 
 VALIDITY = timedelta(days=3650)
+MAX_PARENT = 20  # characters of the folder of the private one: paths of sockets have at most 103 bytes
 
 
 @contextmanager
@@ -40,14 +40,15 @@ def local_ray(ray: Any, **options: Any) -> Iterator[None]:
         raylet.Config.initialize("")
         raylet.AuthenticationTokenLoader.instance().reset_cache()
 
-    parent = os.environ.get("RAY_TMPDIR") or ("/tmp" if sys.platform == "darwin" else None)  # short: paths of sockets
+    parent = gettempdir() if len(gettempdir()) <= MAX_PARENT or os.name != "posix" else "/tmp"
+    parent = os.environ.get("RAY_TMPDIR") or parent
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="ray-", dir=parent, ignore_cleanup_errors=True))
         stack.callback(reload)
         stack.callback(ray.shutdown)
         with (
             environment(token_variables() | certificate_variables(Path(folder))),
-            patch("ray._private.ray_constants.ENABLE_RAY_CLUSTER", False),  # as on macOS: listen at 127.0.0.1
+            patch("ray._private.ray_constants.ENABLE_RAY_CLUSTER", False),  # as on macOS: it listens at 127.0.0.1
         ):
             reload()
             ray.init(

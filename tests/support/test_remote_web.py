@@ -1,6 +1,7 @@
 """Files of web servers, which may have no ranges, drop connections, or say wrong sizes."""
 
 import gzip
+import socket
 from urllib.parse import quote
 
 import pytest
@@ -134,6 +135,17 @@ def test_odd_names_write_no_file_elsewhere(own_cache, name):
         assert em.load(f"{server.url}/v/..%2f..%2fx").words == ["a"]  # an escaped slash separates nothing
     copies = [path for path in own_cache.parent.rglob("*") if path.is_file() and "kernels" not in path.parts]
     assert all(path.is_relative_to(own_cache / "remote") for path in copies)
+
+
+@pytest.mark.parametrize("scheme", ["ftp", "file", "data"])
+def test_redirects_to_other_protocols_are_refused(scheme):
+    with socket.create_server(("127.0.0.1", 0)) as other, web_server() as server:
+        other.settimeout(0)
+        server.redirect = f"{scheme}://127.0.0.1:{other.getsockname()[1]}"
+        with pytest.raises(FormatError, match="answered 302"):
+            em.load(f"{server.url}/v.txt")
+        with pytest.raises(BlockingIOError):
+            other.accept()
 
 
 def test_credentials_go_to_their_host_only_and_into_no_message(tmp_path, caplog):

@@ -13,7 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from embeddings.support.remote.address import Address, credentials, queries
+from embeddings.support.remote.address import WEB, Address, credentials, queries
 from embeddings.support.remote.retry import PermanentError, timeout
 from embeddings.support.remote.status import RemoteStatus
 
@@ -36,7 +36,9 @@ class RedirectHandler(HTTPRedirectHandler):
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> Request | None:
-        """Return the request for the new address."""
+        """Return the request for the new address, which urllib would also let be one of ftp."""
+        if urlsplit(newurl).scheme not in WEB:
+            raise HTTPError(newurl, code, msg, headers, fp)
         request = super().redirect_request(req, fp, code, msg, headers, newurl)
         if request is not None and urlsplit(newurl)[:2] != urlsplit(req.full_url)[:2]:
             request.remove_header("Authorization")
