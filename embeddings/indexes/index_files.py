@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.errors import FormatError, OutputError
+from embeddings.errors import FormatError
 from embeddings.support import tensors
-from embeddings.support.files import atomic_write, check_output
+from embeddings.support.files import atomic_write, check_own_folder
 from embeddings.support.foreign_files import check_no_stream
 from embeddings.support.versioned_json import check_fields, read_versioned
 
@@ -24,10 +24,7 @@ FIELDS: dict[str, type] = {
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
     """The path, if an index can be saved there: nothing exists, or with `force` another saved index."""
-    target = check_output(path, force=force)
-    if target.exists() and not (target / RECORD).is_file():
-        raise OutputError(f"{target} is not a saved index and is not replaced; choose another path")
-    return target
+    return check_own_folder(path, RECORD, {RECORD, TENSORS}, "index", force=force)
 
 
 def write(

@@ -22,6 +22,7 @@ from embeddings.models.document_vectors import (
 from embeddings.models.gap_contexts import GapContexts
 from embeddings.models.installed_parts import installed_classifier, installed_composer
 from embeddings.models.model_files import (
+    FILES,
     FORMAT_VERSION,
     INPUTS,
     MODEL_JSON,
@@ -261,7 +262,7 @@ class Model(GapContexts, InteropMixin):
             "record": self.record,
         }
         text = json.dumps(to_jsonable(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        with atomic_write(path, force=force, folder=True) as folder:
+        with atomic_write(path, force=force, folder=True, removable=FILES) as folder:
             (folder / MODEL_JSON).write_text(text, encoding="utf-8")
             self.vocabulary.save(folder / VOCABULARY)
             vectors = {} if INPUTS in self.tables else {VECTORS: self.vectors.matrix}

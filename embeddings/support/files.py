@@ -90,8 +90,13 @@ def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], *, force: bool = False, folder: bool = False) -> Iterator[Path]:
+def atomic_write(
+    path: str | os.PathLike[str], *, force: bool = False, folder: bool = False, removable: Set[str] = frozenset()
+) -> Iterator[Path]:
     """Yield a temporary path, a new folder if `folder`, that replaces `path` when the block succeeds.
+
+    Arguments:
+        removable: names of files of a remote folder that may be removed with it, though the new folder lacks them.
 
     Raises:
         OutputError: as `check_output` or `check_file`; writing fails (disk full, permission); or without `force`,
@@ -100,7 +105,7 @@ def atomic_write(path: str | os.PathLike[str], *, force: bool = False, folder: b
     if is_remote(path):
         from embeddings.support.remote.writing import remote_write
 
-        with remote_write([path], force=force, folder=folder) as temporaries:
+        with remote_write([path], force=force, folder=folder, removable=removable) as temporaries:
             yield temporaries[0]
         return
     target = check_output(path, force=force) if folder else check_file(path, force=force)

@@ -1,7 +1,7 @@
 """Files that come from elsewhere: their names, and what is in their place.
 
-`path_below` is the only way from a name in an object store, in a record or of another machine to a local path. A test
-reads the source for others.
+`path_below` is the way from a name in an object store, in a record or of another machine to a local path. A test
+searches the source for the usual forms of other ways.
 """
 
 from pathlib import Path, PureWindowsPath
@@ -9,18 +9,33 @@ from pathlib import Path, PureWindowsPath
 from embeddings.errors import FormatError
 
 
-def check_name(name: str) -> list[str]:
+def check_name(name: str, *, is_local: bool = True) -> list[str]:
     """Return the parts of a name, which slashes separate.
 
+    Arguments:
+        is_local: whether the name becomes a local path, on any system; otherwise it stays one of an object store.
+
     Raises:
-        FormatError: on some system the name may lead out of its folder.
+        FormatError: the name may lead out of its folder.
     """
     parts = name.split("/")
-    if "\0" in name or any(part == ".." or PureWindowsPath(part).name != part or not part for part in parts):
-        raise FormatError(
-            f"the file name {name!r:.200} is not safe: it has an empty part, '.', '..', a backslash, a drive or NUL"
-        )
+    for part in parts:
+        if problem := problem_of(part, is_local):
+            raise FormatError(f"the file name {name!r:.200} is not safe: it has {problem}")
     return parts
+
+
+def problem_of(part: str, is_local: bool) -> str | None:
+    """What makes a part of a name unsafe; None if it is safe."""
+    if part in (".", ".."):
+        return f"the part {part!r}"
+    if not part:
+        return "an empty part"
+    if "\0" in part:
+        return "a NUL character"
+    if is_local and PureWindowsPath(part).name != part:
+        return "a backslash" if "\\" in part else f"the drive {PureWindowsPath(part).drive!r}"
+    return None
 
 
 def path_below(folder: Path, name: str) -> Path:
@@ -30,12 +45,17 @@ def path_below(folder: Path, name: str) -> Path:
         name: relative to `folder`, with slashes; it comes from elsewhere, and is not trusted.
 
     Raises:
-        FormatError: as `check_name`; links lead out of the folder; or it is a pipe or device.
+        FormatError: as `check_name`; links lead out of the folder; or it is a pipe or device, or cannot be a path.
     """
     path = folder.joinpath(*check_name(name))
-    if not path.resolve().is_relative_to(folder.resolve()):
+    try:
+        is_inside = path.resolve().is_relative_to(folder.resolve())
+        check_no_stream(path)
+    except (OSError, ValueError, RuntimeError) as error:  # too long, not encodable, or links in a circle
+        reason = getattr(error, "strerror", None) or error
+        raise FormatError(f"the file name {name!r:.200} cannot be used in {folder}: {reason}") from None
+    if not is_inside:
         raise FormatError(f"{path} is a link that leads out of {folder}; copy the file or folder to its place")
-    check_no_stream(path)
     return path
 
 

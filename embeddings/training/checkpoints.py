@@ -94,7 +94,7 @@ class Checkpoints:
     @property
     def remote(self) -> RemoteCheckpoints | None:
         """The checkpoints of an object store; None for a local folder."""
-        return RemoteCheckpoints(self.path, RECORD) if is_remote(self.path) else None
+        return RemoteCheckpoints(self.path, RECORD, NAME_PATTERN) if is_remote(self.path) else None
 
     def paths(self) -> list[Path]:
         """The folders of complete checkpoints, oldest first; of remote ones those that local copies have."""

@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import tempfile
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from functools import cache, partial
 from pathlib import Path
 
@@ -23,12 +24,15 @@ def local_folder(address: Address) -> Path:
 class RemoteCheckpoints:
     """The checkpoints below an address; a checkpoint is complete if its record is there.
 
+    Files that are not of checkpoints are neither read nor removed.
+
     Arguments:
         record: the name of the file that is uploaded last.
+        pattern: that of the names of checkpoints, as for `fnmatch`.
     """
 
-    def __init__(self, path: StrPath, record: str) -> None:
-        self.address, self.record = parse_address(path), record
+    def __init__(self, path: StrPath, record: str, pattern: str) -> None:
+        self.address, self.record, self.pattern = parse_address(path), record, pattern
 
     @property
     def folder(self) -> Path:
@@ -36,19 +40,18 @@ class RemoteCheckpoints:
         return local_folder(self.address)
 
     def files(self) -> list[Address]:
-        """All files below the address."""
+        """All files of checkpoints, complete or not."""
         from embeddings.support.remote.copies import files_below
 
         try:
-            return files_below(self.address)
+            return files_below(self.address, lambda parts: len(parts) > 1 and fnmatchcase(parts[0], self.pattern))
         except RemoteError as error:
             raise OutputError(str(error)) from None
 
     def names(self) -> list[str]:
         """The complete checkpoints, oldest first."""
-        depth = self.address.path.count("/") + 1
-        parts = [file.path.split("/")[depth:] for file in self.files()]
-        return sorted(one[0] for one in parts if len(one) == 2 and one[1] == self.record)
+        parts = [file.relative_to(self.address).split("/") for file in self.files()]
+        return sorted(one[0] for one in parts if one[1:] == [self.record])
 
     def check(self) -> None:
         """Refuse an address that cannot be written."""

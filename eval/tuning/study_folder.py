@@ -103,7 +103,7 @@ class StudyFolder:
 
     @property
     def trials_path(self) -> Path:
-        """The file of trials, which is appended to: never through a link to another folder."""
+        """The file of trials. It is appended to in place, so a link to another folder is refused."""
         return path_below(self.path, TRIALS)
 
     def count_trials(self) -> int:

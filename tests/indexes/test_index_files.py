@@ -133,11 +133,15 @@ def test_only_saved_indexes_are_replaced(vectors, saved, tmp_path):
         index.save(saved / "exact")
     index.save(saved / "exact", force=True)
     (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "dear").write_text("dear")
     (tmp_path / "file").write_text("dear")
-    for name in ("mine", "file"):
+    index.save(tmp_path / "mixed")
+    (tmp_path / "mixed" / "dear").write_text("dear")
+    for name in ("mine", "file", "mixed"):
         with pytest.raises(OutputError, match=name):
             index.save(tmp_path / name, force=True)
-    assert (tmp_path / "file").read_text() == "dear"
+    for name in ("mine/dear", "file", "mixed/dear"):
+        assert (tmp_path / name).read_text() == "dear"
 
 
 BROKEN_RECORDS = [

@@ -22,6 +22,7 @@ from embeddings.vectors import format_dispatch
 ROOT = Path(__file__).parents[2]
 UNSAFE = ["", ".", "..", "../x", "x/..", "x/../../y", "/etc/passwd", "//host/x", "x//y", "x/", "./x", "x/./y", "..\\x"]
 UNSAFE += ["x\\y", "\\x", "C:", "C:x", "C:\\x", "d/C:/x", "x\0", "x/\0/y", "\\\\host\\x"]
+IMPOSSIBLE = ["x" * 300, "\ud800", "loop", "loop/x"]
 
 
 @pytest.mark.parametrize("name", UNSAFE)
@@ -29,6 +30,13 @@ def test_unsafe_names_are_refused(tmp_path, name):
     with pytest.raises(FormatError, match="not safe") as error:
         path_below(tmp_path, name)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_names_that_cannot_be_paths_are_refused(tmp_path, name):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(FormatError, match=r"cannot be used|leads out"):
+        path_below(tmp_path, name)
 
 
 @pytest.mark.parametrize("name", ["x", "x/y.txt", "...", "..x", "x..", "a b", "käse", "part-12:30:00.txt", "%2e%2e"])
@@ -64,6 +72,7 @@ def test_links_that_leave_the_folder_are_refused(tmp_path):
 # Joins of a folder and a variable: how many a file has, and why their names are not from elsewhere.
 OWN_NAMES = {
     "corpora/corpus_cache/entries.py": (2, "names that were listed in this folder"),
+    "corpora/corpus_cache/eviction.py": (1, "the name of an entry of the cache"),
     "corpora/corpus_cache/tempdir.py": (1, "a digest"),
     "corpora/corpus_validation.py": (1, "`read_meta` has compared the names with those of a corpus"),
     "corpora/encoded_corpus.py": (7, "`read_meta` has compared the names with those of a corpus"),
@@ -79,16 +88,18 @@ OWN_NAMES = {
     "embeddings/kernels/jit.py": (3, "names of functions, by numba or in a safe alphabet, and a digest"),
     "embeddings/kernels/source_digest.py": (1, "names that were listed in this folder"),
     "embeddings/support/cache_folder.py": (3, "constants, and names that were listed in this folder"),
-    "embeddings/support/files.py": (3, "the name of the output"),
+    "embeddings/support/files.py": (6, "the name of the output"),
     "embeddings/support/foreign_files.py": (1, "here names from elsewhere become paths"),
     "embeddings/support/remote/copies.py": (2, "digests"),
+    "embeddings/support/remote/writing.py": (1, "the name of the output, which `check_remote_output` has checked"),
     "embeddings/support/system.py": (2, "constants"),
     "embeddings/training/checkpoints.py": (1, "a number"),
     "embeddings/training/precompile.py": (1, "names of files in the cache of compiled kernels"),
     "embeddings/training/remote_checkpoints.py": (1, "a digest"),
     "eval/benchmark/program.py": (1, "the description of a program that the user runs"),
     "eval/benchmark/runner.py": (1, "constants"),
-    "eval/benchmark/workspace.py": (1, "constants"),
+    "eval/benchmark/measured_process.py": (1, "a number"),
+    "eval/benchmark/workspace.py": (2, "constants, and names in a safe alphabet"),
     "eval/datasets/dataset_files.py": (2, "constants"),
     "eval/index_quality/recall_report.py": (2, "constants"),
     "eval/tuning/study_folder.py": (7, "constants"),
@@ -100,12 +111,17 @@ FOLDERS = ["folder", "path", "parent", "root", "scratch", "target", "place", "ho
 def joins(tree):
     """The expressions that join a folder and a name which is neither a literal nor a constant."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and is_folder(node.left):
-            names = [node.right]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".joinpath", "os.path.join")):
-            names = node.args[ast.unparse(node.func).endswith("os.path.join") :]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Path":
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            names = [node.right] if is_folder(node.left) or is_name(node.right) else []
+        elif not isinstance(node, ast.Call):
+            continue
+        elif ast.unparse(node.func).endswith((".joinpath", ".with_name")):
+            names = [name for name in node.args if not is_own_name(name)]
+        elif ast.unparse(node.func) == "os.path.join":
             names = node.args[1:]
+        elif ast.unparse(node.func) in ("Path", "open"):  # a path in an f-string, or several parts
+            names = [*(part for part in node.args[:1] if is_joined_text(part)), *node.args[1:]]
+            names = names if ast.unparse(node.func) == "Path" else names[: len(names) - len(node.args[1:])]
         else:
             continue
         if not all(map(is_constant, names)):
@@ -116,6 +132,23 @@ def is_folder(node):
     """Whether the name of an operand is that of a path, rather than of a number."""
     text = ast.unparse(node).lower()
     return text.startswith(("path(", "files(")) or any(name in text.split(".")[-1] for name in FOLDERS)
+
+
+def is_name(node):
+    """Whether an operand is called a name or file."""
+    text = ast.unparse(node).lower()
+    return not text.startswith("len(") and re.search(r"(^|[._( {])(file|filename|name|key)\b", text) is not None
+
+
+def is_own_name(node):
+    """Whether a name is made from that of the path itself, as for a file next to it."""
+    return re.search(r"\.(name|stem)\b", ast.unparse(node)) is not None
+
+
+def is_joined_text(node):
+    """Whether a text is put together with a slash."""
+    is_text = isinstance(node, ast.JoinedStr) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add))
+    return is_text and "/" in ast.unparse(node)
 
 
 def is_constant(node):
@@ -138,11 +171,15 @@ def test_names_from_elsewhere_become_paths_in_one_place():
 
 @pytest.mark.parametrize(
     "line",
-    ["folder / name", "Path(x, name)", "os.path.join(x, name)", "self.path / (name + END)", "x.joinpath(*names)"],
-)
+    [
+        "folder / name", "base / name", "out / file", "self.path / (name + END)", "x.joinpath(*names)", "Path(x, name)",
+        "os.path.join(x, name)", "x.with_name(name)", "Path(f'{FOLDER}/{name}')", "open(f'{FOLDER}/{name}')",
+        "open(FOLDER + '/' + name, 'rb')",
+    ],
+)  # fmt: skip
 def test_the_source_is_searched_for_joins(line):
     assert list(joins(ast.parse(line)))
-    assert not list(joins(ast.parse(re.sub(r"[*]?names?", "NAME", line))))
+    assert not list(joins(ast.parse(re.sub(r"[*]?names?|file", "NAME", line))))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

@@ -35,7 +35,7 @@ def test_files_of_the_hub_are_read_and_written(hub):
         em.Corpus("hf://datasets/owner/none.txt")
 
 
-@pytest.mark.parametrize("name", ["../../../x", "a/../../b", "a\\..\\b", "C:b"])
+@pytest.mark.parametrize("name", ["../../../x", "a/../../b", "a//b"])
 def test_folders_with_names_that_leave_them_are_refused(hub, name):
     hub.pipe({"/owner/name/model.json": b"{}", f"/owner/name/{name}": b"theirs"})
     for read, error in ((em.load, FormatError), (em.Corpus, CorpusError)):

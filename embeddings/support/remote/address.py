@@ -51,6 +51,10 @@ class Address:
         """Whether it names files by a pattern."""
         return self.scheme not in WEB and MAGIC.search(self.path) is not None
 
+    def relative_to(self, folder: "Address") -> str:
+        """The name of a file relative to a folder."""
+        return self.path.removeprefix(folder.path).removeprefix("/")
+
     def sibling(self, name: str) -> "Address":
         """Another file in the same folder."""
         return Address(self.scheme, self.host, "/".join([*self.path.split("/")[:-1], name]))

@@ -9,15 +9,15 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Event
 
-from embeddings.errors import RemoteError
+from embeddings.errors import FormatError, RemoteError
 from embeddings.support.cache_folder import cache_folder, foreign_access
-from embeddings.support.foreign_files import path_below
+from embeddings.support.foreign_files import check_name, path_below
 from embeddings.support.logs import log
 from embeddings.support.remote.address import WEB, Address, StrPath, parse_address
 from embeddings.support.remote.background import map_ahead
@@ -41,17 +41,36 @@ def local_copy(path: StrPath, companions: Sequence[str] = ()) -> Path:
         addresses = [address, *companion_addresses(address, companions)]
         known = [status, *statuses(addresses[1:])]
         return path_below(copy_all(address, addresses, [one.name for one in addresses], known), address.name)
-    addresses = [] if address.scheme in WEB else files_below(address)
+    addresses = [] if address.scheme in WEB else files_below(address, is_local=True)
     if not addresses:
         raise RemoteError(address, absence(address))
-    names = [one.path[len(address.path) :].lstrip("/") for one in addresses]
+    names = [one.relative_to(address) for one in addresses]
     return copy_all(address, addresses, names, statuses(addresses))
 
 
-def files_below(folder: Address) -> list[Address]:
-    """Return the files below a remote folder; none if there is no such folder."""
+def files_below(
+    folder: Address, is_wanted: Callable[[list[str]], bool] | None = None, *, is_local: bool = False
+) -> list[Address]:
+    """Return the files below a remote folder by name; none if there is no such folder.
+
+    Clients of stores resolve `..`, so a file whose name has it would be read, replaced or deleted elsewhere.
+
+    Arguments:
+        is_wanted: chooses files by the parts of their name relative to the folder.
+        is_local: as that of `check_name`.
+
+    Raises:
+        RemoteError: the store cannot be read, or the name of a wanted file is not safe.
+    """
     store = arrow_store(folder)
-    return attempt(folder, lambda: store.files(folder))
+    names = attempt(folder, lambda: store.names(folder))
+    wanted = [name for name in names if is_wanted is None or is_wanted(name.split("/"))]
+    try:
+        for name in wanted:
+            check_name(name, is_local=is_local)
+    except FormatError as error:
+        raise RemoteError(folder, f"cannot be read: {error}; rename or remove this file") from None
+    return [folder.child(name) for name in wanted]
 
 
 def companion_addresses(address: Address, companions: Sequence[str]) -> list[Address]:
@@ -63,7 +82,11 @@ def companion_addresses(address: Address, companions: Sequence[str]) -> list[Add
 
 
 def copy_all(address: Address, addresses: list[Address], names: list[str], known: list[RemoteStatus]) -> Path:
-    """Return the folder with copies of files under these names; those of the cache if they are current."""
+    """Return the folder with copies of files under these names; those of the cache if they are current.
+
+    Raises:
+        RemoteError: a name is not safe, or a file cannot be read or copied.
+    """
     parts = [str(address)], [[name, *status.identity] for name, status in zip(names, known, strict=True)]
     digests = [hashlib.sha256(json.dumps(part).encode()).hexdigest()[:24] for part in parts]
     name = "-".join(digests)
@@ -81,6 +104,8 @@ def copy_all(address: Address, addresses: list[Address], names: list[str], known
             pass
         remove_copies(cache_root, digests[0])
         scratch.rename(target)
+    except FormatError as error:
+        raise RemoteError(address, f"cannot be read: {error}; rename or remove this file") from None
     except OSError as error:
         if isinstance(error, RemoteError):
             raise

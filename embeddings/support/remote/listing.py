@@ -21,24 +21,23 @@ def find_remote(address: Address) -> list[Address]:
     store = arrow_store(address)
     if attempt(address, lambda: store.status(address)) is not None:
         return [address]
-    if files := shown_files(files_below(address), address.path):
+    if files := files_below(address, is_shown):
         return files
     if not address.is_pattern:
         raise RemoteError(address, absence(address))
     steps = address.path.split("/")
     first = next(number for number, step in enumerate(steps) if MAGIC.search(step))
     folder = Address(address.scheme, address.host, "/".join(steps[:first]))
-    below = files_below(folder)
-    files = [one for one in shown_files(below, folder.path) if matches(one.path.split("/"), steps)]
+    files = files_below(folder, lambda parts: is_shown(parts) and matches(parts, steps[first:]))
     if not files:
-        is_folder = bool(below) or attempt(folder, lambda: store.is_folder(folder))
+        is_folder = attempt(folder, lambda: bool(store.names(folder)) or store.is_folder(folder))
         raise RemoteError(address, "matches no file" if is_folder else absence(folder))
     return files
 
 
-def shown_files(files: list[Address], folder: str) -> list[Address]:
-    """The files that are neither hidden nor records of Spark's own."""
-    return [one for one in files if not any(is_hidden(part) for part in one.path[len(folder) :].split("/"))]
+def is_shown(parts: list[str]) -> bool:
+    """Whether a file is neither hidden nor a record of Spark's own, by the parts of its name."""
+    return not any(is_hidden(part) for part in parts if part not in (".", ".."))  # names with these are refused
 
 
 def matches(parts: list[str], steps: list[str]) -> bool:

@@ -10,8 +10,7 @@ from functools import cache
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from embeddings.errors import FormatError, RemoteError
-from embeddings.support.foreign_files import check_name
+from embeddings.errors import RemoteError
 from embeddings.support.remote.address import WEB, Address, credentials
 from embeddings.support.remote.background import map_ahead
 from embeddings.support.remote.retry import PermanentError, attempt, timeout
@@ -75,25 +74,15 @@ class ArrowStore:
 
         return self.info(address).type is FileType.Directory
 
-    def files(self, folder: Address) -> list[Address]:
-        """Return all files below a folder, by name; none if there is no such folder.
-
-        Clients resolve `..` in a name, so an unsafe name would be read, replaced or deleted elsewhere in the store.
-        """
+    def names(self, folder: Address) -> list[str]:
+        """Return the names of all files below a folder, relative to it; none if there is no such folder."""
         from pyarrow.fs import FileSelector
 
         selector = FileSelector(folder.store_path, recursive=True, allow_not_found=True)
         infos = [info for info in self.file_system.get_file_info(selector) if info.is_file]
-        start = len(folder.store_path) - len(folder.path)
-        names = [
-            info.path[start:].removeprefix("/") for info in infos if not (info.size == 0 and info.path.endswith("/"))
-        ]
-        try:
-            for name in names:
-                check_name(name[len(folder.path) :].removeprefix("/"))
-        except FormatError as error:
-            raise PermanentError(f"cannot be read: {error}; rename or remove this file") from None
-        return [Address(folder.scheme, folder.host, name) for name in sorted(names)]
+        paths = [info.path for info in infos if not (info.size == 0 and info.path.endswith("/"))]
+        start = len(folder.store_path.removeprefix("/"))  # fsspec may add a slash
+        return sorted(path.removeprefix("/")[start:].removeprefix("/") for path in paths)
 
     def read_range(self, address: Address, start: int, stop: int, status: RemoteStatus) -> bytes:
         """Return bytes from `start` up to `stop`."""

@@ -36,7 +36,7 @@ class RedirectHandler(HTTPRedirectHandler):
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> Request | None:
-        """Return the request for the new address, which urllib would also let be one of ftp."""
+        """Return the request for the new address; redirects to ftp, which urllib would follow, are refused."""
         if urlsplit(newurl).scheme not in WEB:
             raise HTTPError(newurl, code, msg, headers, fp)
         request = super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -4,6 +4,7 @@ An object store makes an object visible only when its upload is complete. A file
 all; of several files, the main one appears last. Nothing is replaced unless asked for.
 """
 
+import re
 import secrets
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
@@ -11,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from embeddings.errors import OutputError, RemoteError
-from embeddings.support.foreign_files import path_below
+from embeddings.errors import FormatError, OutputError, RemoteError
+from embeddings.support.foreign_files import check_name
 from embeddings.support.logs import log
 from embeddings.support.remote.address import Address, StrPath, parse_address
 from embeddings.support.remote.copies import files_below
@@ -22,6 +23,7 @@ from embeddings.support.remote.store import ArrowStore, arrow_store
 BLOCK = 1 << 23
 MAX_COPY = 5 * 10**9  # bytes that S3 copies; a larger object is uploaded under its own name
 PARTIAL = ".partial"
+TEMPORARY = re.compile(rf"\..+\.[0-9a-f]{{8}}{re.escape(PARTIAL)}")  # what `temporary_name` returns
 
 
 def check_remote_output(path: StrPath, *, force: bool) -> Address:
@@ -34,11 +36,14 @@ def check_remote_output(path: StrPath, *, force: bool) -> Address:
     try:
         if not address.path:
             raise OutputError(f"{address} is a bucket; add the name of a file or folder")
+        check_name(address.path, is_local=False)
         if has_files(address) and not force:
             raise exists_error(address)
         check_writable(address)
     except RemoteError as error:
         raise OutputError(f"{address} {error.strerror}") from None
+    except FormatError as error:
+        raise OutputError(f"{address} cannot be written: {error}") from None
     return address
 
 
@@ -63,10 +68,10 @@ def check_writable(address: Address) -> None:
 def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents: str, *, force: bool) -> Address:
     """As `files.check_own_folder` for a remote folder."""
     address = check_remote_output(path, force=force)
-    names = {one.path[len(address.path) :].lstrip("/") for one in files_below(address)}
+    names = {one.relative_to(address) for one in files_below(address)}
     if names and main_file not in names:
         raise OutputError(f"{address} is not a saved {contents}, so it is not replaced")
-    if others := sorted(name for name in names - files if not name.startswith(".")):
+    if others := sorted(name for name in names - files if not TEMPORARY.fullmatch(name)):
         raise OutputError(
             f"{address} is not replaced: it contains {others[0]!r:.80}, which is not part of the {contents}"
         )
@@ -74,15 +79,20 @@ def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents
 
 
 @contextmanager
-def remote_write(paths: Sequence[StrPath], *, force: bool, folder: bool) -> Iterator[list[Path]]:
+def remote_write(
+    paths: Sequence[StrPath], *, force: bool, folder: bool, removable: Set[str] = frozenset()
+) -> Iterator[list[Path]]:
     """Yield local temporary paths for files of one remote folder, or for one folder, uploaded if the block succeeds.
 
+    Arguments:
+        removable: as those of `upload_folder`.
+
     Raises:
-        OutputError: as `check_remote_output`; or the upload fails.
+        OutputError: as `check_remote_output` and `upload_folder`; or the upload fails.
     """
     addresses = [check_remote_output(path, force=force) for path in paths]
     with TemporaryDirectory(prefix="embeddings-upload-") as scratch:
-        local = [path_below(Path(scratch), address.name) for address in addresses]
+        local = [Path(scratch) / address.name for address in addresses]
         if folder:
             local[0].mkdir()
         try:
@@ -93,7 +103,7 @@ def remote_write(paths: Sequence[StrPath], *, force: bool, folder: bool) -> Iter
             raise OutputError(f"{addresses[0]} cannot be written: {error.strerror or error}") from error
         try:
             if folder:
-                upload_folder(local[0], addresses[0], force=force)
+                upload_folder(local[0], addresses[0], force=force, removable=removable)
             else:
                 upload_files(list(zip(local, addresses, strict=True)), force=force)
         except RemoteError as error:
@@ -101,16 +111,29 @@ def remote_write(paths: Sequence[StrPath], *, force: bool, folder: bool) -> Iter
     log.debug("wrote %s", ", ".join(map(str, addresses)))
 
 
-def upload_folder(local: Path, address: Address, *, force: bool) -> None:
-    """Upload a folder; the file whose name ends with .json, or else the first one, is the last to appear."""
+def upload_folder(local: Path, address: Address, *, force: bool, removable: Set[str] = frozenset()) -> None:
+    """Upload a folder; the file whose name ends with .json, or else the first one, is the last to appear.
+
+    Arguments:
+        removable: names of files that are removed if an older folder has them and the new one does not.
+
+    Raises:
+        OutputError: the older folder has another file that the new one does not have; nothing is changed.
+    """
     files = sorted(path for path in local.rglob("*") if path.is_file())
     files.sort(key=lambda path: (path.suffix != ".json", path.name))
     pairs = [(path, address.child(path.relative_to(local).as_posix())) for path in files]
-    upload_files(pairs, force=force)
     store, new = arrow_store(address), {target for _, target in pairs}
-    for old in files_below(address) if force else []:
-        if old not in new:
-            attempt(old, partial(store.writer.delete_file, old.store_path), writes=True)
+    old = [one for one in files_below(address) if one not in new] if force else []
+    names = [one.relative_to(address) for one in old]
+    if others := [name for name in names if name not in removable and not TEMPORARY.fullmatch(name.split("/")[-1])]:
+        raise OutputError(
+            f"{address} is not replaced: it contains {others[0]!r:.80}, which is not part of what is written; "
+            "remove this file or choose another folder"
+        )
+    upload_files(pairs, force=force)
+    for one in old:
+        attempt(one, partial(store.writer.delete_file, one.store_path), writes=True)
 
 
 def upload_files(pairs: Sequence[tuple[Path, Address]], *, force: bool) -> None:
