@@ -70,7 +70,7 @@ def check_own_folder(
         return Path(path)
     target = check_output(path, force=force)
     if target.exists() and not target.is_dir():
-        raise OutputError(f"{target} is a file, but a {contents} is saved as a folder; choose another name")
+        raise OutputError(f"{target} is not a saved {contents} but a file, so it is not replaced; choose another name")
     names = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
     if names and not (target / main_file).is_file():
         raise OutputError(f"{target} is a folder but not a saved {contents}, so it is not replaced")
