@@ -4,6 +4,7 @@
 searches the source for the usual forms of other ways.
 """
 
+from contextlib import suppress
 from pathlib import Path, PureWindowsPath
 
 from embeddings.errors import FormatError
@@ -50,8 +51,10 @@ def path_below(folder: Path, name: str) -> Path:
     path = folder.joinpath(*check_name(name))
     try:
         is_inside = path.resolve().is_relative_to(folder.resolve())
+        with suppress(FileNotFoundError):
+            path.stat()  # since Python 3.13, resolve() ignores these errors
         check_no_stream(path)
-    except (OSError, ValueError, RuntimeError) as error:  # too long, not encodable, or links in a circle
+    except (OSError, ValueError, RuntimeError) as error:  # too long, not encodable, links in a circle, no permission
         reason = getattr(error, "strerror", None) or error
         raise FormatError(f"the file name {name!r:.200} cannot be used in {folder}: {reason}") from None
     if not is_inside:
