@@ -1,4 +1,4 @@
-"""Files that come from elsewhere: their names, and what is in their place.
+"""Checks of names and files from untrusted sources: object stores, records, folders, other machines.
 
 `path_below` is the way from a name in an object store, in a record or of another machine to a local path. A test
 searches the source for the usual forms of other ways.
@@ -27,7 +27,7 @@ def check_name(name: str, *, is_local: bool = True) -> list[str]:
 
 
 def problem_of(part: str, is_local: bool) -> str | None:
-    """What makes a part of a name unsafe; None if it is safe."""
+    """Return the reason why a part of a name is unsafe, or None if it is safe."""
     if part in (".", ".."):
         return f"the part {part!r}"
     if not part:
@@ -43,7 +43,7 @@ def path_below(folder: Path, name: str) -> Path:
     """Return the path of a file or folder below `folder`.
 
     Arguments:
-        name: relative to `folder`, with slashes; it comes from elsewhere, and is not trusted.
+        name: an untrusted name relative to `folder`, with slashes.
 
     Raises:
         FormatError: as `check_name`; links lead out of the folder; or it is a pipe or device, or cannot be a path.
