@@ -144,10 +144,11 @@ def pooling_options() -> list[click.Parameter]:
 
 def installed_sets(names: Sequence[str]) -> list[str]:
     """The default test sets that are installed; a note names the others."""
+    installed = [name for name in names if is_installed(name)]
     for name in names:
-        if not is_installed(name):
+        if name not in installed:
             note(f"{name} is left out: it comes with gensim, which is not installed")
-    return [name for name in names if is_installed(name)]
+    return installed
 
 
 def suite_settings(options: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def local_ray(ray: Any, **options: Any) -> Iterator[None]:
 
 @contextmanager
 def environment(variables: dict[str, str]) -> Iterator[None]:
-    """Environment variables with other values for a while."""
+    """Set environment variables in the block, and restore their values afterwards."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

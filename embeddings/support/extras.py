@@ -1,4 +1,4 @@
-"""Libraries that may be missing: those of the package's optional extras, and gensim."""
+"""Imports of libraries that may not be installed: those of optional extras, and gensim."""
 
 import warnings
 from importlib import import_module

@@ -120,8 +120,8 @@ def joins(tree):
         elif ast.unparse(node.func) == "os.path.join":
             names = node.args[1:]
         elif ast.unparse(node.func) in ("Path", "open"):  # a path in an f-string, or several parts
-            names = [*(part for part in node.args[:1] if is_joined_text(part)), *node.args[1:]]
-            names = names if ast.unparse(node.func) == "Path" else names[: len(names) - len(node.args[1:])]
+            names = [part for part in node.args[:1] if is_joined_text(part)]
+            names += node.args[1:] if ast.unparse(node.func) == "Path" else []
         else:
             continue
         if not all(map(is_constant, names)):

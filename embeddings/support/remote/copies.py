@@ -82,7 +82,11 @@ def companion_addresses(address: Address, companions: Sequence[str]) -> list[Add
 
 
 def copy_all(address: Address, addresses: list[Address], names: list[str], known: list[RemoteStatus]) -> Path:
-    """Return the folder with copies of files under these names; those of the cache if they are current.
+    """Copy remote files to a folder of the cache, unless it has current copies, and return the folder.
+
+    Arguments:
+        names: of the copies, relative to the folder.
+        known: the status of each file.
 
     Raises:
         RemoteError: a name is not safe, or a file cannot be read or copied.

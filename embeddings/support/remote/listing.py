@@ -30,7 +30,7 @@ def find_remote(address: Address) -> list[Address]:
     folder = Address(address.scheme, address.host, "/".join(steps[:first]))
     files = files_below(folder, lambda parts: is_shown(parts) and matches(parts, steps[first:]))
     if not files:
-        is_folder = attempt(folder, lambda: bool(store.names(folder)) or store.is_folder(folder))
+        is_folder = attempt(folder, lambda: store.is_folder(folder))
         raise RemoteError(address, "matches no file" if is_folder else absence(folder))
     return files
 

@@ -71,11 +71,21 @@ def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents
     names = {one.relative_to(address) for one in files_below(address)}
     if names and main_file not in names:
         raise OutputError(f"{address} is not a saved {contents}, so it is not replaced")
-    if others := sorted(name for name in names - files if not TEMPORARY.fullmatch(name)):
-        raise OutputError(
-            f"{address} is not replaced: it contains {others[0]!r:.80}, which is not part of the {contents}"
-        )
+    check_other_files(address, names - files, f"the {contents}")
     return address
+
+
+def check_other_files(address: Address, names: Set[str], contents: str) -> None:
+    """Refuse to replace a remote folder if one of these files in it is not a temporary one of an upload.
+
+    Raises:
+        OutputError: one is not.
+    """
+    if others := sorted(name for name in names if not TEMPORARY.fullmatch(name.rpartition("/")[2])):
+        raise OutputError(
+            f"{address} is not replaced: it contains {others[0]!r:.80}, which is not part of {contents}; "
+            "remove this file or choose another folder"
+        )
 
 
 @contextmanager
@@ -125,12 +135,7 @@ def upload_folder(local: Path, address: Address, *, force: bool, removable: Set[
     pairs = [(path, address.child(path.relative_to(local).as_posix())) for path in files]
     store, new = arrow_store(address), {target for _, target in pairs}
     old = [one for one in files_below(address) if one not in new] if force else []
-    names = [one.relative_to(address) for one in old]
-    if others := [name for name in names if name not in removable and not TEMPORARY.fullmatch(name.split("/")[-1])]:
-        raise OutputError(
-            f"{address} is not replaced: it contains {others[0]!r:.80}, which is not part of what is written; "
-            "remove this file or choose another folder"
-        )
+    check_other_files(address, {one.relative_to(address) for one in old} - removable, "the new folder")
     upload_files(pairs, force=force)
     for one in old:
         attempt(one, partial(store.writer.delete_file, one.store_path), writes=True)
