@@ -49,8 +49,7 @@ def test_other_paths_are_local(text):
 def test_an_incomplete_address_is_refused_without_its_secret(text):
     with pytest.raises(SettingError) as error:
         parse_address(text)
-    assert "secret/" not in str(error.value)
-    assert "secret@b" not in str(error.value) or "key:secret@bucket" in str(error.value)
+    assert "secret" not in str(error.value).replace("s3://key:secret@bucket/path", "")  # the form of an address
 
 
 def test_no_name_has_credentials_which_are_remembered(monkeypatch):
