@@ -39,7 +39,7 @@ def trainer(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("min_n", "max_n"), [(3, 6), (1, 2), (2, 2)])
 def test_known_and_unseen_words_equal_the_naive_implementation(min_n, max_n):
     fasttext = fasttext_model(min_n=min_n, max_n=max_n)
-    for word in WORDS + UNSEEN:
+    for word in [*WORDS, *UNSEEN, ""]:
         expected = naive_vector(fasttext, word)
         if expected.any():
             np.testing.assert_allclose(fasttext.vectors[word], expected, **TOLERANCE)
