@@ -29,8 +29,7 @@ import numpy as np
 from cluster_costs import DIMS, Bursts, Costs, kept_share, measure, measure_bursts
 
 import embeddings as em
-from embeddings.cluster.cluster_run import next_interval
-from embeddings.cluster.cluster_training import number_of_parts
+from embeddings.cluster.cluster_training import next_interval, number_of_parts
 from embeddings.kernels.row_operations import padded
 from embeddings.settings import BATCH_WINDOWS
 from embeddings.support.system import available_threads

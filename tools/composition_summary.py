@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import mean
 
 from embeddings.errors import FormatError
-from embeddings.eval.measures.held_out_phrases import HELD_OUT
+from embeddings.eval.tasks.phrase_composition import HELD_OUT
 from embeddings.models.model import Model
-from embeddings.plugins.tensor_indexing.function_fitter import MIXTURE
+from embeddings.plugins.tensor_indexing.fitting import MIXTURE
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
 
 FUNCTIONS = (

@@ -14,7 +14,7 @@ from coverage_markdown import ALL, CHOSEN, markdown
 from interval_measures import BANDS, Matrix, Targets, measure, question_vectors
 from numpy.typing import NDArray
 
-from embeddings.analysis.intervals import interval, rank_interval
+from embeddings.analysis.confidence import interval, rank_interval
 
 Values = NDArray[np.float64]
 COLUMNS = (

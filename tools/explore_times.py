@@ -22,7 +22,7 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 
 import embeddings as em
-from embeddings.support.markdown import table_lines
+from embeddings.support.markup import table_lines
 
 SIZES = (100_000, 1_000_000)
 DIM, CENTRES, QUERIES = 100, 200, 50

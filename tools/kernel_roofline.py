@@ -25,12 +25,12 @@ import numpy as np
 import embeddings as em
 from embeddings import registry
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.machine import describe, environment
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block, new_block, rewind
 from embeddings.kernels.step_buffers import aligned_zeros
 from embeddings.objectives.negative_sampling import NegativeSamples
-from embeddings.support.markdown import table_lines
+from embeddings.support.markup import table_lines
 from embeddings.support.plots import save_figure
 from embeddings.training.training_data import prepare
 

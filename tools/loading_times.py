@@ -21,11 +21,11 @@ import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import OutputError
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.machine import environment
 from embeddings.models.model import Model
-from embeddings.support.extras import INSTALL_GENSIM
 from embeddings.support.files import check_file
+from embeddings.support.imports import INSTALL_GENSIM
 from embeddings.vectors.vectors import Vectors
 
 READ = """

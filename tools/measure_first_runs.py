@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from embeddings.support.markdown import table_lines
+from embeddings.support.markup import table_lines
 from embeddings.training.precompile import trainable
 
 SMALL = ["--dim", "20", "--min-count", "1", "--epochs", "1"]

@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 
 import embeddings as em
-from embeddings.eval.datasets.tagged_text import read_tagging_set
-from embeddings.eval.measures.kneser_ney import ngram_perplexity
-from embeddings.eval.measures.tagging import WordTable, score_tagging
-from embeddings.eval.statistics.item_scores import BinaryScores
+from embeddings.eval.statistics.results import BinaryScores
+from embeddings.eval.tasks.kneser_ney import ngram_perplexity
+from embeddings.eval.tasks.tagging import WordTable, read_tagging_set, score_tagging
 from embeddings.plugins.neural.context2vec import Context2Vec
-from embeddings.support.markdown import table_lines
+from embeddings.support.markup import table_lines
 
 OBJECTIVES = Path(__file__).parents[1] / "eval" / "results" / "objectives" / "results.tsv"
 MODELS: dict[str, dict[str, Any]] = {  # the settings of each

@@ -31,7 +31,7 @@ from study_rows import append_rows, read_rows
 
 import embeddings as em
 from embeddings import registry
-from embeddings.corpora.reading.compressed_files import open_decompressed
+from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark.job import Job, ModelConfig
 from embeddings.eval.benchmark.peers import Clock, run_gensim, timing

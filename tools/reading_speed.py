@@ -37,10 +37,10 @@ import pyarrow.parquet
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.reader import BLOCK_SIZE
 from embeddings.errors import OutputError
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.machine import environment
 from embeddings.support.files import check_file
-from embeddings.support.markdown import table_lines
+from embeddings.support.markup import table_lines
 from embeddings.support.system import available_threads
 
 ROWS = 10_000  # of a table, written at a time

@@ -20,9 +20,9 @@ import click
 import numpy as np
 
 import embeddings as em
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.machine import describe, environment
-from embeddings.support.markdown import table_lines
+from embeddings.support.markup import table_lines
 
 BATCHES = (1, 64, 1000)
 TOP, ANALOGY_WORDS = 10, 400_000

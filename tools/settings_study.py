@@ -22,7 +22,7 @@ from study_rows import append_rows, read_rows
 
 import embeddings as em
 from embeddings import registry
-from embeddings.eval.measures.majority_scores import MAJORITY
+from embeddings.eval.tasks.linear_classifier import MAJORITY
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.training.run_options import RunOptions
 

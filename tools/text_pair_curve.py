@@ -19,8 +19,7 @@ import embeddings as em
 from embeddings.errors import EmbeddingsError
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.files import check_file
-from embeddings.training.loss_curve import draw_loss_curve
-from embeddings.training.run_log_reader import HELD_OUT_LOSS
+from embeddings.training.run_log import HELD_OUT_LOSS, draw_loss_curve
 
 BATCH, TEMPERATURE = 1024, 0.03  # of pairs of the objective, its defaults
 ACCURACY = "held-out accuracy"

@@ -28,8 +28,7 @@ import numpy as np
 
 import embeddings as em
 from embeddings.errors import OutputError
-from embeddings.eval.benchmark.measured_process import run
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import run, write_text
 from embeddings.eval.machine import describe, environment
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.files import check_file

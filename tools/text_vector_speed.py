@@ -23,10 +23,9 @@ import click
 import numpy as np
 
 import embeddings as em
-from embeddings.corpora.reading.compressed_files import open_decompressed
+from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import OutputError
-from embeddings.eval.benchmark.measured_process import Usage, run
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import Usage, run, write_text
 from embeddings.eval.machine import describe, environment
 from embeddings.support.cosine import normalize
 from embeddings.support.files import check_file

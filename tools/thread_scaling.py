@@ -28,16 +28,15 @@ import click
 
 import embeddings as em
 from embeddings import registry
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.machine import describe, environment
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.kernels import step_buffers
-from embeddings.support.markdown import table_lines
+from embeddings.support.markup import table_lines
 from embeddings.support.system import available_threads
-from embeddings.training.hogwild import run_threads
 from embeddings.training.progress import Tally
 from embeddings.training.training_data import prepare
-from embeddings.training.worker import Worker
+from embeddings.training.worker import Worker, run_threads
 
 WORK = {  # lines of the text that a trainer learns from, and epochs, so that a run takes a few seconds
     "skipgram": (16000, 1), "cbow": (16000, 2), "fasttext": (8000, 1), "structured-skipgram": (8000, 1),

@@ -20,10 +20,10 @@ import click
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.reader import BLOCK_SIZE
 from embeddings.errors import OutputError
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.machine import environment
 from embeddings.support.files import check_file
-from embeddings.support.markdown import table_lines
+from embeddings.support.markup import table_lines
 
 SIZE = 20_000_000  # bytes of repeated text
 ARTICLES = Path(__file__).with_name("human_rights.tsv")

@@ -23,9 +23,8 @@ from hidden_words import HIDDEN, KNOWN, MAX_CONTEXTS, RARE, HiddenWords, Substit
 from study_rows import append_rows, read_rows
 
 import embeddings as em
-from embeddings.analysis.context_map import ContextMap, mean_map
-from embeddings.analysis.context_means import ContextReader
-from embeddings.eval.datasets.word_pairs import read_word_pairs
+from embeddings.analysis.induced_vectors import ContextMap, ContextReader, mean_map
+from embeddings.eval.tasks.word_similarity import read_word_pairs
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.support.suggestions import close_matches
 

@@ -18,7 +18,7 @@ import numpy as np
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.eval.benchmark.result_rows import COVERED, TOTAL, Row, write_rows, write_text
+from embeddings.eval.benchmark.workspace import COVERED, TOTAL, Row, write_rows, write_text
 from embeddings.eval.machine import processor
 from embeddings.eval.suite import Suite
 from embeddings.support.files import check_output

@@ -23,9 +23,17 @@ from typing import Any
 import numpy as np
 
 import embeddings as em
-from embeddings.analysis.usage_change import DEFAULT_FDR, DEFAULT_OCCURRENCES, DEFAULT_PERMUTATIONS, compare_changes
-from embeddings.analysis.usage_divisions import DocumentGroups, GroupTrainer, compared_rows, distances
-from embeddings.corpora.reading.compressed_files import open_decompressed
+from embeddings.analysis.usage_change import (
+    DEFAULT_FDR,
+    DEFAULT_OCCURRENCES,
+    DEFAULT_PERMUTATIONS,
+    DocumentGroups,
+    GroupTrainer,
+    compare_changes,
+    compared_rows,
+    distances,
+)
+from embeddings.corpora.reading.compression import open_decompressed
 
 HEADS = ("corpus", "documents", "words", "divisions", "with findings", "findings", "share of p <= 0.05")
 WORDS_SHOWN, WORDS_WITH_LINES = 10, 3

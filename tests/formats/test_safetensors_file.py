@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from safetensors.numpy import load_file, save_file
 
-from embeddings.cli.inspection import describe
+from embeddings.cli.info import describe
 from embeddings.errors import FormatError, SettingError
 from embeddings.models.loading import load
 from embeddings.vectors import format_dispatch

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from embeddings.compilation.jit import entry_point
 from embeddings.kernels.integers import larger, smaller
-from embeddings.kernels.jit import entry_point
 
 
 @entry_point

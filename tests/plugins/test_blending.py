@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.plugins.tensor_indexing.blending import SHARES, additive_scale, best_share, blend
-from embeddings.plugins.tensor_indexing.functions import TensorIndexing
-from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
+from embeddings.plugins.tensor_indexing.fitting import SHARES, additive_scale, best_share, blend
+from embeddings.plugins.tensor_indexing.functions import PhraseVectors, TensorIndexing
 
 
 def random_parameters(seed, rank=2, dim=4):

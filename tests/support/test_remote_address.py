@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embeddings.errors import SettingError
-from embeddings.support.hidden_files import is_hidden
+from embeddings.support.foreign_files import is_hidden
 from embeddings.support.remote import address
 from embeddings.support.remote.address import (
     Address,
@@ -15,7 +15,7 @@ from embeddings.support.remote.address import (
     parse_address,
     without_credentials,
 )
-from embeddings.support.remote.listing import matches
+from embeddings.support.remote.copies import matches
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hidden_words import HIDDEN, KNOWN, RARE, HiddenWords
 from study_rows import append_rows, read_rows
 
 import embeddings as em
-from embeddings.eval.datasets.word_pairs import WordPairs
+from embeddings.eval.tasks.word_similarity import WordPairs
 
 LINES = ["king rules land"] * 40 + ["queen rules land"] * 40 + ["emu rules"] * 2 + ["oh"]
 PAIRS = [("King", "queen"), ("rules", "land"), ("emu", "land"), ("king", "emu"), ("king", "zebra"), ("emu", "oh")]

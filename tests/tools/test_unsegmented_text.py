@@ -8,7 +8,7 @@ import pytest
 import unsegmented_text
 
 from embeddings.errors import OutputError, SettingError
-from embeddings.eval.benchmark.result_rows import read_rows
+from embeddings.eval.benchmark.workspace import read_rows
 from embeddings.eval.suite import Suite
 
 SETTINGS = {"dim": 4, "epochs": 1, "negatives": 2, "seed": 1, "threads": 1, "subsample": 0.0}

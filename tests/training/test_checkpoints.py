@@ -14,10 +14,10 @@ from embeddings.kernels.block import FILLED, HISTORY_START
 from embeddings.support import tensors
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import checkpoints as module
-from embeddings.training import hogwild
+from embeddings.training import worker
 from embeddings.training.checkpoints import RECORD, TENSORS, CheckpointError, CheckpointWriter
+from embeddings.training.run import checksum
 from embeddings.training.run_options import RunOptions
-from embeddings.training.state import checksum
 from embeddings.training.trainer import Trainer
 
 
@@ -66,7 +66,7 @@ def test_incomplete_checkpoints_are_ignored_and_removed(tmp_path):
 
 
 def test_other_folders_are_not_touched(tmp_path, monkeypatch):
-    monkeypatch.setattr(hogwild, "REPORT_INTERVAL", 0.001)  # else a run this small writes no checkpoint
+    monkeypatch.setattr(worker, "REPORT_INTERVAL", 0.001)  # else a run this small writes no checkpoint
     others = ["words-lists", "words-en", ".words-old.partial", "words-0000000000000012"]
     for name in others:
         (tmp_path / name).mkdir()
@@ -340,7 +340,7 @@ def test_training_continues_if_a_checkpoint_cannot_be_written(tmp_path, monkeypa
         raise error
 
     whole = learn("skipgram", synonym_corpus(), {"epochs": 400})
-    monkeypatch.setattr(hogwild, "REPORT_INTERVAL", 0.001)  # else a run this small is over before a checkpoint is due
+    monkeypatch.setattr(worker, "REPORT_INTERVAL", 0.001)  # else a run this small is over before a checkpoint is due
     monkeypatch.setattr(tensors, "save", fails)
     checkpoints = em.Checkpoints(tmp_path / "c", every="1w")
     model = learn("skipgram", synonym_corpus(), {"epochs": 400}, checkpoints=checkpoints)
