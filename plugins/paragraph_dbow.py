@@ -9,13 +9,14 @@ import numpy as np
 from embeddings.compilation.jit import as_helper, entry_point, inline, noinline
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block
+from embeddings.kernels.gradient_steps import learn, learn_input
 from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows, gather_tags
 from embeddings.kernels.infer_documents import Inference, infer_documents
 from embeddings.kernels.noise_sampling import shared_noise_count
 from embeddings.kernels.random_numbers import random_bits, uniform_below
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, prefetch
-from embeddings.kernels.step_buffers import StepBuffers, learn, learn_input, new_step_buffers
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.objectives.objective import Objective, infer_input, predict
 from embeddings.plugins import skipgram
@@ -72,7 +73,7 @@ def learn_both(block: Block, operands: Operands, buffers: StepBuffers, rate: flo
     """The same, followed by skip-gram on the same words."""
     learn_groups(block, operands, buffers, rate, False)
     skipgram.learn_block(
-        with_targets(block, block.words), skipgram.Operands(operands.words, operands.objective), buffers, rate
+        with_targets(block, block.words), skipgram.SkipGramOperands(operands.words, operands.objective), buffers, rate
     )
 
 
@@ -114,7 +115,7 @@ def learn_words_and_windows(block: Block, operands: Operands, buffers: StepBuffe
     """`learn_both` word by word, for any objective."""
     learn_each_word(block, operands, buffers, rate, False)
     skipgram.learn_block(
-        with_targets(block, block.words), skipgram.Operands(operands.words, operands.objective), buffers, rate
+        with_targets(block, block.words), skipgram.SkipGramOperands(operands.words, operands.objective), buffers, rate
     )
 
 

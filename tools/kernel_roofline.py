@@ -28,7 +28,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.machine import describe, environment
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block, new_block, rewind
-from embeddings.kernels.step_buffers import aligned_zeros
+from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.support.markup import table_lines
 from embeddings.support.plots import save_figure

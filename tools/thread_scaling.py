@@ -31,7 +31,7 @@ from embeddings import registry
 from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.machine import describe, environment
 from embeddings.indexes.index_spec import parse_spec
-from embeddings.kernels import step_buffers
+from embeddings.kernels import row_cache
 from embeddings.support.markup import table_lines
 from embeddings.support.system import available_threads
 from embeddings.training.progress import Tally
@@ -68,12 +68,12 @@ class Variant:
 @contextmanager
 def cached_rows(count: int | None) -> Iterator[None]:
     """Let threads cache this many frequent rows; None for the default."""
-    before = step_buffers.MAX_CACHED_ROWS
-    step_buffers.MAX_CACHED_ROWS = before if count is None else count
+    before = row_cache.MAX_CACHED_ROWS
+    row_cache.MAX_CACHED_ROWS = before if count is None else count
     try:
         yield
     finally:
-        step_buffers.MAX_CACHED_ROWS = before
+        row_cache.MAX_CACHED_ROWS = before
 
 
 class Task:

@@ -10,8 +10,10 @@ from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.hidden_layer import new_slot_buffers
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.row_operations import address, padded
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligned_zeros, new_step_buffers
+from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.choice import new_objective
 from embeddings.objectives.frequency_clusters import cluster_starts
 from embeddings.objectives.objective import infer_input
@@ -126,7 +128,7 @@ def test_steps_of_skipgram_are_gradient_steps(name, position):
 
     loss()
     check_steps(
-        lambda rate: skipgram.learn_block(block, skipgram.Operands(words, trial.operand), buffers, rate),
+        lambda rate: skipgram.learn_block(block, skipgram.SkipGramOperands(words, trial.operand), buffers, rate),
         loss,
         [words[:, :SMALL_DIM], *trial.live()],
     )
@@ -150,7 +152,7 @@ def test_steps_in_slots_are_gradient_steps(name):
             for c in contexts
         )
 
-    operands = structured_skipgram.Operands(words, trial.operand, reach)
+    operands = structured_skipgram.SlotOperands(words, trial.operand, reach)
     step = structured_skipgram.learn_block
     check_steps(lambda rate: step(block, operands, buffers, rate), loss, [words[:, :SMALL_DIM], *trial.live()])
     trial.check_padding()
@@ -169,8 +171,8 @@ def test_steps_of_concatenated_windows_are_gradient_steps(name, is_paragraph):
         learn = paragraph_dm.learn_slots
         block = block._replace(documents=np.zeros(len(block.words), np.int32))
     else:
-        operands = continuous_window.Operands(words[:-1], trial.operand, 2, 1)
-        learn = continuous_window.learn_windows
+        operands = continuous_window.ContinuousWindowOperands(words[:-1], trial.operand, 2, 1)
+        learn = continuous_window.learn_single_windows
 
     def loss():
         rows = naive.dm_rows(documents[0], words, position, 2) if is_paragraph else naive.slot_rows(words, position, 2)
@@ -219,7 +221,7 @@ def test_block_equals_the_twin(name, dtype):
     for _ in range(10):
         line, noise = rng.permutation(len(COUNTS))[:3].tolist(), rng.permutation(len(COUNTS))[:3].tolist()
         block, _ = position_and_block(line, 1, 0, 3, noise)
-        skipgram.learn_block(block, skipgram.Operands(words, trial.operand), buffers, rate)
+        skipgram.learn_block(block, skipgram.SkipGramOperands(words, trial.operand), buffers, rate)
 
         for contexts in [(line[0],), (line[2],)] if name == "huffman" else [(line[0], line[2])]:
 

@@ -22,9 +22,9 @@ from embeddings.corpora.documents import corpus_documents
 from embeddings.errors import CorpusError, SettingError
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.hidden_layer import TagRows
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.noise_sampling import shared_noise_count
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow

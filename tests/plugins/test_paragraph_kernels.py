@@ -17,9 +17,10 @@ from kernel_helpers import (
 
 from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
 from embeddings.kernels.line_operations import mark_documents_with_words
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.noise_sampling import shared_noise_count
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, new_step_buffers
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow

@@ -15,8 +15,8 @@ from kernel_helpers import (
 from test_paragraph_kernels import CONCAT, DOCUMENTS, MEAN, WORDS, dbow_tables, filled_block, random_tables
 
 from embeddings.kernels.noise_sampling import shared_noise_count
-from embeddings.kernels.row_cache import MAX_CACHED_ROWS, SYNC_INTERVAL, flush
-from embeddings.kernels.step_buffers import cache_of, new_row_cache, new_step_buffers, with_frozen_rows, with_row_caches
+from embeddings.kernels.row_cache import MAX_CACHED_ROWS, SYNC_INTERVAL, cache_of, flush, new_row_cache
+from embeddings.kernels.step_buffers import new_step_buffers, with_frozen_rows, with_row_caches
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import cbow, continuous_window
@@ -32,7 +32,12 @@ def cbow_case():
     block, words, output = block_and_tables(np.float64, 5)
     buffers = tallying_buffers(1, 6, words.width, np.float64, contexts=10, rows=2)
     buffers = with_row_caches(buffers, words.table, output.table)
-    return cbow.learn_block, block, cbow.Operands(words.table, NegativeSamples(output.table, 5), True, False), buffers
+    return (
+        cbow.learn_block,
+        block,
+        cbow.CBOWOperands(words.table, NegativeSamples(output.table, 5), True, False),
+        buffers,
+    )
 
 
 def continuous_window_case():
@@ -40,7 +45,7 @@ def continuous_window_case():
     output = concatenated_output(10)
     buffers = new_window_buffers(4, 5, words.width, slots=10, dtype=np.float64)
     buffers = with_row_caches(buffers, words.table, output)
-    operands = continuous_window.Operands(words.table, NegativeSamples(output, 5), 5, 4)
+    operands = continuous_window.ContinuousWindowOperands(words.table, NegativeSamples(output, 5), 5, 4)
     return continuous_window.learn_block, block, operands, buffers
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import thread_scaling
 from click.testing import CliRunner
 
-from embeddings.kernels import step_buffers
+from embeddings.kernels import row_cache
 
 
 def test_variants_take_turns_and_results_are_kept(tmp_path):
@@ -25,4 +25,4 @@ def test_variants_take_turns_and_results_are_kept(tmp_path):
     assert rows[0][4].strip() == "1.00"
     assert CliRunner().invoke(thread_scaling.main, arguments).output == ""  # nothing is measured again
     assert (tmp_path / "scaling.json").read_text() == first
-    assert step_buffers.MAX_CACHED_ROWS == 32
+    assert row_cache.MAX_CACHED_ROWS == 32
