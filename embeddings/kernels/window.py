@@ -73,6 +73,13 @@ def gather_slots(
 
 
 @inline
+def cut_right_contexts(block: Block) -> None:
+    """Remove the words after each centre from its window."""
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        block.stop[i] = i + 1
+
+
+@inline
 def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int) -> None:
     """Prefetch a context of a centre after i."""
     if i + PREFETCH_DISTANCE < block.cursor[LAST] and block.inputs[i + PREFETCH_DISTANCE] >= cache.uses.shape[0]:

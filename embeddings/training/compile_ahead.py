@@ -35,8 +35,8 @@ def training_work(trainer: Trainer) -> Work | None:
 
 def inference_work(models: ConcatenatedModels) -> Work | None:
     """What `compiling` has to do for the inference with these models; None if all is compiled, or if it cannot."""
-    kernels = [infer.kernel for infer in models.inferencers if isinstance(infer, DocumentInferencer)]
-    return work_if_needed(kernels[0].__module__, lambda _: compile_inference(models)) if kernels else None
+    trainers = [type(infer.settings) for infer in models.inferencers if isinstance(infer, DocumentInferencer)]
+    return work_if_needed(trainers[0].__module__, lambda _: compile_inference(models)) if trainers else None
 
 
 def work_if_needed(module: str, work: Work) -> Work | None:

@@ -8,6 +8,7 @@ from kernel_helpers import BLOCK_TOLERANCE, POSITIONS, SMALL_DIM, position_and_b
 
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.kernels import document_kernels
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.hidden_layer import new_slot_buffers
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
@@ -17,7 +18,8 @@ from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.choice import new_objective
 from embeddings.objectives.frequency_clusters import cluster_starts
 from embeddings.objectives.objective import infer_input
-from embeddings.plugins import continuous_window, paragraph_dm, skipgram, structured_skipgram
+from embeddings.plugins import continuous_window, skipgram, structured_skipgram
+from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedWindows
 from embeddings.settings import ObjectiveChoice
 
 COUNTS = [40, 30, 20, 10, 8, 8, 5, 3, 3]
@@ -167,8 +169,8 @@ def test_steps_of_concatenated_windows_are_gradient_steps(name, is_paragraph):
     words, documents = random_rows(len(COUNTS) + 1), random_rows(1, seed=3)
     buffers = new_slot_buffers(trial.objective.max_targets, slots, WIDTH, np.float64)
     if is_paragraph:
-        operands = paragraph_dm.Operands(documents, words[:-1], words[-1:], trial.operand, 2, 1)
-        learn = paragraph_dm.learn_slots
+        operands = ConcatenatedWindows(documents, words[:-1], words[-1:], trial.operand)
+        learn = document_kernels.learn_block
         block = block._replace(documents=np.zeros(len(block.words), np.int32))
     else:
         operands = continuous_window.ContinuousWindowOperands(words[:-1], trial.operand, 2, 1)

@@ -16,6 +16,7 @@ from kernel_helpers import (
 )
 
 from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
+from embeddings.kernels.document_kernels import learn_block
 from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.noise_sampling import shared_noise_count
@@ -26,7 +27,7 @@ from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
 from embeddings.plugins.paragraph_dbow import fill_sampled_block
-from embeddings.plugins.paragraph_dm import CONCAT, MEAN, SUM
+from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedBatches
 
 WORDS, DOCUMENTS = 20, 4
 LENGTHS = (40, 1, 0, 2, 100, 157)
@@ -68,7 +69,7 @@ def positions_with_documents(block):
 
 
 def dbow_tables(documents, words, output, negatives):
-    return dbow.Operands(
+    return dbow.WordGroups(
         documents.table,
         words.table,
         NegativeSamples(output.table, negatives),
@@ -83,7 +84,7 @@ def test_dbow_block_equals_the_twins(dtype, negatives):
     documents, output = random_tables(dtype, DOCUMENTS, WORDS)
     noise = shared_noise_count(negatives)
     block, buffers = filled_block(noise), tallying_buffers(1, 4 * (1 + noise), documents.width, dtype)
-    dbow.learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.05)
+    learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.05)
     groups = groups_of(block, noise)
     loss, pairs = naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=negatives, tile=UPDATE_TILE)
     documents.check(BLOCK_TOLERANCE[dtype])
@@ -100,7 +101,7 @@ def test_dbow_with_words_is_dbow_followed_by_skipgram(negatives):
     noise = shared_noise_count(negatives)
     block = filled_block(negatives)
     buffers = tallying_buffers(10, max(4 * (1 + noise), 1 + negatives), documents.width, np.float64)
-    dbow.learn_both(block, dbow_tables(documents, words, output, negatives), buffers, 0.05)
+    dbow.learn_documents_and_words(block, dbow_tables(documents, words, output, negatives), buffers, 0.05)
     naive.dbow(documents.twin, output.twin, groups_of(block, noise), 0.05, negatives=negatives, tile=UPDATE_TILE)
     windows = [
         (line[i], [*line[start:i], *line[i + 1 : stop]], samples)
@@ -112,21 +113,19 @@ def test_dbow_with_words_is_dbow_followed_by_skipgram(negatives):
 
 
 @pytest.mark.parametrize("negatives", [1, 5, 12])
-@pytest.mark.parametrize("combine", [MEAN, SUM], ids=["mean", "sum"])
+@pytest.mark.parametrize("is_mean", [True, False], ids=["mean", "sum"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_dm_block_equals_the_twins(dtype, combine, negatives):
+def test_dm_block_equals_the_twins(dtype, is_mean, negatives):
     documents, words, output = random_tables(dtype, DOCUMENTS, WORDS, WORDS)
     block = filled_block(negatives)
     buffers = tallying_buffers(1, 1 + negatives, output.width, dtype, contexts=11, rows=2)
-    dm.learn_block(
+    learn_block(
         block,
-        dm.Operands(
-            documents.table, words.table, words.table[:0], NegativeSamples(output.table, negatives), combine, 1
-        ),
+        dm.CombinedContexts(documents.table, words.table, NegativeSamples(output.table, negatives), is_mean),
         buffers,
         0.05,
     )
-    settings = {"mean": combine == MEAN, "tile": UPDATE_TILE}
+    settings = {"mean": is_mean, "tile": UPDATE_TILE}
     positions = positions_with_documents(block)
     loss, pairs = naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, **settings)
     for table in (documents, words, output):
@@ -146,15 +145,10 @@ def test_dm_block_of_concatenated_windows_equals_the_twins(dtype, negatives, win
     weight = 5 / 3 if windows_per_draw > 1 else 1.0
     buffers = new_window_buffers(windows_per_draw, negatives, words.width, slots=11, weight=weight, dtype=dtype)
     buffers.tally[UNTIL_SAMPLE] = -1e9
-    tables = dm.Operands(
-        documents.table,
-        words.table[:-1],
-        words.table[-1:],
-        NegativeSamples(table, negatives),
-        CONCAT,
-        windows_per_draw,
+    tables = ConcatenatedBatches(
+        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, negatives), windows_per_draw
     )
-    dm.learn_concatenated(block, tables, buffers, 0.01)
+    learn_block(block, tables, buffers, 0.01)
     settings = {"window": 5, "windows_per_draw": windows_per_draw, "tile": UPDATE_TILE, "weight": weight}
     positions = positions_with_documents(block)
     loss, pairs = naive.dm_concat(documents.twin, words.twin, twin, positions, 0.01, **settings)
@@ -164,21 +158,21 @@ def test_dm_block_of_concatenated_windows_equals_the_twins(dtype, negatives, win
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=5 * BLOCK_TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize("combine", [MEAN, SUM], ids=["mean", "sum"])
-def test_dm_with_past_contexts_equals_the_twins(combine):
+@pytest.mark.parametrize("is_mean", [True, False], ids=["mean", "sum"])
+def test_dm_with_past_contexts_equals_the_twins(is_mean):
     documents, words, output = random_tables(np.float64, DOCUMENTS, WORDS, WORDS)
     block = filled_block(5)
     buffers = tallying_buffers(1, 6, output.width, np.float64, contexts=11, rows=2)
     positions = [
         (d, (i, line, start, i + 1, noise)) for d, (i, line, start, _, noise) in positions_with_documents(block)
     ]
-    dm.learn_block(
+    learn_block(
         block,
-        dm.Operands(documents.table, words.table, words.table[:0], NegativeSamples(output.table, 5), combine, 1, True),
+        dm.CombinedContexts(documents.table, words.table, NegativeSamples(output.table, 5), is_mean, True),
         buffers,
         0.05,
     )
-    naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, mean=combine == MEAN, tile=UPDATE_TILE)
+    naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, mean=is_mean, tile=UPDATE_TILE)
     for table in (documents, words, output):
         table.check(1e-11)
 
@@ -190,10 +184,10 @@ def test_dm_of_concatenated_past_contexts_equals_the_twins(windows_per_draw):
     block = filled_block(3, windows_per_draw=windows_per_draw)
     buffers = new_window_buffers(windows_per_draw, 3, words.width, slots=6, dtype=np.float64)
     positions = positions_with_documents(block)
-    operands = dm.Operands(
-        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3), CONCAT, windows_per_draw, True
+    operands = ConcatenatedBatches(
+        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3), windows_per_draw, True
     )
-    dm.learn_concatenated(block, operands, buffers, 0.01)
+    learn_block(block, operands, buffers, 0.01)
     for batch in naive.batches(positions, 5, windows_per_draw):
         windows = [
             [documents.twin[d], *(words.twin[line[c] if c >= start else -1] for c in range(i - 5, i))]
@@ -229,7 +223,7 @@ def test_dbow_predicts_sampled_words():
     noise = shared_noise_count(5)
     block, buffers = filled_block(noise), tallying_buffers(1, 4 * (1 + noise), documents.width, np.float64)
     sampled = np.random.default_rng(1).integers(0, WORDS, len(block.words)).astype(np.int32)
-    dbow.learn_block(block._replace(inputs=sampled), dbow_tables(documents, output, output, 5), buffers, 0.05)
+    learn_block(block._replace(inputs=sampled), dbow_tables(documents, output, output, 5), buffers, 0.05)
     groups = groups_of(block._replace(words=sampled), noise)
     naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=5, tile=UPDATE_TILE)
     documents.check(1e-11)
@@ -249,7 +243,7 @@ def test_weights_of_shared_negative_samples(negatives):
         block.words[first : first + p], block.documents[first : first + p] = words, 0
         block.noise[first : first + p] = 5
         block.noise[first, 0] = 3
-        dbow.learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.01)
+        learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.01)
         positive, weights = buffers.weights[:p], buffers.weights[p : p + p * noise]
         assert (positive == 1).all()
         per_word = negatives / noise / p
@@ -277,18 +271,18 @@ def test_dbow_steps_are_gradient_steps():
     block = small_block(3, [4, 2, 4, 1], 0, 4, noise, 2)
     group = [(2, [4, 2, 4, 1], [word for row in noise for word in row])]
     check_gradients(
-        dbow.learn_block,
+        learn_block,
         block,
-        dbow.Operands(documents, output, NegativeSamples(output, 5), 3, 5),
+        dbow.WordGroups(documents, output, NegativeSamples(output, 5), 3, 5),
         new_step_buffers(1, 16, documents.shape[1], dtype=np.float64),
         lambda: naive.dbow_loss(documents, output, group, negatives=5),
         (documents, output),
     )
 
 
-@pytest.mark.parametrize("combine", [SUM, CONCAT], ids=["sum", "concat"])
-def test_dm_steps_are_gradient_steps(combine):
-    rng, is_concat = np.random.default_rng(3), combine == CONCAT
+@pytest.mark.parametrize("is_concat", [False, True], ids=["sum", "concat"])
+def test_dm_steps_are_gradient_steps(is_concat):
+    rng = np.random.default_rng(3)
     documents, words = small_table(rng, 3), small_table(rng, 9 + is_concat)
     output = small_table(rng, 9 * (7 if is_concat else 1)).reshape(9, -1)
     block = small_block(4, [1, 5, 3, 5], 2, 3, [[1, 3, 7, 7]], 1)
@@ -298,10 +292,15 @@ def test_dm_steps_are_gradient_steps(combine):
     else:
         buffers = new_step_buffers(1, 5, output.shape[1], contexts=7, rows=2, dtype=np.float64)
     positions, window = positions_with_documents(block), 3 if is_concat else None
+    objective = NegativeSamples(output, block.noise.shape[1])
+    if is_concat:
+        operands = ConcatenatedBatches(documents, words[:9], words[9:], objective, 1)
+    else:
+        operands = dm.CombinedContexts(documents, words, objective, False)
     check_gradients(
-        dm.learn_concatenated if is_concat else dm.learn_block,
+        learn_block,
         block,
-        dm.Operands(documents, words[:9], words[9:], NegativeSamples(output, block.noise.shape[1]), combine, 1),
+        operands,
         buffers,
         lambda: naive.dm_loss(documents, words, output, positions, window=window, mean=False),
         (documents, words) if is_concat else (documents, words, output),
