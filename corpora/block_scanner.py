@@ -1,11 +1,11 @@
-"""Runs the compiled scanner on blocks of text."""
+"""Runs the compiled scanner on blocks of text, or on separate texts."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import scan_state, scanner
+from embeddings.corpora import scanner
 from embeddings.corpora.characters import ScannedTokenizer, character_tables
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.tokenizers import CharClassTokenizer, never
@@ -45,17 +45,17 @@ class BlockScanner:
         """
         tokenizer: ScannedTokenizer = self.rules.tokenizer
         state, data, parts = self.words.state, block.data, np.array(block.parts, np.int64)
-        size, counts = len(data) + len(parts) + 1, [scan_state.N_IDS, scan_state.N_ENDS, scan_state.N_STARTS]
+        size, counts = len(data) + len(parts) + 1, [scanner.N_IDS, scanner.N_ENDS, scanner.N_STARTS]
         if not self.out or len(self.out[0]) < size:
             self.out = tuple(np.empty(size, dtype) for dtype in (np.int32, np.int64, np.int64))
         table = self.words.reserve(max_tokens(tokenizer, data) + len(parts) + 1, len(data))
         state[counts] = 0
-        mode = (scan_state.ITEMS if block.items else scan_state.FILES, block.is_complete)
+        mode = (scanner.ITEMS if block.items else scanner.FILES, block.is_complete)
         tables = tuple(character_tables(tokenizer, self.rules.lower, data))
         while scanner.scan(bytes_array(data), parts, tables, tuple(table), self.out, state, mode):
             self.words.prune()
-        if state[scan_state.TOO_LONG] or state[scan_state.PENDING_SIZE] > scan_state.MAX_TOKEN:
-            raise CorpusError(f"{name}: a token is longer than {scan_state.MAX_TOKEN} bytes; choose another tokenizer")
+        if state[scanner.TOO_LONG] or state[scanner.PENDING_SIZE] > scanner.MAX_TOKEN:
+            raise CorpusError(f"{name}: a token is longer than {scanner.MAX_TOKEN} bytes; choose another tokenizer")
         return ScannedText(*(array[:count] for array, count in zip(self.out, state[counts].tolist(), strict=True)))
 
 
@@ -65,3 +65,38 @@ def max_tokens(tokenizer: ScannedTokenizer, data: bytes) -> int:
     if isinstance(tokenizer, CharClassTokenizer):
         return size if tokenizer.starts_token is not never else size // 2
     return size // 2 if data.isascii() else size * 2 // 3 + 1
+
+
+Scanned = tuple[NDArray[np.int32], NDArray[np.int64]]
+
+
+class ItemScanner:
+    """Scans batches of complete texts; `table` has the distinct tokens, in the case that the rules say.
+
+    Arguments:
+        rules: those of the words; their tokenizer must be one that the scanner runs, unless only lists are added.
+    """
+
+    def __init__(self, rules: WordRules | None) -> None:
+        self.rules = rules
+        self.table = WordTable()
+        self.scanner = None if rules is None else BlockScanner(rules, self.table)
+
+    def scan(self, data: bytes, starts: NDArray[np.int64]) -> Scanned:
+        """The number of each token in `table`, and where texts start among tokens, (texts + 1,).
+
+        Text i is `data[starts[i]:starts[i + 1]]`.
+        """
+        assert self.scanner is not None
+        self.table.state[[scanner.N_TOKENS, scanner.N_LINES, scanner.ITEM_LINE]] = 0
+        block = TextBlock(data, starts[1:], items=True, is_complete=True)
+        ids, ends, items = self.scanner.scan(block, "a text")
+        line_starts = np.append(0, ends)
+        return ids, np.append(line_starts[items], len(ids))
+
+    def add_lists(self, lists: list[list[bytes]]) -> Scanned:
+        """The same for texts that are lists of tokens, which are used as they are."""
+        tokens = [token for tokens in lists for token in tokens]
+        ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+        ids = self.table.intern(bytes_array(b"".join(tokens)), ends)
+        return ids, np.append(0, np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists))))

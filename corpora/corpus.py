@@ -8,8 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embeddings.corpora.corpus_cache.entries import entry_name, load_or_write
-from embeddings.corpora.corpus_cache.tempdir import new_folder
+from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
 from embeddings.corpora.pair_encoding import PairFormat, check_pairs, write_pairs
@@ -24,8 +23,7 @@ from embeddings.corpora.remapping import remap
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Tokenizer, segmented
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.corpora.word_form import WordForm
-from embeddings.corpora.word_rules import WordRules
+from embeddings.corpora.word_rules import WordForm, WordRules
 from embeddings.errors import CorpusError, SettingError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
@@ -277,7 +275,7 @@ def load_vocabulary(vocabulary: Vocabulary | str | os.PathLike[str] | None) -> V
     """Return the vocabulary, or that of a file."""
     if vocabulary is None or isinstance(vocabulary, Vocabulary):
         return vocabulary
-    from embeddings.corpora.vocabulary_files import read_vocabulary_file
+    from embeddings.corpora.vocabulary import read_vocabulary_file
 
     return read_vocabulary_file(vocabulary)
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.compilation.jit import entry_point
 from embeddings.corpora.documents import DocumentUnit, document_borders
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.kernels.jit import entry_point
 
 
 @entry_point

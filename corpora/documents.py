@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
-from embeddings.support.arrow_arrays import to_numpy
+from embeddings.support.arrow import to_numpy
 
 DocumentUnit = Literal["auto", "lines", "blocks"]
 

@@ -1,7 +1,10 @@
-"""The encoder: one pass over blocks of text that writes token ids, sentences and documents."""
+"""The encoder: one pass over blocks of text that writes token ids, sentences and documents.
+
+Characters are normalised once for each distinct word, not for each occurrence.
+"""
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import scan_state
+from embeddings.corpora import scanner
 from embeddings.corpora.array_file import ArrayFile, MapIds, output_errors
 from embeddings.corpora.block_scanner import ScannedText
 from embeddings.corpora.characters import ScannedTokenizer
@@ -23,21 +26,181 @@ from embeddings.corpora.encoded_corpus import (
     TAG_STARTS,
     TAGS,
     VOCABULARY,
+    DocumentTagFiles,
+    TagFile,
     write_meta,
 )
-from embeddings.corpora.line_tokenizer import LineTokenizer
+from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
 from embeddings.corpora.reading.reader import Block, ColumnBlock, TagBlock, TokenLists
 from embeddings.corpora.reading.text_rows import TextBlock
-from embeddings.corpora.spellings import merge_spellings
-from embeddings.corpora.tag_file import DocumentTagFiles, TagFile
 from embeddings.corpora.text_scanner import TextScanner
+from embeddings.corpora.tokenizers import Tokenizer
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
 from embeddings.errors import CorpusError, NoWordsError
 from embeddings.kernels.id_lookup import look_up_ids
-from embeddings.support.arrow_arrays import to_numpy
+from embeddings.support.arrow import string_bytes, to_arrow, to_numpy, to_string_array
 from embeddings.support.system import available_threads
+
+
+class LineTokenizer:
+    """Splits text into lines and documents by the rules of the scanner, and calls a tokenizer for each whole line."""
+
+    def __init__(self, tokenizer: Tokenizer, lower: Callable[[str], str] | None) -> None:
+        self.tokenizer = tokenizer
+        self.lower = lower  # None keeps the case
+        self.decoder = Utf8Decoder("strict", "a token")
+        self.tokens: list[bytes] = []  # UTF-8 tokens of the lines completed since `clear`
+        self.ends: list[int] = []  # where these lines end, as token positions in the corpus
+        self.starts: list[int] = []  # the first line of each document, as a line number of the corpus
+        self.partial_line: list[bytes] = []  # the parts of a line that continues in the next block
+        self.written_tokens = 0
+        self.written_lines = 0
+        self.item_line = 0
+        self.document_is_due = True
+
+    @property
+    def line(self) -> int:
+        """The number of the current line."""
+        return self.written_lines + len(self.ends)
+
+    def clear(self, *, tokens: int, lines: int) -> None:
+        """Forget tokens and boundaries; `tokens` and `lines` are the numbers written so far."""
+        self.written_tokens = tokens
+        self.written_lines = lines
+        self.tokens, self.ends, self.starts = [], [], []
+
+    def add_lists(self, lists: Sequence[Sequence[bytes]]) -> None:
+        """Add token lists, each one line and one document."""
+        for tokens in lists:
+            self.start_document()
+            self.tokens.extend(tokens)
+            self.end_line()
+            self.document_is_due = True
+
+    def add_text(self, block: TextBlock) -> None:
+        """Add a block of text."""
+        start = 0
+        for number, end in enumerate(block.parts, 1):
+            if block.items and self.document_is_due:
+                self.start_document()
+            *lines, last = block.data[start:end].split(b"\n")
+            for line in lines:
+                self.add_line(line, block.items)
+            if last:
+                self.partial_line.append(last)
+            if block.is_complete or number < len(block.parts):
+                if self.partial_line or (block.items and self.line == self.item_line):
+                    self.add_line(b"", block.items)
+                self.document_is_due = True
+            start = end
+
+    def add_line(self, end: bytes, is_item: bool) -> None:
+        """Add the line that ends with these bytes; in a file, a blank line ends a document."""
+        text = b"".join([*self.partial_line, end]).decode().removesuffix("\r")
+        self.partial_line = []
+        is_blank = not text.strip()
+        if not is_item and is_blank:
+            self.document_is_due = True
+        elif not is_item and self.document_is_due:
+            self.start_document()
+        for token in self.tokenizer(text):
+            if not isinstance(token, str):
+                raise CorpusError(f"the tokenizer must return strings, got {token!r} of type {type(token).__name__}")
+            text_of_token = token if self.lower is None else self.lower(token)
+            self.tokens.append(encode_utf8(text_of_token, self.decoder, "a token"))
+        self.end_line()
+
+    def start_document(self) -> None:
+        """Start a document at the current line."""
+        self.starts.append(self.line)
+        self.item_line = self.line
+        self.document_is_due = False
+
+    def end_line(self) -> None:
+        """End the current line."""
+        self.ends.append(self.written_tokens + len(self.tokens))
+
+
+CHUNK = 1 << 16  # words that are examined at a time
+PLANE = 0x10000  # code points of the Basic Multilingual Plane; words with others may always change
+UNKNOWN, NEVER, MAYBE = range(3)
+
+
+def merge_spellings(
+    words: Any, counts: NDArray[np.int64], rules: WordRules
+) -> tuple[Any, NDArray[np.int64], NDArray[np.int32] | None]:
+    """Return normalised words with added counts, and the new row of each old word; None if no word changes.
+
+    words: a pyarrow array of strings (words,). counts: (words,).
+    """
+    changed_rows: list[int] = []
+    changed_words: list[str] = []
+    may_change = ChangeTable(rules)
+    for start in range(0, len(words), CHUNK):
+        rows = np.flatnonzero(may_change(words.slice(start, CHUNK))) + start
+        old = words.take(to_arrow(rows)).to_pylist()
+        new = rules.normalize_all(old) if old else []
+        changes = [(row, word) for row, word, before in zip(rows.tolist(), new, old, strict=True) if word != before]
+        changed_rows += [row for row, _ in changes]
+        changed_words += [word for _, word in changes]
+    if not changed_rows:
+        return words, counts, None
+    return replace_words(words, counts, np.array(changed_rows), changed_words)
+
+
+def replace_words(
+    words: Any, counts: NDArray[np.int64], rows: NDArray[np.int64], new_words: list[str]
+) -> tuple[Any, NDArray[np.int64], NDArray[np.int32]]:
+    """Return words of which some are replaced, with added counts, and the new row of each old word.
+
+    rows: of the words to replace, by `new_words`.
+    """
+    import pyarrow
+    import pyarrow.compute
+
+    is_kept = np.ones(len(words), np.bool_)
+    is_kept[rows] = False
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(new_words))}
+    distinct = to_string_array([*numbers])
+    kept_words = words.filter(to_arrow(is_kept))
+    found = pyarrow.compute.fill_null(pyarrow.compute.index_in(kept_words, value_set=distinct), -1)
+    known_rows = np.flatnonzero(to_numpy(found) >= 0)  # new words that are among the others
+    targets = np.full(len(distinct), -1, np.int64)
+    targets[to_numpy(found)[known_rows]] = known_rows
+    added = np.flatnonzero(targets < 0)
+    targets[added] = len(kept_words) + np.arange(len(added))
+    merged_rows = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
+    merged_rows[rows] = targets[[numbers[word] for word in new_words]]
+    merged_counts = np.concatenate([counts[is_kept], np.zeros(len(added), np.int64)])
+    np.add.at(merged_counts, merged_rows[rows], counts[rows])
+    return pyarrow.concat_arrays([kept_words, distinct.take(to_arrow(added))]), merged_counts, merged_rows
+
+
+class ChangeTable:
+    """Which words may change by rules, from the code points in them; each is tried once."""
+
+    def __init__(self, rules: WordRules) -> None:
+        self.rules = rules
+        self.table = np.zeros(PLANE + 1, np.uint8)
+        self.table[:0x80], self.table[PLANE] = NEVER, MAYBE
+
+    def __call__(self, words: Any) -> NDArray[np.bool_]:
+        """Return for each word whether it may change (words,); words of ASCII do not. words: a pyarrow array."""
+        text, starts = string_bytes(words)
+        points = np.frombuffer(text[: starts[-1]].tobytes().decode().encode("utf-32-le"), np.uint32)
+        points = np.minimum(points, PLANE)
+        is_present = np.zeros(PLANE + 1, np.bool_)
+        is_present[points] = True
+        new = np.flatnonzero(is_present & (self.table == UNKNOWN))
+        if len(new):
+            self.table[new] = np.where(self.rules.may_change(new), MAYBE, NEVER)
+        places = np.flatnonzero(self.table[points] == MAYBE)  # code points; their words are found by bytes
+        first_bytes = np.flatnonzero(text[: starts[-1]] & 0xC0 != 0x80)
+        flags = np.zeros(len(words), np.bool_)
+        flags[np.searchsorted(starts, first_bytes[places], "right") - 1] = True
+        return flags
 
 
 class Encoder:
@@ -86,7 +249,7 @@ class Encoder:
         self.intern(lines.tokens)
         self.sentences.append(np.array(lines.ends, np.int64))
         self.add_documents(np.array(lines.starts, np.int64))
-        self.words.state[scan_state.N_LINES] = self.sentences.count - 1
+        self.words.state[scanner.N_LINES] = self.sentences.count - 1
 
     def append(self, scanned: Iterable[ScannedText]) -> None:
         """Write scanned text."""
@@ -104,7 +267,7 @@ class Encoder:
         """Encode tokens."""
         ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
         self.ids.append(self.words.intern(bytes_array(b"".join(tokens)), ends))
-        self.words.state[scan_state.LINE_IS_BLANK] = 1  # all of these lines have ended
+        self.words.state[scanner.LINE_IS_BLANK] = 1  # all of these lines have ended
 
     def add_documents(self, starts: NDArray[np.int64]) -> None:
         """Write the first lines of documents; the first document includes blank lines at the start of the corpus."""

@@ -14,7 +14,7 @@ from embeddings.corpora.reading.reader import TagBlock
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, SettingError
-from embeddings.support.arrow_arrays import to_numpy
+from embeddings.support.arrow import to_numpy
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.pair_batch import PairBatch
 from embeddings.corpora.reading.reader import Block, TagBlock
-from embeddings.corpora.reading.text_pairs import COLUMNS, PairColumns, TextPairs, check_kinds
+from embeddings.corpora.reading.text_pairs import COLUMNS, PairBatch, PairColumns, TextPairs, check_kinds
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.errors import CorpusError, SettingError, SingleTextError
 

@@ -1,7 +1,11 @@
-"""Re-encoding of an encoded corpus with another vocabulary."""
+"""Re-encoding of an encoded corpus with another vocabulary, in which unknown words may have rows."""
 
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +13,8 @@ from numpy.typing import NDArray
 from embeddings.corpora.array_file import BLOCK, ArrayFile
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, OPTIONAL, SENTENCES, EncodedCorpus, write_derived
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError
-from embeddings.support.arrow_arrays import find_words
+from embeddings.errors import CorpusError, SettingError
+from embeddings.support.arrow import find_words
 
 
 def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
@@ -51,3 +55,90 @@ def remapped_fingerprint(fingerprint: str, vocabulary: Vocabulary) -> str:
     for word, count in zip(vocabulary.words, vocabulary.counts.tolist(), strict=True):
         digest.update(f"{len(word)} {word} {count} ".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:32]
+
+
+UNKNOWN = "<unk>"  # the name of a single row
+ROW_NAME = re.compile(r"<unk-([0-9]+)/([0-9]+)>")
+
+
+def row_names(rows: int) -> list[str]:
+    """The words that stand for unknown words: `<unk>`, or `<unk-0/4>` to `<unk-3/4>` for four rows."""
+    return [UNKNOWN] if rows == 1 else [f"<unk-{row}/{rows}>" for row in range(rows)]
+
+
+def row_number(word: str, rows: int) -> int:
+    """The row of an unknown word: CRC-32 (ISO 3309) of its UTF-8 bytes, modulo the number of rows.
+
+    >>> row_number("zeppelin", 16)
+    9
+    """
+    return crc32(word.encode("utf-8", "surrogatepass")) % rows
+
+
+@dataclass(frozen=True)
+class UnknownRows:
+    """The names of the rows for unknown words in a vocabulary, in the order of their numbers."""
+
+    names: list[str]
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> "UnknownRows | None":
+        """Those among these words, several rather than `<unk>`, which a text can contain; None if there are none.
+
+        Raises:
+            SettingError: some of several rows are missing.
+        """
+        found: dict[int, int] = {}
+        has_one = False
+        for word in words:
+            has_one = has_one or word == UNKNOWN
+            if word.startswith("<unk-") and (match := ROW_NAME.fullmatch(word)):
+                found[int(match[2])] = found.get(int(match[2]), 0) + 1
+        for rows, count in found.items():
+            if rows != count:
+                raise SettingError(f"{rows - count} of {rows} rows for unknown words are missing")
+            return cls(row_names(rows))
+        return cls([UNKNOWN]) if has_one else None
+
+    def name_of(self, word: str) -> str:
+        """The name of the row of a word."""
+        return self.names[row_number(word, len(self.names))]
+
+
+def remap_to_rows(encoded: EncodedCorpus, words: Vocabulary, rows: int, folder: Path) -> None:
+    """Write the corpus to `folder` with a vocabulary of `words` and these many rows for all other words.
+
+    Raises:
+        CorpusError: a row has no occurrence, or the corpus has lost words that a hash requires.
+    """
+    names, types = row_names(rows), encoded.vocabulary
+    is_rare = id_mapping(types, words)[:-1] == len(words)
+    rare = [types.words[row] for row in np.flatnonzero(is_rare).tolist()]
+    numbers = np.array([row_number(word, rows) for word in rare], np.int64)
+    counts = np.bincount(numbers, weights=types.counts[is_rare], minlength=rows).astype(np.int64)
+    lost = sum(
+        int(np.count_nonzero(encoded.ids[start : start + BLOCK] >= len(types)))
+        for start in range(0, len(encoded.ids), BLOCK)
+    )
+    if lost and rows > 1:
+        raise CorpusError(
+            f"{lost} tokens have no word to hash, because of max_types or a given vocabulary; use unknown_rows=1"
+        )
+    counts[0] += lost
+    vocabulary = add_rows(words, names, counts)
+    targets = np.array([vocabulary.ids[name] for name in names], np.int32)
+    new_ids = id_mapping(types, vocabulary)
+    new_ids[np.flatnonzero(is_rare)] = targets[numbers]
+    new_ids[-1] = targets[0]
+    write_remapped(encoded, vocabulary, new_ids, folder, encoded.fingerprint)
+
+
+def add_rows(words: Vocabulary, names: list[str], counts: NDArray[np.int64]) -> Vocabulary:
+    """The words and the rows with these counts; the count of a row that is a word already is added to it."""
+    by_word = dict(zip(words.words, words.counts.tolist(), strict=True))
+    for name, count in zip(names, counts.tolist(), strict=True):
+        by_word[name] = by_word.get(name, 0) + count
+    if empty := [name for name in names if not by_word[name]]:
+        advice = "raise min_count" if len(empty) == len(names) else "use fewer unknown_rows"
+        raise CorpusError(f"no word is left for {len(empty)} of {len(names)} rows for unknown words; {advice}")
+    return Vocabulary.from_counts(by_word, total=max(words.total, sum(by_word.values())))

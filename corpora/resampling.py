@@ -1,5 +1,7 @@
-"""Bootstrap resamples of an encoded corpus: as many documents or lines, drawn with replacement."""
+"""Parts of an encoded corpus: bootstrap resamples, and parts that are held out of training."""
 
+from collections.abc import Callable
+from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -8,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.array_file import ArrayFile
+from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, SENTENCES, EncodedCorpus, write_derived
 from embeddings.errors import CorpusError
 
@@ -67,3 +70,80 @@ def ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
     ends = np.cumsum(lengths)
     offsets: NDArray[np.int64] = np.repeat(starts - (ends - lengths), lengths)
     return offsets + np.arange(len(offsets))
+
+
+def hold_out(encoded: EncodedCorpus, share: float) -> tuple[EncodedCorpus, EncodedCorpus, str]:
+    """Cut a corpus into a part to train on and a part that is held out; returns also what was cut, such as "lines".
+
+    Documents are held out as a whole; a corpus of fewer than 20 is cut by lines. Equal texts are in the same part,
+    wherever they are. Both parts have the vocabulary and the counts of the whole corpus. Closing them removes them.
+
+    Arguments:
+        share: the expected share of documents or lines that is held out, 0 to 1.
+
+    Raises:
+        CorpusError: documents have tags, or one of the parts is empty.
+        OutputError: a part cannot be written.
+    """
+    if encoded.tags is not None:
+        raise CorpusError("no text can be held out of documents with tags; pass a file of other texts")
+    limit = np.uint64(share * 2**64)
+    return cut(encoded, lambda hashes: hashes < limit, "left to train on", f"held out by a share of {share:g}")
+
+
+def dev_and_test(encoded: EncodedCorpus) -> tuple[EncodedCorpus, EncodedCorpus]:
+    """The dev and the test half of held-out text: documents, or lines, whose hash is even, and the others.
+
+    Raises:
+        CorpusError: one of the halves is empty.
+        OutputError: a half cannot be written.
+    """
+    test, dev, _ = cut(encoded, lambda hashes: hashes % 2 == 0, "in its test half", "in its dev half")
+    return dev, test
+
+
+def cut(
+    encoded: EncodedCorpus, choose: Callable[[NDArray[np.uint64]], NDArray[np.bool_]], rest: str, chosen: str
+) -> tuple[EncodedCorpus, EncodedCorpus, str]:
+    """The units that are not chosen by their hashes, those that are, and what a unit is; the names are for errors."""
+    unit = "documents" if len(encoded.documents) > MIN_UNITS else "lines"
+    borders = np.asarray(encoded.documents) if unit == "documents" else np.arange(len(encoded.sentences))
+    is_chosen = choose(hash_units(encoded, np.asarray(encoded.sentences)[borders]))
+    has_tokens = np.diff(np.asarray(encoded.sentences)[borders]) > 0
+    parts = []
+    for name, selection in ((rest, ~is_chosen), (chosen, is_chosen & has_tokens)):
+        if not (selection & has_tokens).any():
+            raise CorpusError(f"none of {len(borders) - 1} {unit} is {name}: use more text")
+        with new_folder(corpora_folder()) as folder:
+            parts.append(write_selection(encoded, borders, np.flatnonzero(selection), folder))
+    return parts[0], parts[1], unit
+
+
+def hash_units(encoded: EncodedCorpus, starts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """A hash of the words of each unit and of their order, uint64 (units,).
+
+    Arguments:
+        starts: (units + 1,) the tokens at which units begin.
+    """
+    digests = [
+        blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest() for word in encoded.vocabulary.words
+    ]
+    of_type = np.frombuffer(b"".join([*digests, b"unknown "]), "<u8")  # the last one for tokens outside the vocabulary
+    hashes = np.zeros(len(starts) - 1, np.uint64)
+    steps = np.unique(np.searchsorted(starts, np.arange(0, int(starts[-1]) + CHUNK, CHUNK)).clip(0, len(hashes)))
+    for first, last in pairwise(np.append(steps, len(hashes)).tolist()):
+        begin, end = int(starts[first]), int(starts[last])
+        sizes = np.diff(starts[first : last + 1])
+        position = np.arange(begin, end) - np.repeat(starts[first:last], sizes)
+        terms = mix(of_type[encoded.ids[begin:end]] + mix(position.astype(np.uint64)))
+        sums = np.append(np.uint64(0), np.cumsum(terms))  # modulo 2**64, like the difference
+        hashes[first:last] = mix(sums[starts[first + 1 : last + 1] - begin] - sums[starts[first:last] - begin])
+    return hashes
+
+
+def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread the bits of integers: the finaliser of SplitMix64 (Steele et al. 2014)."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

@@ -14,7 +14,7 @@ from unicodedata import category
 
 from embeddings.errors import CorpusError, RegistryError, SettingError
 from embeddings.support.cache_folder import cache_folder
-from embeddings.support.extras import import_extra
+from embeddings.support.imports import import_extra
 
 Segment = Callable[[str], Iterable[str]]
 SEPARATOR = "\x01"  # between the tokens of a segmented line; in text it counts as a space

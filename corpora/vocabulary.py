@@ -1,6 +1,7 @@
 """The words of a corpus with their counts, sorted by frequency, and probabilities derived from them."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -9,13 +10,85 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.frequency_order import frequency_order
-from embeddings.errors import CorpusError, EmbeddingsError, FormatError, SettingError
-from embeddings.support.arrow_arrays import combine_chunks, find_words, to_arrow, to_numpy, to_string_array
-from embeddings.support.arrow_files import write_table
-from embeddings.support.files import atomic_write
-from embeddings.support.word_counts import MAX_SUM, as_counts, sum_counts
-from embeddings.support.word_list import WordList
+from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
+from embeddings.support.arrow import (
+    combine_chunks,
+    find_words,
+    string_bytes,
+    to_arrow,
+    to_numpy,
+    to_string_array,
+    write_table,
+)
+from embeddings.support.files import atomic_write, check_file
+from embeddings.support.local_paths import local_path
+from embeddings.support.text_lines import read_text_lines
+from embeddings.support.word_list import MAX_SUM, WordList, as_counts, sum_counts
+
+KEY_BYTES = 8
+FEWEST_GROUP_BITS = 24
+MAX_ROUNDS = 8  # then few words are equal so far
+
+
+def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows (words,) in the order of falling counts, and of UTF-8 bytes where these are equal.
+
+    words: a pyarrow array of distinct strings. Each round sorts the rows that are equal so far by an integer: the
+    number of their group, and the next bytes of the word.
+    """
+    text, starts = string_bytes(words)
+    padded = np.zeros(len(text) + KEY_BYTES, np.uint8)
+    padded[: len(text)] = text
+    windows = np.ndarray(len(text) + 1, ">u8", padded, strides=(1,))
+    order = np.arange(len(words))
+    places, rows, groups = order.copy(), order, descending_groups(counts)
+    n_bytes = (64 - max(FEWEST_GROUP_BITS, len(words).bit_length(), int(groups.max(initial=0)).bit_length())) // 8
+    for number in range(MAX_ROUNDS):
+        if not len(rows):
+            return order
+        next_bytes = load_bytes(windows, starts[rows] + number * n_bytes, starts[rows + 1], n_bytes)
+        keys = groups.astype(np.uint64) << np.uint64(8 * n_bytes) | next_bytes
+        by_key = np.argsort(keys)
+        rows, keys = rows[by_key], keys[by_key]
+        order[places] = rows
+        is_first = np.append(True, keys[1:] != keys[:-1])
+        is_tied = ~(is_first & np.append(is_first[1:], True))
+        places, rows, groups = places[is_tied], rows[is_tied], np.cumsum(is_first)[is_tied]
+    order[places] = rows[sorted_rows(words, rows, groups)]
+    return order
+
+
+def descending_groups(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a number for each count (words,), lower for higher counts, below 2^24 if the text is not enormous."""
+    limit = 1 << (FEWEST_GROUP_BITS - 1)
+    groups = limit - np.minimum(counts, limit)
+    high = np.flatnonzero(counts >= limit)
+    if len(high):
+        values, ranks = np.unique(counts[high], return_inverse=True)
+        groups += len(values)
+        groups[high] = len(values) - 1 - ranks
+    return groups
+
+
+def load_bytes(
+    windows: NDArray[Any], starts: NDArray[np.int64], ends: NDArray[np.int64], n_bytes: int
+) -> NDArray[np.uint64]:
+    """Return `n_bytes` bytes from each start on as a big-endian number, with zeros from the end on."""
+    missing = 8 * np.clip(n_bytes - (ends - starts), 0, n_bytes).astype(np.uint64)
+    values = windows[np.minimum(starts, len(windows) - 1)].astype(np.uint64) >> np.uint64(8 * (KEY_BYTES - n_bytes))
+    result: NDArray[np.uint64] = values >> missing << missing
+    return result
+
+
+def sorted_rows(words: Any, rows: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the order of these rows by group and word."""
+    import pyarrow
+    import pyarrow.compute
+
+    table = pyarrow.table({"group": to_arrow(groups), "word": words.take(to_arrow(rows))})
+    indices = pyarrow.compute.sort_indices(table, [("group", "ascending"), ("word", "ascending")])
+    return to_numpy(indices).astype(np.int64)
+
 
 TOTAL = b"total"
 VocabularyRule = Callable[[str, int], bool | None]  # of a word and its count
@@ -296,3 +369,66 @@ def from_table(table: Any) -> Vocabulary:
     if total is None:
         raise ValueError("its metadata has no total")
     return Vocabulary(words, to_numpy(counts), total=int(total))
+
+
+LINE = re.compile(r"(.*[^ \t])[ \t]+([0-9]{1,18})")
+EXTENSIONS = (".arrow", ".txt")
+ARROW_MAGIC = b"ARROW1"
+IN_MODEL = "vocabulary.arrow"  # the file in the folder of a saved model
+
+
+def read_vocabulary_file(path: str | os.PathLike[str]) -> Vocabulary:
+    """Read the vocabulary of an Arrow file, of a saved model, or of a text file.
+
+    Lines of a text file are `word count`, separated by spaces or a tab, in any order; blank lines are skipped.
+    """
+    source = local_path(path)
+    if source.is_dir():
+        return Vocabulary.load(source / IN_MODEL)
+    try:
+        with source.open("rb") as stream:
+            head = stream.read(len(ARROW_MAGIC))
+        return Vocabulary.load(source) if head == ARROW_MAGIC else read_text(source)
+    except OSError as error:
+        raise FormatError(f"{source} cannot be read as a vocabulary: {error.strerror or error}") from error
+
+
+def read_text(path: Path) -> Vocabulary:
+    """Read a text file."""
+    counts: dict[str, int] = {}
+    for number, line in enumerate(read_text_lines(path, "vocabulary"), 1):
+        if not line.strip():
+            continue
+        match = LINE.fullmatch(line.rstrip(" \t\r"))
+        if not match:
+            excerpt = line if len(line) <= 40 else line[:37] + "..."
+            raise FormatError(f"{path}, line {number}: expected a word and its count, got {excerpt!r}")
+        if match[1] in counts:
+            raise FormatError(f"{path}, line {number}: the word {match[1]!r} occurs twice")
+        counts[match[1]] = int(match[2])
+    if not counts:
+        raise FormatError(f"{path} contains no words")
+    try:
+        return Vocabulary.from_counts(counts)
+    except SettingError as error:
+        raise FormatError(f"{path} is not a vocabulary file: {error}") from None
+
+
+def check_vocabulary_path(path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Return the path if a vocabulary can be written there."""
+    if Path(path).suffix.lower() not in EXTENSIONS:
+        raise OutputError(f"a vocabulary file must end in {' or '.join(EXTENSIONS)}, got {path}")
+    return check_file(path, force=force)
+
+
+def write_vocabulary_file(vocabulary: Vocabulary, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Write a vocabulary as Arrow or, if the path ends in .txt, as lines of `word count`, most frequent first."""
+    target = check_vocabulary_path(path, force=force)
+    if target.suffix.lower() == ".arrow":
+        vocabulary.save(target, force=force)
+        return
+    with atomic_write(target, force=force) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        for word, count in zip(vocabulary.words, vocabulary.counts.tolist(), strict=True):
+            if not word or "\n" in word or word != word.strip() or word.startswith("\ufeff"):
+                raise SettingError(f"the word {word!r} cannot be written to a text file; write an .arrow file")
+            stream.write(f"{word} {count}\n")

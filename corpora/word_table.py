@@ -6,10 +6,56 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import pruning, scan_state, scanner
-from embeddings.corpora.ascii_words import WINDOW
-from embeddings.corpora.word_lookup import COUNT, HASH_AND_RAW, N_COLUMNS, RAW_SHIFT, SLACK, START
+from embeddings.compilation.jit import entry_point
+from embeddings.corpora import scanner
+from embeddings.corpora.scanner import (
+    ARENA_END,
+    COUNT,
+    HASH_AND_RAW,
+    LOW_32,
+    N_COLUMNS,
+    N_TYPES,
+    PREFIX,
+    RAW_SHIFT,
+    SHIFT,
+    SLACK,
+    START,
+    WINDOW,
+    Array,
+)
 from embeddings.errors import CorpusError
+
+
+@entry_point
+def fill_slots(table: Any, state: Array) -> None:
+    """Enter every word in an empty array of slots."""
+    slots, records, _ = table
+    last = slots.shape[0] - 1
+    for word in range(state[N_TYPES]):
+        slot = (records[word, HASH_AND_RAW] & LOW_32) >> state[SHIFT]
+        while slots[slot] >= 0:
+            slot = (slot + 1) & last
+        slots[slot] = word
+
+
+@entry_point
+def compact(keep: Array, table: Any, state: Array) -> None:
+    """Drop the words whose entry in `keep` (types,) is false, preserving order; the slots are not updated."""
+    _, records, arena = table
+    word, end = 0, np.int64(0)
+    for old in range(state[N_TYPES]):
+        start, stop = records[old, START], records[old + 1, START]
+        if keep[old]:
+            for k in range(start, stop):
+                arena[end + k - start] = arena[k]
+            for column in (HASH_AND_RAW, COUNT, PREFIX):
+                records[word, column] = records[old, column]
+            records[word, START] = end
+            end += stop - start
+            word += 1
+    records[word, START] = end
+    state[N_TYPES], state[ARENA_END] = word, end
+
 
 BYTES_PER_BYTE = 2  # lower-casing at most doubles the number of bytes
 SPARE_BYTES = WINDOW + SLACK  # which the scanner writes or reads after the last word
@@ -39,26 +85,24 @@ class WordTable:
         self.undercounts = np.empty(0, np.int64)  # maximum undercount of each word that survived the last pruning
         slots, records = np.full(1 << 12, -1, np.int32), np.zeros((1 << 11, N_COLUMNS), np.int64)
         self.arrays = TableArrays(slots, records, np.empty(1 << 16, np.uint8))
-        self.state: NDArray[np.int64] = np.zeros(scan_state.STATE_SIZE, np.int64)
-        self.state[[scan_state.LINE_IS_BLANK, scan_state.DOCUMENT_IS_DUE]] = 1
-        self.state[scan_state.MAX_TYPES] = np.iinfo(np.int64).max if max_types is None else max_types
-        self.state[scan_state.BATCH_SIZE] = (
-            scan_state.MAX_BATCH if max_types is None else 1
-        )  # words are pruned in between
+        self.state: NDArray[np.int64] = np.zeros(scanner.STATE_SIZE, np.int64)
+        self.state[[scanner.LINE_IS_BLANK, scanner.DOCUMENT_IS_DUE]] = 1
+        self.state[scanner.MAX_TYPES] = np.iinfo(np.int64).max if max_types is None else max_types
+        self.state[scanner.BATCH_SIZE] = scanner.MAX_BATCH if max_types is None else 1  # words are pruned in between
         # a random seed, so that no text can be crafted to collide in one slot
-        self.state[scan_state.SEED] = int.from_bytes(os.urandom(8), "little", signed=True) | 1
+        self.state[scanner.SEED] = int.from_bytes(os.urandom(8), "little", signed=True) | 1
         self.set_shift()
 
     def __len__(self) -> int:
-        return int(self.state[scan_state.N_TYPES])
+        return int(self.state[scanner.N_TYPES])
 
     def reserve(self, tokens: int, size: int) -> TableArrays:
         """Return the arrays with room for `tokens` more words from `size` bytes of text."""
         types = len(self) + tokens
-        if types > np.iinfo(np.int32).max or self.state[scan_state.N_RAW] + tokens > np.iinfo(np.int32).max:
+        if types > np.iinfo(np.int32).max or self.state[scanner.N_RAW] + tokens > np.iinfo(np.int32).max:
             raise CorpusError(f"the corpus has more than {np.iinfo(np.int32).max} distinct words; set max_types")
         slots, records, arena = self.arrays
-        used = int(self.state[scan_state.ARENA_END] + self.state[scan_state.PENDING_SIZE])
+        used = int(self.state[scanner.ARENA_END] + self.state[scanner.PENDING_SIZE])
         if types + 1 > len(records):
             records = grow(records, types + 1, len(self) + 1)
         if used + BYTES_PER_BYTE * size + SPARE_BYTES > len(arena):
@@ -69,18 +113,18 @@ class WordTable:
         self.arrays = TableArrays(slots, records, arena)
         if needs_rehash:
             self.set_shift()
-            pruning.fill_slots(tuple(self.arrays), self.state)
+            fill_slots(tuple(self.arrays), self.state)
         return self.arrays
 
     @property
     def is_limited(self) -> bool:
         """Whether words are dropped if there are too many."""
-        return bool(self.state[scan_state.BATCH_SIZE] == 1)
+        return bool(self.state[scanner.BATCH_SIZE] == 1)
 
     def intern(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
         """Count tokens, and return the raw id of each (tokens,); `ends` has where each ends in the text."""
         ids = np.empty(len(ends), np.int32)
-        self.state[scan_state.N_IDS] = 0
+        self.state[scanner.N_IDS] = 0
         arrays = self.reserve(len(ends), len(text))
         while scanner.intern_all(text, ends, tuple(arrays), ids, self.state):
             self.prune()
@@ -101,13 +145,13 @@ class WordTable:
         self.max_undercount = int(np.partition(upper_bounds, types // 2)[types // 2])
         keep = upper_bounds > self.max_undercount
         self.undercounts = undercounts[keep]
-        pruning.compact(keep, tuple(self.arrays), self.state)
+        compact(keep, tuple(self.arrays), self.state)
         self.arrays.slots.fill(-1)
-        pruning.fill_slots(tuple(self.arrays), self.state)
+        fill_slots(tuple(self.arrays), self.state)
 
     def set_shift(self) -> None:
         """Set how many bits of a hash the scanner drops to select a slot."""
-        self.state[scan_state.SHIFT] = 32 - (len(self.arrays.slots).bit_length() - 1)
+        self.state[scanner.SHIFT] = 32 - (len(self.arrays.slots).bit_length() - 1)
 
     def counts(self) -> NDArray[np.int64]:
         """Return the count of each word (types,)."""

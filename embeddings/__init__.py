@@ -11,7 +11,7 @@ Names are imported on first use. The class of each installed trainer is an attri
 
 from typing import TYPE_CHECKING, Any
 
-from embeddings.support.lazy_imports import lazy_getattr
+from embeddings.support.imports import lazy_getattr
 
 if TYPE_CHECKING:
     from embeddings.analysis import ContextInducer as ContextInducer
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from embeddings.analysis import explain as explain
     from embeddings.analysis import fit_context_map as fit_context_map
     from embeddings.analysis import stability as stability
+    from embeddings.classifier.classifier import Classifier as Classifier
     from embeddings.cluster.ray_cluster import Cluster as Cluster
     from embeddings.corpora import Corpus as Corpus
     from embeddings.corpora.pair_encoding import PairFormat as PairFormat
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from embeddings.eval.tuning import tune as tune
     from embeddings.indexes import build_index as build_index
     from embeddings.indexes import load_index as load_index
-    from embeddings.models.classifier import Classifier as Classifier
     from embeddings.models.document_vectors import concatenate as concatenate
     from embeddings.models.embed import embed as embed
     from embeddings.models.loading import load as load
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.plugins.text_pairs.hard_negatives import mine_negatives as mine_negatives
     from embeddings.plugins.text_pairs.pair_training import DualEncoder as DualEncoder
-    from embeddings.plugins.text_pairs.rating_predictor import RatingPredictor as RatingPredictor
+    from embeddings.plugins.text_pairs.rating_distribution import RatingPredictor as RatingPredictor
     from embeddings.sklearn import MeanVectorizer as MeanVectorizer
     from embeddings.sklearn import ParagraphVectorizer as ParagraphVectorizer
     from embeddings.sklearn import TextClassifier as TextClassifier
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from embeddings.training.checkpoints import Checkpoints as Checkpoints
     from embeddings.training.init_vectors import InitFrom as InitFrom
     from embeddings.training.progress import Progress as Progress
-    from embeddings.training.progress_display import ProgressDisplay as ProgressDisplay
+    from embeddings.training.progress import ProgressDisplay as ProgressDisplay
     from embeddings.training.replicas import Replicas as Replicas
     from embeddings.training.result import Interrupted as Interrupted
     from embeddings.training.run_log import RunLog as RunLog
@@ -107,7 +107,7 @@ MODULES = {
         "eval.early_stopping": "EarlyStopping",
         "eval.tuning": "tune",
         "indexes": "build_index load_index",
-        "models.classifier": "Classifier",
+        "classifier.classifier": "Classifier",
         "models.document_vectors": "concatenate",
         "models.embed": "embed",
         "models.loading": "load load_classifier load_model",
@@ -115,13 +115,12 @@ MODULES = {
         "models.weighted_vectors": "weight_vectors",
         "plugins.classifier.retraining": "quantize",
         "plugins.text_pairs.hard_negatives": "mine_negatives",
-        "plugins.text_pairs.rating_predictor": "RatingPredictor",
+        "plugins.text_pairs.rating_distribution": "RatingPredictor",
         "sklearn": "MeanVectorizer ParagraphVectorizer TextClassifier",
         "training.callbacks": "Callback EpochEnd RunStart",
         "training.checkpoints": "Checkpoints",
         "training.init_vectors": "InitFrom",
-        "training.progress": "Progress",
-        "training.progress_display": "ProgressDisplay",
+        "training.progress": "Progress ProgressDisplay",
         "training.replicas": "Replicas",
         "training.result": "Interrupted",
         "training.run_log": "RunLog",

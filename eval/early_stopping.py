@@ -11,17 +11,16 @@ import numpy as np
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.errors import SettingError
-from embeddings.eval.datasets.halves import DEV
-from embeddings.eval.mean_score import mean_score
-from embeddings.eval.suite import Suite, TestSets, as_list
+from embeddings.eval.suite import Suite, TestSets, as_list, mean_score
+from embeddings.eval.test_sets import DEV
 from embeddings.eval.validation import Validation
 from embeddings.models.model import Model
-from embeddings.models.parameters import VECTORS
+from embeddings.models.table import VECTORS
 from embeddings.settings import check_value
 from embeddings.support.logs import log
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart
 from embeddings.training.result import AVERAGE
-from embeddings.training.run_log_reader import HELD_OUT_LOSS
+from embeddings.training.run_log import HELD_OUT_LOSS
 from embeddings.training.trainer import Trainer
 from embeddings.vectors.vectors import Vectors
 
@@ -34,7 +33,7 @@ class EarlyStopping(Callback):
     """Ends a run after `patience` epochs without improvement, and restores the model of the best epoch.
 
     The score of an epoch is the mean of Spearman's correlation on similarity sets and of the accuracy on analogy sets,
-    of which only the dev half is used (see `embeddings.eval.datasets.halves`), the loss of held-out text, the
+    of which only the dev half is used (see `embeddings.eval.test_sets`), the loss of held-out text, the
     micro-averaged F1 of the label that a classifier predicts for each text, which is its accuracy if texts have one
     label, or what `score` returns for a model. The best tables are held in memory and in checkpoints. The learning rate
     decays over all epochs of the settings, so a run that ends early never reaches the low rates. The model's record has
@@ -225,7 +224,7 @@ class EarlyStopping(Callback):
 
 def label_score(labels: Any, label_format: LabelFormat) -> Callable[[Model], float]:
     """The function that scores a classifier on labelled texts."""
-    from embeddings.eval.tuning.label_judge import LabelJudge
+    from embeddings.eval.tuning.metrics import LabelJudge
 
     judge = LabelJudge.read(labels, label_format, "f1")
     if not any(batch.labels for batch in judge.batches):

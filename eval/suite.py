@@ -8,45 +8,50 @@ from itertools import combinations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.text_pairs import PairColumns
 from embeddings.errors import SettingError
-from embeddings.eval.datasets.analogy_questions import Questions, read_questions
-from embeddings.eval.datasets.halves import ALL, check_half
-from embeddings.eval.datasets.labelled_documents import DocumentSet, read_documents
-from embeddings.eval.datasets.labelled_texts import LabelledTextSet, read_texts_to_classify, read_texts_to_cluster
-from embeddings.eval.datasets.phrase_ratings import PhraseRatings, read_phrase_ratings
-from embeddings.eval.datasets.rated_texts import RatedTexts, read_rated_texts
-from embeddings.eval.datasets.retrieval_sets import RetrievalSet, read_retrieval_set
-from embeddings.eval.datasets.tagged_text import TaggingSet, read_tagging_set
-from embeddings.eval.datasets.word_categories import WordCategories, read_word_categories
-from embeddings.eval.datasets.word_pairs import WordPairs, read_word_pairs
-from embeddings.eval.measures.analogy import check_methods, score_analogy
-from embeddings.eval.measures.categorisation import score_purity
-from embeddings.eval.measures.category_prediction import score_categories
-from embeddings.eval.measures.document_classification import Evaluable, score_documents
-from embeddings.eval.measures.held_out_phrases import HELD_OUT, HeldOut, score_held_out
-from embeddings.eval.measures.perplexity import HeldOutText, score_perplexity
-from embeddings.eval.measures.rated_phrases import score_rated_phrases
-from embeddings.eval.measures.retrieval import score_retrieval
-from embeddings.eval.measures.similarity import score_similarity
-from embeddings.eval.measures.tagging import WINDOW, check_window, score_tagging
-from embeddings.eval.measures.text_clustering import score_clustering
-from embeddings.eval.measures.text_probe import score_probe
-from embeddings.eval.measures.text_similarity import score_rated_texts
-from embeddings.eval.measures.text_vectors import POOLING, TextVectors
-from embeddings.eval.measures.vector_statistics import score_statistics
-from embeddings.eval.measures.word_matching import CaseFolding
-from embeddings.eval.statistics.item_scores import ItemScores
-from embeddings.eval.statistics.paired_tests import Comparison
+from embeddings.eval.statistics.results import Comparison, ItemScores
+from embeddings.eval.tasks.analogies import check_methods, score_analogy
+from embeddings.eval.tasks.analogy_questions import Questions, read_questions
+from embeddings.eval.tasks.document_classification import DocumentSet, Evaluable, read_documents, score_documents
+from embeddings.eval.tasks.perplexity import HeldOutText, score_perplexity
+from embeddings.eval.tasks.phrase_composition import (
+    HELD_OUT,
+    HeldOut,
+    PhraseRatings,
+    read_phrase_ratings,
+    score_held_out,
+    score_rated_phrases,
+)
+from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
+from embeddings.eval.tasks.retrieval import RetrievalSet, read_retrieval_set, score_retrieval
+from embeddings.eval.tasks.tagging import WINDOW, TaggingSet, check_window, read_tagging_set, score_tagging
+from embeddings.eval.tasks.text_labels import (
+    LabelledTextSet,
+    read_texts_to_classify,
+    read_texts_to_cluster,
+    score_clustering,
+    score_probe,
+)
+from embeddings.eval.tasks.text_similarity import RatedTexts, read_rated_texts, score_rated_texts
+from embeddings.eval.tasks.vector_statistics import score_statistics
+from embeddings.eval.tasks.word_categories import WordCategories, read_word_categories, score_categories, score_purity
+from embeddings.eval.tasks.word_matching import CaseFolding
+from embeddings.eval.tasks.word_similarity import WordPairs, read_word_pairs, score_similarity
+from embeddings.eval.test_sets import ALL, check_half
 from embeddings.indexes.index_spec import check_spec
 from embeddings.models.document_vectors import ConcatenatedModels
+from embeddings.models.model import Model
 from embeddings.plugins.tensor_indexing.composer import Composer
 from embeddings.settings import check_value
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
+
 
 KINDS = (
     "similarity", "analogy", "phrases", "categories", "tagging", "documents", "perplexity", "pairs", "retrieval",
@@ -264,3 +269,16 @@ def check_limits(restrict: object) -> list[int | None]:
         if limit is not None and not (is_number and limit >= 1):
             raise SettingError(f"restrict must be a whole number of at least 1, or None for all words, got {limit!r}")
     return list(dict.fromkeys(None if limit is None else int(limit) for limit in limits))
+
+
+MEASURES = {"spearman", "accuracy"}  # whose mean is the score
+
+
+def mean_score(suite: Suite, model: Model) -> float:
+    """The mean of a model's scores on all sets; a set without a score raises a SettingError."""
+    results = [scores.result() for scores in suite.score(model, model.name)]
+    totals = [one for one in results if one.measure in MEASURES and one.section is None and not one.is_detail]
+    for result in totals:
+        if result.value is None:
+            raise SettingError(f"no score on {result.set}: {result.reason}")
+    return float(np.mean([result.value for result in totals]))

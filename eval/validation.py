@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.held_out_part import hold_out
 from embeddings.corpora.reading.sources import resolve_source
+from embeddings.corpora.resampling import hold_out
 from embeddings.errors import CorpusError, SettingError
-from embeddings.eval.measures.perplexity import total_loss
+from embeddings.eval.tasks.perplexity import total_loss
 from embeddings.models.model import Model
 from embeddings.models.prediction import held_out_predictor
 from embeddings.models.text_settings import corpus_settings
@@ -22,7 +22,7 @@ class Validation:
 
     Arguments:
         source: the path of a text, which is read as the training text; or the share of the training text, between 0 and
-            1, that is held out; see `embeddings.corpora.held_out_part`.
+            1, that is held out; see `embeddings.corpora.resampling`.
 
     Raises:
         SettingError: the share is out of range.

@@ -5,9 +5,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
-from embeddings.kernels.jit import entry_point
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts
 from embeddings.objectives.objective import predict

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import NO_ROW, backprop_to_slots, concatenate_contexts, new_slot_buffers
-from embeddings.kernels.jit import entry_point
 from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import gather_slots

@@ -6,10 +6,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import as_helper, entry_point, inline, noinline
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
-from embeddings.kernels.jit import as_helper, entry_point, inline, noinline
 from embeddings.kernels.row_operations import address, copy_row, hadamard_add
 from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
 from embeddings.kernels.subword_rows import (
@@ -21,10 +21,8 @@ from embeddings.kernels.subword_rows import (
     new_subword_cache,
 )
 from embeddings.kernels.window import slot_index
-from embeddings.models import subword_vectors
-from embeddings.models.initializers import INITIALIZERS
+from embeddings.models import subwords as subwords_module
 from embeddings.models.model import Model
-from embeddings.models.parameters import VECTORS, Arrays
 from embeddings.models.subwords import (
     BUCKETS_HELP,
     MAX_BUCKETS,
@@ -34,7 +32,7 @@ from embeddings.models.subwords import (
     check_ngrams,
     ngram_hashes,
 )
-from embeddings.models.table import Table
+from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
 from embeddings.objectives.objective import predict
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
@@ -155,7 +153,7 @@ class FastText(PredictionTrainer):
     position_weights: bool = option(
         False, "Learn a weight for each context position and component; requires --architecture cbow."
     )
-    composer = staticmethod(subword_vectors.composer)
+    composer = staticmethod(subwords_module.composer)
     fixed_settings = ("dim", "min_n", "max_n")
 
     def __post_init__(self) -> None:
@@ -230,7 +228,7 @@ class FastText(PredictionTrainer):
         frozen = np.flatnonzero(given.frozen)
         vectors = arrays["words"][frozen]
         arrays["words"][frozen] = given.own_rows(arrays["ngrams"], frozen, vectors)
-        composer = subword_vectors.SubwordVectors(arrays["ngrams"], self.min_n, self.max_n)
+        composer = subwords_module.SubwordVectors(arrays["ngrams"], self.min_n, self.max_n)
         composed = composer.vocabulary_vectors(data.vocabulary.words, arrays["words"])
         composed[frozen] = vectors
         return {VECTORS: composed, **arrays}
@@ -265,7 +263,7 @@ class GivenVectors:
     def own_rows(self, ngrams: np.ndarray, rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """The own rows with which these words have these vectors, (n, dim)."""
         words = [self.words[row] for row in rows.tolist()]
-        composer = subword_vectors.SubwordVectors(ngrams, self.min_n, self.max_n)
+        composer = subwords_module.SubwordVectors(ngrams, self.min_n, self.max_n)
         means = composer.vocabulary_vectors(words, np.zeros_like(vectors))
         counts = 1 + np.diff(ngram_hashes(words, self.min_n, self.max_n)[0]) if words else np.zeros(0, np.int64)
         return np.asarray((vectors - means) * counts[:, None].astype(np.float32))

@@ -6,20 +6,19 @@ from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
+from embeddings.compilation.jit import as_helper, entry_point, inline, noinline
 from embeddings.errors import SettingError
-from embeddings.kernels.block import FIRST, LAST, Block, BlockSource
+from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block
+from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows, gather_tags
 from embeddings.kernels.infer_documents import Inference, infer_documents
-from embeddings.kernels.jit import entry_point, inline, noinline
 from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.random_numbers import random_bits, uniform_below
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers, learn, learn_input, new_step_buffers
-from embeddings.kernels.tag_rows import SINGLE_ROWS, TagRows, gather_tags
-from embeddings.models.parameters import VECTORS, Arrays
-from embeddings.models.table import Table
+from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.objectives.objective import Objective, infer_input, predict
 from embeddings.plugins import skipgram
-from embeddings.plugins.sampled_words import fill_sampled_block
 from embeddings.settings import option
 from embeddings.training.document_trainer import DocumentTrainer
 from embeddings.training.plan import Plan
@@ -27,6 +26,21 @@ from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import WindowTrainer
 from embeddings.training.training_data import TrainingData
+
+fill = as_helper(fill_block)
+
+
+@entry_point
+def fill_sampled_block(block: Block, source: BlockSource, rng: np.ndarray) -> int:
+    """`fill_block`, after which `inputs[i]` is a random word of the window of centre i, itself included."""
+    read = fill(block, source, rng)
+    first, last = block.cursor[FIRST], block.cursor[LAST]
+    for i in range(first, last):
+        offset = uniform_below(random_bits(rng[0], rng[1] + np.uint64(i - first)), block.stop[i] - block.start[i])
+        block.inputs[i] = block.words[block.start[i] + offset]
+    rng[1] += np.uint64(last - first)
+    return read
+
 
 GROUP_SIZE = 4  # words that learn in one step; with 3 negative samples each they fill one pass over a row with AVX-512
 DEFAULT_WINDOW = next(field.default for field in fields(WindowTrainer) if field.name == "window")

@@ -59,9 +59,9 @@ def small_cache():
     yield
     folder = cache_folder.existing_folder("corpora")
     if folder and any(folder.iterdir()):
-        from embeddings.corpora.corpus_cache import eviction
+        from embeddings.corpora import corpus_cache
 
-        eviction.shrink(folder, 0)
+        corpus_cache.shrink(folder, 0)
 
 
 def pytest_make_parametrize_id(config, val, argname):

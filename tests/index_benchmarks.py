@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
-from embeddings.eval.index_quality.recall import GridResult, IndexQuality
+from embeddings.eval.index_quality import GridResult, IndexQuality
 
 
 def read_benchmark(path: Path) -> SimpleNamespace:

@@ -5,6 +5,8 @@ from typing import NamedTuple
 import naive
 import numpy as np
 
+from embeddings.compilation.checked_build import register_rows
+from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels.block import (
     END,
     FILLED,
@@ -17,10 +19,7 @@ from embeddings.kernels.block import (
     new_block,
     rewind,
 )
-from embeddings.kernels.checked_build import register_rows
-from embeddings.kernels.jit import allocating_entry_point
 from embeddings.kernels.logistic import logistic_loss, rational_sigmoid, scores_to_steps
-from embeddings.kernels.long_row_lists import scatter_add_row_list, sum_row_list
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import (
@@ -34,6 +33,7 @@ from embeddings.kernels.row_operations import (
     sum_rows,
     update,
 )
+from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
 from embeddings.kernels.step_buffers import UNTIL_SAMPLE, aligned_zeros, learn, learn_single, new_step_buffers
 
 ROW_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}  # of one operation

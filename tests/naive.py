@@ -7,7 +7,7 @@ the context `line[start:stop]`.
 
 import numpy as np
 
-from embeddings.kernels.matrix_products import SINGLE_TILE
+from embeddings.kernels.row_operations import SINGLE_TILE
 
 MASK = 2**64 - 1
 

@@ -1,6 +1,6 @@
 """A compiled search for all n-grams of a text."""
 
-from embeddings.kernels.jit import allocating_entry_point
+from embeddings.compilation.jit import allocating_entry_point
 from embeddings.plugins.sembei.ngram_trie import find_ngrams
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embeddings.kernels.jit import allocating_entry_point
+from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels.noise_sampling import draw_word
 from embeddings.kernels.random_numbers import random_bits, uniform_below, uniform_uint32
 

@@ -8,8 +8,7 @@ from argparse import ArgumentParser
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from embeddings.corpora.phrases.lexicon import Lexicon
-from embeddings.corpora.phrases.pos_types import TAGS
+from embeddings.corpora.phrases.pos_types import TAGS, Lexicon
 from embeddings.support.files import atomic_write
 
 N_FIELDS = 10

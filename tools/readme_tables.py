@@ -6,9 +6,9 @@ Run from the root of the repository: `python tools/readme_tables.py`.
 from pathlib import Path
 from statistics import fmean
 
-from embeddings.eval.benchmark.result_rows import SETS, read_rows
 from embeddings.eval.benchmark.result_table import Summary, summaries
-from embeddings.support.markdown import table_lines
+from embeddings.eval.benchmark.workspace import SETS, read_rows
+from embeddings.support.markup import table_lines
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "eval" / "results"

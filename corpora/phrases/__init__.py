@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from embeddings.corpora.phrases.phrase import Phrase
 from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
 from embeddings.corpora.phrases.pos_types import Triple, triples
-from embeddings.support.lazy_imports import lazy_getattr
+from embeddings.support.imports import lazy_getattr
 
 if TYPE_CHECKING:
     from embeddings.corpora.phrases.detection import Phrases

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.array_file import output_errors
 from embeddings.errors import CorpusError
-from embeddings.kernels.jit import allocating_entry_point
 from embeddings.support.files import write_npy
 
 CHUNK = 1 << 23  # pairs sorted at a time

@@ -1,28 +1,109 @@
 """Phrase detection: words that are adjacent more often than expected by chance."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import reduce
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.corpus_cache.tempdir import corpora_folder, temporary_folder
+from embeddings.corpora.corpus_cache import corpora_folder, temporary_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.phrases.bigram_counts import BORDER, Pairs, PhraseTokens, count_pairs
-from embeddings.corpora.phrases.connectors import load_connectors
 from embeddings.corpora.phrases.join import join_for_detection
-from embeddings.corpora.phrases.lexicon import Lexicon, english_lexicon, read_lexicon
 from embeddings.corpora.phrases.phrase import MAX_PASSES, MAX_WORDS, Phrase
 from embeddings.corpora.phrases.phrase_list import PhraseList
-from embeddings.corpora.phrases.phrase_scores import SCORES, THRESHOLDS, Totals, check_threshold
-from embeddings.corpora.phrases.pos_types import OTHER, TAGS, TYPES, allows_inner, check_types, phrase_type, tag_codes
+from embeddings.corpora.phrases.pos_types import (
+    OTHER,
+    TAGS,
+    TYPES,
+    Lexicon,
+    allows_inner,
+    check_types,
+    english_lexicon,
+    phrase_type,
+    read_lexicon,
+    tag_codes,
+)
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import SettingError
 from embeddings.settings import Settings, option
+from embeddings.support.text_lines import read_text_lines
+
+# gensim's ENGLISH_CONNECTOR_WORDS: articles, conjunctions and prepositions
+ENGLISH = frozenset(
+    ["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "without"]
+)
+MAX_CONNECTORS = 1000  # leaves room for about 3,000 distinct words in the keys of `bigram_counts`
+
+
+def load_connectors(source: str | None) -> frozenset[str]:
+    """Return the connectors: the white-space-separated words of a file, `ENGLISH` for "english", none for None."""
+    if source is None:
+        return frozenset()
+    path = Path(source)
+    if not path.is_file():
+        if source == "english":
+            return ENGLISH
+        raise SettingError(f"connectors must be english or a file of words, got {source!r}")
+    words = frozenset(" ".join(read_text_lines(path, "list of connectors")).split())
+    if not 0 < len(words) <= MAX_CONNECTORS:
+        raise SettingError(f"{path} must contain 1 to {MAX_CONNECTORS} connectors, got {len(words)}")
+    return words
+
+
+Floats = NDArray[np.float64]
+
+
+class Totals(NamedTuple):
+    """min_count (which discounts rare pairs), and the numbers of tokens and of distinct words and pairs."""
+
+    min_count: int
+    tokens: int
+    distinct: int
+
+
+def word2phrase(both: Floats, first: Floats, second: Floats, totals: Totals) -> Floats:
+    """(c_ab - min_count) / (c_a c_b) * tokens, as in the word2phrase program (Mikolov et al. 2013b, equation 6)."""
+    return (both - totals.min_count) / (first * second) * totals.tokens
+
+
+def gensim(both: Floats, first: Floats, second: Floats, totals: Totals) -> Floats:
+    """(c_ab - min_count) / (c_a c_b) * distinct, where gensim counts distinct words and pairs together."""
+    return (both - totals.min_count) / (first * second) * totals.distinct
+
+
+def npmi(both: Floats, first: Floats, second: Floats, totals: Totals) -> Floats:
+    """Normalised pointwise mutual information, from -1 to 1: log(p_ab / (p_a p_b)) / -log p_ab (Bouma 2009)."""
+    a, b, ab = (counts / totals.tokens for counts in (first, second, both))
+    return np.log(ab / (a * b)) / -np.log(ab)
+
+
+def count(both: Floats, first: Floats, second: Floats, totals: Totals) -> Floats:
+    """The number of occurrences of the pair."""
+    return both
+
+
+SCORES: dict[str, Callable[[Floats, Floats, Floats, Totals], Floats]] = {
+    "word2phrase": word2phrase,
+    "gensim": gensim,
+    "npmi": npmi,
+    "count": count,
+}
+THRESHOLDS = {"word2phrase": 100.0, "gensim": 10.0, "npmi": 0.5, "count": 0.0}
+
+
+def check_threshold(scoring: str, threshold: float) -> None:
+    """Raise SettingError for a threshold outside of the range of the score: -1 to 1 for npmi, else at least 0."""
+    lowest, highest = (-1, 1) if scoring == "npmi" else (0, np.inf)
+    if not lowest <= threshold <= highest:
+        allowed_range = "from -1 to 1" if scoring == "npmi" else "at least 0"
+        raise SettingError(f"threshold must be {allowed_range} for scoring {scoring}, got {threshold}")
+
 
 Mask = NDArray[np.bool_]
 

@@ -1,15 +1,20 @@
-"""Joins phrases in an encoded corpus and counts its words again."""
+"""Joins phrases in an encoded corpus and counts its words again.
+
+Words that are in no phrase split the text into runs. All passes join one run before the next run is read, so the result
+does not depend on how the corpus is split into blocks.
+"""
 
 import json
 from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.compilation.jit import allocating_entry_point, inline
 from embeddings.corpora.array_file import ArrayFile, load_array, output_errors
 from embeddings.corpora.encoded_corpus import (
     DOCUMENTS,
@@ -22,15 +27,218 @@ from embeddings.corpora.encoded_corpus import (
     EncodedCorpus,
     write_derived,
 )
-from embeddings.corpora.phrases import join_kernel, phrase_trie
 from embeddings.corpora.phrases.bigram_counts import PhraseTokens
 from embeddings.corpora.phrases.phrase import JOINER, Phrase, check_joiner, to_phrase_table
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.errors import CorpusError
 from embeddings.kernels.id_lookup import look_up_ids
 from embeddings.settings import check_value
-from embeddings.support.arrow_arrays import to_arrow, to_numpy, to_string_array
-from embeddings.support.arrow_files import write_table
+from embeddings.support.arrow import find_words, to_arrow, to_numpy, to_string_array, write_table
+
+Array = Any
+Int = Any
+
+NONE = -1
+
+
+class PhraseTrie(NamedTuple):
+    """A trie of P phrases over V words."""
+
+    in_phrase: NDArray[np.uint8]  # (V + 1,) whether a word, or V for an unknown word, is in any phrase
+    keys: NDArray[np.int64]  # edges as a hash table, from node << 32 | word; the root is 0
+    children: NDArray[np.int32]  # to a node
+    ends: NDArray[np.int32]  # (nodes,) the phrase that ends at a node, or NONE
+    steps: NDArray[np.int32]  # (P,) the pass that joins each phrase
+    starts: NDArray[np.int64]  # of each phrase in `words`
+    words: NDArray[np.int32]  # of all phrases
+
+
+def build(vocabulary: Vocabulary, phrases: Sequence[Phrase]) -> tuple[PhraseTrie, list[Phrase]]:
+    """Build the trie of the phrases whose words are all in the vocabulary; returns these phrases too."""
+    ids = find_words([word for phrase in phrases for word in phrase.words], vocabulary.column, NONE)
+    lengths = np.array([len(phrase.words) for phrase in phrases], np.int64)
+    is_known = np.ones(len(phrases), bool)
+    is_known[np.repeat(np.arange(len(phrases)), lengths)[ids < 0]] = False
+    words = ids[np.repeat(is_known, lengths)]
+    starts = np.concatenate([[0], np.cumsum(lengths[is_known])]).astype(np.int64)
+    known_phrases = [phrase for phrase, keep in zip(phrases, is_known.tolist(), strict=True) if keep]
+    slots = 1 << max(2 * len(words), 1).bit_length()
+    in_phrase = np.zeros(len(vocabulary) + 1, np.uint8)
+    in_phrase[words] = 1
+    trie = PhraseTrie(
+        in_phrase,
+        np.full(slots, NONE, np.int64),
+        np.empty(slots, np.int32),
+        np.full(len(words) + 1, NONE, np.int32),
+        np.array([phrase.step for phrase in known_phrases], np.int32),
+        starts,
+        words,
+    )
+    insert_all(tuple(trie))
+    return trie, known_phrases
+
+
+@inline
+def find_slot(keys: Array, node: Int, word: Int) -> Int:
+    """Return the slot of the edge from a node by a word, or the free slot for it."""
+    key = np.int64(node) << 32 | np.int64(word)
+    last = keys.shape[0] - 1
+    code = np.int64(node) * 0x5E3779B1 ^ np.int64(word) * 0x45EBCA6B  # both below 2 ** 31: no overflow
+    slot = (code ^ code >> 17) & last
+    while keys[slot] != NONE and keys[slot] != key:
+        slot = (slot + 1) & last
+    return slot
+
+
+@inline
+def child(trie: Any, node: Int, word: Int) -> Int:
+    """Return the child of a node for a word, or NONE."""
+    slot = find_slot(trie[1], node, word)
+    return trie[2][slot] if trie[1][slot] != NONE else NONE
+
+
+@allocating_entry_point
+def insert_all(trie: Any) -> None:
+    """Insert all phrases into an empty trie."""
+    _, keys, children, ends, _, starts, words = trie
+    nodes = 1
+    for phrase in range(starts.shape[0] - 1):
+        node = np.int64(0)
+        for place in range(starts[phrase], starts[phrase + 1]):
+            slot = find_slot(keys, node, words[place])
+            if keys[slot] == NONE:
+                keys[slot] = node << 32 | np.int64(words[place])
+                children[slot] = nodes
+                nodes += 1
+            node = np.int64(children[slot])
+        ends[node] = phrase
+
+
+MAX_RUN = 1 << 16  # tokens; a longer run is split
+# indices of `state`
+(
+    POSITION,  # the next token
+    SENTENCE,  # and its sentence
+    N_TOKENS,  # written so far
+    N_IDS,  # of these in this block; likewise:
+    N_SENTENCES,
+    N_JOINED,  # occurrences of phrases so far
+) = range(6)
+STATE_SIZE = 6
+
+
+@inline
+def descend(trie: Any, node: Int, token: Int, base: Int) -> Int:
+    """Follow a token from a node: a word, or a phrase word by word."""
+    if token < base:
+        return child(trie, node, token)
+    starts, words = trie[5], trie[6]
+    for place in range(starts[token - base], starts[token - base + 1]):
+        node = child(trie, node, words[place])
+        if node == NONE:
+            break
+    return node
+
+
+@inline
+def longest_match(run: Array, start: Int, stop: Int, trie: Any, step: Int) -> tuple[Int, Int]:
+    """Return the longest phrase of this pass that begins at `start`, or NONE, and its end."""
+    base = trie[0].shape[0]
+    phrase, end, node = NONE, start, 0
+    for place in range(start, stop):
+        node = descend(trie, node, run[place], base)
+        if node == NONE:
+            break
+        candidate = trie[3][node]
+        if candidate != NONE and trie[4][candidate] == step:
+            phrase, end = candidate, place + 1
+    return phrase, end
+
+
+@inline
+def join_run(run: Array, length: Int, trie: Any, steps: Int) -> Int:
+    """Join phrases in the first `length` tokens, pass after pass; returns the new length."""
+    base = trie[0].shape[0]
+    for step in range(1, steps + 1):
+        source, target = 0, 0
+        while source < length:
+            phrase, end = longest_match(run, source, length, trie, step)
+            if phrase == NONE:
+                run[target] = run[source]
+                source += 1
+            else:
+                run[target] = base + phrase
+                source = end
+            target += 1
+        length = target
+    return length
+
+
+@inline
+def write_token(token: Int, trie: Any, toggles: Array, out: Any, state: Array) -> None:
+    """Write a token; with `toggles` every second occurrence of a phrase as its words."""
+    ids, counts = out[0], out[2]
+    base, starts, words = trie[0].shape[0], trie[5], trie[6]
+    if token >= base:
+        phrase = token - base
+        if toggles.shape[0]:
+            toggles[phrase] ^= 1
+        if toggles.shape[0] and toggles[phrase] == 0:
+            for place in range(starts[phrase], starts[phrase + 1]):
+                ids[state[N_IDS]] = words[place]
+                counts[words[place]] += 1
+                state[N_IDS] += 1
+            return
+        state[N_JOINED] += 1
+    ids[state[N_IDS]] = token
+    counts[token] += 1
+    state[N_IDS] += 1
+
+
+@inline
+def write_run(run: Array, length: Int, trie: Any, steps: Int, toggles: Array, out: Any, state: Array) -> None:
+    """Join and write a run."""
+    if length > 1:
+        length = join_run(run, length, trie, steps)
+    for place in range(length):
+        write_token(run[place], trie, toggles, out, state)
+
+
+@allocating_entry_point
+def join(ids: Array, sentences: Array, trie: Any, toggles: Array, run: Array, out: Any, state: Array) -> bool:
+    """Join phrases from the position in `state` until the block is full; returns whether there is more.
+
+    Updates in place: `out` (ids; sentence ends, in tokens; the count of each id), `run` (MAX_RUN,), `toggles`
+    ((phrases,), or empty if all occurrences are joined), and `state`.
+    """
+    in_phrase, steps = trie[0], np.int64(0)
+    for step in trie[4]:
+        steps = max(steps, np.int64(step))
+    unknown, last = in_phrase.shape[0] - 1, sentences.shape[0] - 1
+    state[N_IDS], state[N_SENTENCES] = 0, 0
+    position, sentence, length, n_written = state[POSITION], state[SENTENCE], 0, np.int64(0)
+    while sentence < last and n_written + MAX_RUN < out[0].shape[0] and state[N_SENTENCES] < out[1].shape[0]:
+        stop = min(sentences[sentence + 1], ids.shape[0])
+        while position < stop and state[N_IDS] + MAX_RUN < out[0].shape[0]:
+            length = 0
+            while position < stop and length < MAX_RUN:
+                word = np.int64(ids[position])
+                word = word if 0 <= word < unknown else unknown
+                position += 1
+                run[length] = word
+                length += 1
+                if not in_phrase[word]:
+                    break
+            write_run(run, length, trie, steps, toggles, out, state)
+        n_written = state[N_IDS]
+        if position >= stop:
+            out[1][state[N_SENTENCES]] = state[N_TOKENS] + n_written
+            state[N_SENTENCES] += 1
+            sentence += 1
+    state[N_TOKENS] += state[N_IDS]
+    state[POSITION], state[SENTENCE] = position, sentence
+    return bool(sentence < last)
+
 
 Mode = Literal["replace", "alternate"]
 BLOCK = 1 << 20  # tokens joined at a time, but at least twice join_kernel.MAX_RUN
@@ -56,7 +264,7 @@ def join_phrases(
     """
     check_joiner(joiner)
     check_value("phrase_mode", mode, Mode, {})
-    trie, known_phrases = phrase_trie.build(encoded.vocabulary, phrases)
+    trie, known_phrases = build(encoded.vocabulary, phrases)
     if phrases and not known_phrases:
         raise CorpusError(f"none of {len(phrases)} phrases has all its words in the corpus")
     files = join_tokens(encoded, trie, folder, alternate=mode == "alternate")
@@ -83,22 +291,20 @@ def join_phrases(
     write_derived(folder, encoded, [DOCUMENTS, TAGS, TAG_STARTS], vocabulary, changes)
 
 
-def join_tokens(
-    encoded: EncodedCorpus, trie: phrase_trie.PhraseTrie, folder: Path, *, alternate: bool = False
-) -> JoinedFiles:
+def join_tokens(encoded: EncodedCorpus, trie: PhraseTrie, folder: Path, *, alternate: bool = False) -> JoinedFiles:
     """Write ids and sentences to `folder`; words keep their ids, phrases have ids from `len(trie.in_phrase)` up."""
     ids, sentences = ArrayFile(folder / IDS, np.int32, is_draft=True), ArrayFile(folder / SENTENCES, np.int64)
     sentences.append(np.zeros(1))
-    phrases, size = len(trie.steps), max(BLOCK, 2 * join_kernel.MAX_RUN)
+    phrases, size = len(trie.steps), max(BLOCK, 2 * MAX_RUN)
     out = (np.empty(size, np.int32), np.empty(size, np.int64), np.zeros(len(trie.in_phrase) + phrases, np.int64))
     toggles = np.zeros(phrases * alternate, np.uint8)
-    state, run = np.zeros(join_kernel.STATE_SIZE, np.int64), np.empty(join_kernel.MAX_RUN, np.int32)
+    state, run = np.zeros(STATE_SIZE, np.int64), np.empty(MAX_RUN, np.int32)
     has_more = True
     while has_more:
-        has_more = join_kernel.join(encoded.ids, encoded.sentences, tuple(trie), toggles, run, out, state)
-        ids.append(out[0][: state[join_kernel.N_IDS]])
-        sentences.append(out[1][: state[join_kernel.N_SENTENCES]])
-    return JoinedFiles(ids, sentences, out[2], int(state[join_kernel.N_JOINED]))
+        has_more = join(encoded.ids, encoded.sentences, tuple(trie), toggles, run, out, state)
+        ids.append(out[0][: state[N_IDS]])
+        sentences.append(out[1][: state[N_SENTENCES]])
+    return JoinedFiles(ids, sentences, out[2], int(state[N_JOINED]))
 
 
 def join_for_detection(
@@ -109,7 +315,7 @@ def join_for_detection(
     if not phrases and not encoded.meta["fixed_vocabulary"]:
         counts = np.append(vocabulary.counts, len(encoded.ids) - vocabulary.tokens)
         return PhraseTokens(encoded.ids, encoded.sentences, counts, len(vocabulary)), []
-    trie, known_phrases = phrase_trie.build(vocabulary, phrases)
+    trie, known_phrases = build(vocabulary, phrases)
     files = join_tokens(encoded, trie, folder)
     files.ids.close()
     files.sentences.close()

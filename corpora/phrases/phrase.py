@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from embeddings.errors import SettingError
-from embeddings.support.word_counts import MAX_SUM
+from embeddings.support.word_list import MAX_SUM
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoded_corpus import EncodedCorpus

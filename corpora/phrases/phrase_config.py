@@ -10,7 +10,7 @@ from embeddings.corpora.phrases.join import Mode, join_phrases
 from embeddings.corpora.phrases.phrase import PhraseSource as PhraseSource
 from embeddings.corpora.phrases.phrase import check_joiner
 from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
-from embeddings.corpora.word_form import WordForm
+from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import SettingError
 from embeddings.settings import check_value
 

@@ -5,10 +5,9 @@ from typing import Any
 from numba import types
 from numba.core import cgutils
 
-from embeddings.kernels.checked_build import IS_CHECKED
-from embeddings.kernels.checked_emitter import require
-from embeddings.kernels.jit import intrinsic
-from embeddings.kernels.vector_emitter import int64
+from embeddings.compilation.checked_build import IS_CHECKED, require
+from embeddings.compilation.jit import intrinsic
+from embeddings.compilation.vector_emitter import int64
 
 
 @intrinsic

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.reading.cell_bytes import copy_bytes
-from embeddings.kernels.jit import entry_point, inline
 
 Array = Any
 Int = Any

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point, inline
+from embeddings.compilation.jit import entry_point, inline
 
 Array = Any
 Int = Any

@@ -6,10 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, cast
 
-from embeddings.corpora.reading.compression import detect_compression
+from embeddings.corpora.reading.compression import HEAD, detect_compression
 from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
-from embeddings.corpora.reading.peekable_stream import HEAD
 from embeddings.corpora.reading.sources import File, FileStatus, RemoteFile, read_error
 
 SEARCH_SIZE = 1 << 20  # bytes in which a line end is searched at a time

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.reading.cell_bytes import copy_bytes
 from embeddings.corpora.reading.json_strings import decode_string, skip_string
-from embeddings.kernels.jit import entry_point, inline
 
 Array = Any
 Int = Any

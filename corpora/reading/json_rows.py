@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.record_rows import (
     DECODER,
     RecordCollector,
@@ -15,7 +16,6 @@ from embeddings.corpora.reading.record_rows import (
     record_rows,
 )
 from embeddings.corpora.reading.text_rows import MAX_ROW, AnyRows, ColumnSelection, Rows, merge_tags
-from embeddings.corpora.reading.utf8 import Utf8Decoder
 
 MIN_COMPILED = 1 << 22  # bytes, from which on lines are parsed by compiled code
 MAX_ROWS = 4096  # at a time

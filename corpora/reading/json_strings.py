@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from embeddings.compilation.jit import inline
 from embeddings.corpora.reading.cell_bytes import copy_bytes
-from embeddings.kernels.jit import inline
 
 Array = Any
 Int = Any

@@ -4,18 +4,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import detect_compression
+from embeddings.corpora.reading.compression import PeekableStream, detect_compression
 from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.duplicates import DuplicateFilter
-from embeddings.corpora.reading.encodings import UTF8, Transcoder, check_signs
+from embeddings.corpora.reading.encodings import (
+    MAX_POSITIONS,
+    UTF8,
+    Transcoder,
+    Utf8Decoder,
+    check_signs,
+    encode_utf8,
+    utf8_blocks,
+)
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
-from embeddings.corpora.reading.iterable_items import check_tokens, first_items, refuse_path
-from embeddings.corpora.reading.peekable_stream import PeekableStream
 from embeddings.corpora.reading.sources import File, Items, Source, Texts
 from embeddings.corpora.reading.text_rows import (
     AnyRows,
@@ -29,11 +36,44 @@ from embeddings.corpora.reading.text_rows import (
     rows_from_cells,
     text_blocks,
 )
-from embeddings.corpora.reading.utf8 import MAX_POSITIONS, Utf8Decoder, encode_utf8, utf8_blocks
 from embeddings.errors import CorpusError
 
 if TYPE_CHECKING:
     from embeddings.corpora.reading.record_rows import Record
+
+
+def first_items(items: Iterator[Any]) -> list[Any]:
+    """The items up to the first one that is not null."""
+    first = []
+    for item in items:
+        first.append(item)
+        if not is_null(item):
+            break
+    return first
+
+
+def refuse_path(item: str) -> None:
+    """Refuse an iterable of file names instead of texts."""
+    try:
+        is_file = len(item) < 4096 and Path(item).is_file()
+    except (OSError, ValueError):
+        is_file = False
+    if is_file:
+        raise CorpusError(f"an iterable must contain texts, but its first item, {item!r}, is a file: Corpus(*paths)")
+
+
+def check_tokens(number: int, item: Any) -> list[str]:
+    """Return the item as a list of tokens."""
+    if isinstance(item, str) and number > 1:
+        raise CorpusError(f"item {number} is a string, but the first item is a list of tokens")
+    if isinstance(item, str | bytes | Mapping | set | frozenset) or not isinstance(item, Iterable):
+        raise CorpusError(f"item {number} is {describe(item)}; items must be strings or lists of strings")
+    tokens = list(item)
+    for token in tokens:
+        if not isinstance(token, str):
+            raise CorpusError(f"item {number} contains a token {describe(token)}; tokens must be strings")
+    return tokens
+
 
 BLOCK_SIZE = 1 << 18  # bytes of text
 

@@ -13,9 +13,9 @@ from typing import IO, Any
 
 from embeddings.corpora.reading.data_tables import DataTable, Partitions, as_table, is_bag
 from embeddings.errors import CorpusError, RemoteError
-from embeddings.support.hidden_files import is_hidden
+from embeddings.support.foreign_files import is_hidden
 from embeddings.support.remote.address import Address, is_remote, parse_address
-from embeddings.support.remote.background import map_ahead
+from embeddings.support.remote.requests import map_ahead
 
 N_STATUSES = 16  # remote files whose status is requested at a time
 BUILT_IN = {"sample": Path(__file__).parents[1] / "sample" / "wikipedia-sample.txt.zst"}
@@ -236,7 +236,7 @@ def path_sources(path: str | os.PathLike[str]) -> Sequence[File]:
 
 def remote_sources(address: Address) -> list[RemoteFile]:
     """Return the remote file, the files of the folder, or the matches of the pattern."""
-    from embeddings.support.remote.listing import find_remote
+    from embeddings.support.remote.copies import find_remote
 
     try:
         return [RemoteFile(Path(str(one)), address=one) for one in find_remote(address)]

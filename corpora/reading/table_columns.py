@@ -6,18 +6,15 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from embeddings.corpora.reading.compression import decompress, detect_compression, peek
+from embeddings.corpora.reading.compression import PeekableStream, decompress, detect_compression, peek
 from embeddings.corpora.reading.csv_rows import N_CHECKED, NUMBER, CsvReader
 from embeddings.corpora.reading.data_tables import DataTable, conversion_errors
-from embeddings.corpora.reading.encodings import UTF8
+from embeddings.corpora.reading.encodings import UTF8, Utf8Decoder, utf8_blocks
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
-from embeddings.corpora.reading.peekable_stream import PeekableStream
 from embeddings.corpora.reading.reader import BLOCK_SIZE, SourceReader
-from embeddings.corpora.reading.record_columns import JsonNumber
-from embeddings.corpora.reading.record_rows import Record, complete_lines, field_value, json_records
+from embeddings.corpora.reading.record_rows import JsonNumber, Record, complete_lines, field_value, json_records
 from embeddings.corpora.reading.sources import File, Source
 from embeddings.corpora.reading.text_rows import check_column_exists, describe
-from embeddings.corpora.reading.utf8 import Utf8Decoder, utf8_blocks
 from embeddings.errors import CorpusError, SingleTextError
 
 BATCH_ROWS = 4096
@@ -159,7 +156,7 @@ def schema_table(name: str, schema: Any, read: Callable[[Sequence[str]], Iterato
     """The table with this pyarrow schema."""
     from pyarrow import types
 
-    from embeddings.corpora.reading.arrow_columns import is_string_type
+    from embeddings.corpora.reading.arrow_rows import is_string_type
 
     texts = [field.name for field in schema if is_string_type(field.type)]
     is_number = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
@@ -169,7 +166,7 @@ def schema_table(name: str, schema: Any, read: Callable[[Sequence[str]], Iterato
 
 def batch_columns(batches: Iterable[Any], columns: Sequence[str], decoder: Utf8Decoder) -> Iterator[Columns]:
     """Yield the values of columns of pyarrow batches."""
-    from embeddings.corpora.reading.arrow_columns import column_values
+    from embeddings.corpora.reading.arrow_rows import column_values
 
     done = 0
     for batch in batches:

@@ -2,25 +2,273 @@
 
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.document_pairs import DOCUMENT_PAIRS, RULE, document_pairs
-from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, check_encoding
-from embeddings.corpora.reading.pair_batch import PairBatch, PairChecks
-from embeddings.corpora.reading.record_columns import JsonNumber
-from embeddings.corpora.reading.record_rows import describe_field
+from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, Utf8Decoder, check_encoding, encode_utf8
+from embeddings.corpora.reading.reader import Block, SourceReader, TagBlock
+from embeddings.corpora.reading.record_rows import JsonNumber, describe_field
 from embeddings.corpora.reading.sources import Source, resolve_source
-from embeddings.corpora.reading.table_columns import Columns, ColumnTable, is_table, open_columns
-from embeddings.corpora.reading.text_rows import format_names
-from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
+from embeddings.corpora.reading.table_columns import Columns, ColumnTable, batches_of, is_table, open_columns
+from embeddings.corpora.reading.text_batches import text_batches
+from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, format_names
 from embeddings.errors import CorpusError, SettingError, SingleTextError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
+
+CLOSING = "\"'\u201d\u2019\u00bb)\\]\u300d\u300f\uff09"  # quotes and brackets, escaped for a set of characters
+OPENING = "\"'\u201c\u2018\u00ab([\u300c\u300e\uff08"
+WIDE_STOPS = "\u3002\uff01\uff1f"  # of Chinese and Japanese, which have no space after them
+END = re.compile(rf"[.!?…]+[{CLOSING}]*\s+|[{WIDE_STOPS}]+[{CLOSING}]*\s*")
+ABBREVIATIONS = frozenset((
+    "mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "vs", "no", "vol",
+    "gen", "col", "capt", "lt", "rev", "gov", "ca",
+))  # fmt: skip
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a paragraph.
+
+    A sentence ends at `.`, `!`, `?` or `…` before white space, or at one of the wide marks of Chinese and Japanese;
+    closing quotes and brackets belong to it. It does not end before a lower-case letter, nor at the full stop after a
+    single letter or after one of a few English abbreviations such as `Dr.`
+
+    >>> split_sentences('Dr. J. Smith came. "Who?" she asked. 他来了。她走了。')
+    ['Dr. J. Smith came.', '"Who?" she asked.', '他来了。', '她走了。']
+    """
+    sentences, start = [], 0
+    for match in END.finditer(text):
+        if is_border(text, match):
+            sentences.append(text[start : match.end()].strip())
+            start = match.end()
+    sentences.append(text[start:].strip())
+    return [sentence for sentence in sentences if sentence]
+
+
+def is_border(text: str, match: re.Match[str]) -> bool:
+    """Whether a sentence ends at what `END` matched."""
+    following = text[match.end() : match.end() + 4].lstrip(OPENING)[:1]
+    if following.islower():
+        return False
+    if not match[0].startswith(".") or match[0].startswith(".."):
+        return True
+    word = text[max(0, match.start() - 12) : match.start()].split()[-1:]
+    name = word[0].lstrip(OPENING).lower() if word else ""
+    return name not in ABBREVIATIONS and not (len(name) == 1 and name.isalpha())
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Pairs of texts that are not empty.
+
+    `negatives`, if there are any, are texts that are less similar to the left texts than the right ones are. `ratings`
+    is float64 (pairs,): the similarity of the two texts on any scale, or a binary label.
+    """
+
+    left: list[str]
+    right: list[str]
+    negatives: list[str] | None = None
+    ratings: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+class PairChecks:
+    """Drops pairs with an empty side, and refuses pairs of which nothing can be learned."""
+
+    def __init__(self, name: str, missing: str = "it is empty") -> None:
+        self.name = name
+        self.missing = missing  # why there are no pairs
+        self.n_pairs = self.n_empty = 0
+        self.form: tuple[bool, bool] | None = None  # whether pairs have ratings, and negative texts
+        self.form_of = ""
+        self.first: tuple[str, ...] | None = None
+        self.first_rating = 0.0
+        self.varies = self.ratings_vary = self.has_ratings = False
+        self.first_empty = ""
+
+    def add(self, batch: PairBatch, position: str, first: int) -> PairBatch:
+        """Return a batch without pairs with an empty side; its pairs are numbered from `first` on."""
+        self.check_form(batch, position)
+        texts = [part for part in (batch.left, batch.right, batch.negatives) if part is not None]
+        keep = [all(row) for row in zip(*texts, strict=True)]
+        if not all(keep):
+            self.first_empty = self.first_empty or f"{position} {first + keep.index(False) + 1}"
+            batch = select_pairs(batch, keep)
+            self.n_empty += len(keep) - len(batch)
+        self.n_pairs += len(batch)
+        if len(batch):
+            self.compare(batch)
+        return batch
+
+    def check_form(self, batch: PairBatch, position: str) -> None:
+        """Refuse pairs of another form than those before."""
+        form = batch.ratings is not None, batch.negatives is not None
+        if self.form not in (None, form):
+            what = "ratings" if self.form is None or self.form[0] != form[0] else "negative texts"
+            raise CorpusError(f"some pairs have {what} and others do not: {self.form_of} 1; {position} 1")
+        self.form, self.form_of = form, self.form_of or position
+
+    def compare(self, batch: PairBatch) -> None:
+        """Note whether the pairs differ from each other."""
+        if self.first is None:
+            self.first = (batch.left[0], batch.right[0])
+            self.first_rating = 0.0 if batch.ratings is None else float(batch.ratings[0])
+        self.has_ratings = batch.ratings is not None
+        if not self.varies:
+            self.varies = any(row != self.first for row in zip(batch.left, batch.right, strict=True))
+        if batch.ratings is not None:
+            self.ratings_vary = self.ratings_vary or bool((batch.ratings != self.first_rating).any())
+
+    def finish(self) -> None:
+        """Check all pairs together.
+
+        Raises:
+            CorpusError: there are no pairs, all are the same, or all have the same rating.
+        """
+        if self.n_empty and self.n_pairs:
+            log.warning(
+                "%s: dropped %s of %s pairs with an empty side; the first one is %s",
+                self.name, self.n_empty, self.n_empty + self.n_pairs, self.first_empty,
+            )  # fmt: skip
+        if not self.n_pairs:
+            reason = (
+                f"all {self.n_empty} have an empty side, the first one in {self.first_empty}"
+                if self.n_empty
+                else self.missing
+            )
+            raise CorpusError(f"{self.name} contains no pairs of texts: {reason}")
+        if self.n_pairs > 1 and not self.varies:
+            raise CorpusError(f"all {self.n_pairs} pairs of {self.name} are the same: {self.first!r:.80}")
+        if self.n_pairs > 1 and self.has_ratings and not self.ratings_vary:
+            raise CorpusError(f"all ratings of {self.name} are {self.first_rating:g}; ratings must vary")
+
+
+def select_pairs(batch: PairBatch, keep: list[bool]) -> PairBatch:
+    """Return the pairs of a batch where `keep` is true."""
+    rows = [row for row, is_kept in enumerate(keep) if is_kept]
+
+    def select(texts: list[str]) -> list[str]:
+        return [texts[row] for row in rows]
+
+    negatives = None if batch.negatives is None else select(batch.negatives)
+    ratings = None if batch.ratings is None else batch.ratings[rows]
+    return PairBatch(select(batch.left), select(batch.right), negatives, ratings)
+
+
+TITLE_BODY, NEIGHBOURS = "title-body", "neighbours"
+PARAGRAPHS, SENTENCES, FIRST_SENTENCE = "neighbouring-paragraphs", "neighbouring-sentences", "first-sentence"
+DOCUMENT_PAIRS = (TITLE_BODY, NEIGHBOURS, PARAGRAPHS, SENTENCES, FIRST_SENTENCE)
+MIN_BYTES = 40  # of a paragraph or sentence; shorter ones, such as headings, are not paired
+RULE = f"paragraphs and sentences have at least {MIN_BYTES} bytes, and blank lines separate documents of plain text"
+BATCH_PAIRS = 4096
+MAX_LONE_TITLE = 100  # paragraphs after which one title only is a sign that documents are not separated
+Pair = tuple[str, str]
+Line = tuple[bool, str]  # whether a document begins here, and its title or a paragraph
+
+
+def document_pairs(
+    source: Source,
+    kinds: Sequence[str],
+    *,
+    text_column: str | None = None,
+    title_column: str | None = None,
+    encoding: str = UTF8,
+    encoding_errors: str = "strict",
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the left and the right texts of pairs of a source, a few thousand at a time.
+
+    In plain text, blank lines separate documents; each row of a table and each string of an iterable is a document.
+    The first line is the title, unless `title_column` names a column of titles. Every other line is a paragraph.
+
+    Raises:
+        CorpusError: the source cannot be read, or has a single document for title-body.
+    """
+    columns = ColumnSelection(text_column, (title_column,) if title_column else ())
+    reader = SourceReader(encoding_errors, columns=columns, encoding=encoding)
+    lines = document_lines(reader.read(source), source.name)
+    for part in batches_of(line_pairs(lines, kinds, source.name), BATCH_PAIRS):
+        left, right = zip(*part, strict=True)
+        yield list(left), list(right)
+
+
+def line_pairs(lines: Iterable[Line], kinds: Sequence[str], name: str) -> Iterator[Pair]:
+    """Yield the pairs of the lines of documents."""
+    with_title = TITLE_BODY in kinds
+    with_paragraphs = NEIGHBOURS in kinds or PARAGRAPHS in kinds
+    with_sentences, with_first = NEIGHBOURS in kinds or SENTENCES in kinds, FIRST_SENTENCE in kinds
+    title = previous = ""
+    n_titles = n_bodies = 0
+    for is_title, line in lines:
+        if is_title:
+            title, previous = line, ""
+            n_titles += 1
+            continue
+        if not is_long(line):
+            continue
+        if with_title and title:
+            n_bodies += 1
+            yield title, line
+        if with_paragraphs and previous:
+            yield previous, line
+        sentences = list(split_sentences(line)) if with_sentences or with_first else []
+        if with_sentences:
+            yield from pairwise(filter(is_long, sentences))
+        if with_first and is_long(sentences[0]) and is_long(rest := " ".join(sentences[1:])):
+            yield sentences[0], rest
+        previous = line
+    if with_title and n_titles == 1 and n_bodies > MAX_LONE_TITLE:
+        raise CorpusError(
+            f"{name} has a single title for {n_bodies} paragraphs; title-body requires a blank line between documents"
+        )
+
+
+def is_long(text: str) -> bool:
+    """Whether a paragraph or sentence is long enough for a pair."""
+    return len(text) >= MIN_BYTES or len(text.encode()) >= MIN_BYTES
+
+
+def document_lines(blocks: Iterable[Block], name: str) -> Iterator[Line]:
+    """Yield the lines of documents that are not blank: titles and paragraphs."""
+    titles: list[Tag] = []  # of rows to come
+    has_titles, is_items = False, False
+
+    def text_blocks() -> Iterator[Block]:
+        nonlocal has_titles, is_items
+        for block in blocks:
+            if isinstance(block, TagBlock):
+                has_titles = True
+                titles.extend(block.tags)
+            elif isinstance(block, TextBlock):
+                is_items = block.items
+                yield block
+            else:
+                raise CorpusError(f"{name} contains lists of tokens; expected documents")
+
+    is_start = True
+    for data, starts in text_batches(text_blocks()):
+        for number, (start, stop) in enumerate(pairwise(starts.tolist())):
+            text = data[start:stop].decode()
+            if not is_items:
+                line = text.strip()
+                if line:
+                    yield is_start, line
+                is_start = not line
+                continue
+            title = titles[number] if has_titles else None
+            if has_titles:
+                yield True, (title if isinstance(title, str) else " ".join(title or ())).strip()
+            paragraphs = [line for line in map(str.strip, text.splitlines()) if line]
+            yield from ((not has_titles and place == 0, line) for place, line in enumerate(paragraphs))
+        del titles[: len(starts) - 1]
+
 
 COLUMNS = "columns"
 KINDS = (COLUMNS, *DOCUMENT_PAIRS)

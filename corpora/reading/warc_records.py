@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from embeddings.corpora.reading.peekable_stream import PeekableStream
+from embeddings.corpora.reading.compression import PeekableStream
 from embeddings.corpora.reading.record_rows import Record
 from embeddings.errors import CorpusError, EmbeddingsError
-from embeddings.support.extras import import_extra
+from embeddings.support.imports import import_extra
 from embeddings.support.logs import log
 
 MAX_PAGE = 1 << 24  # bytes; longer pages are skipped

@@ -1,18 +1,146 @@
 """Articles of a MediaWiki dump, such as Wikipedia's pages-articles.xml.bz2, as plain text."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from embeddings.corpora.reading import wiki_markup
 from embeddings.corpora.reading.record_rows import Record
 from embeddings.corpora.reading.text_pool import TextPool
-from embeddings.corpora.reading.text_worker import ConversionError
-from embeddings.corpora.reading.wiki_markup import MAX_DEPTH, TOO_DEEP
+from embeddings.corpora.reading.text_worker import ConversionError, Convert
 from embeddings.errors import CorpusError
-from embeddings.support.extras import import_extra
+from embeddings.support.imports import import_extra
 from embeddings.support.logs import log
+
+DROPPED_TAGS = {
+    "ref", "references", "table", "math", "chem", "gallery", "timeline", "syntaxhighlight", "source", "score", "style",
+    "templatestyles", "imagemap", "graph", "mapframe", "hiero",
+}  # fmt: skip
+MAGIC_WORDS = re.compile(r"__[A-Z]+__")
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+TAG = re.compile(r"<(/?)([a-zA-Z]+)\b[^<>]*?(/?)>")
+# a link that is never closed, and a start of a tag
+OPEN_LINK = re.compile(r"(?<!\[)\[(?=(?:[a-zA-Z]+:|//)[^\[\]\n]*(?:[\[\n]|\Z))")
+OPEN_TAG = re.compile(r"<(?=[/a-zA-Z!])")
+BRACKETS = re.compile(r"\[\[|\]\]|\{\{|\}\}")
+ESCAPES = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}<>'=*#:;"})
+MAX_DEPTH, MAX_LIST_MARKS = 50, 20
+TOO_DEEP = "\0"  # in place of a text that is not parsed
+
+
+def markup_converter(prefixes: str) -> Convert:
+    """Return a function from texts with markup to plain texts; `prefixes`, as JSON, begin links that are left out."""
+    parser: Any = import_extra("mwparserfromhell", "wikipedia", "a MediaWiki dump")
+    dropped = tuple(f"{prefix}:" for prefix in json.loads(prefixes))
+
+    def convert(text: str) -> str:
+        markup, depth = without_open_brackets(without_tags(without_tables(COMMENT.sub("", text))))
+        return TOO_DEEP if depth > MAX_DEPTH else plain_text(parser.parse(OPEN_LINK.sub("", markup)), dropped)
+
+    return lambda texts: [convert(text) for text in texts]
+
+
+def without_tables(markup: str) -> str:
+    """Return markup without the lines of tables, and without long runs of list marks, which take long to parse."""
+    depth, lines = 0, []
+    for line in markup.split("\n"):
+        start = line.lstrip(" \t:*#;")
+        if start.startswith("{|"):
+            depth += 1
+        elif depth and start.startswith("|}") and not start.startswith("|}}"):
+            depth -= 1
+            line = start[2:]
+            lines += [line] * (not depth)
+        elif not depth:
+            lines.append(line if len(line) - len(start) <= MAX_LIST_MARKS else start)
+    return "\n".join(lines)
+
+
+def without_tags(markup: str) -> str:
+    """Return markup without HTML tags, and without the content of those that are left out."""
+    parts, end = [], 0
+    last = {match[2].lower(): match.start() for match in TAG.finditer(markup) if match[1]}
+    last = {name: start for name, start in last.items() if name in DROPPED_TAGS or name == "nowiki"}
+    for match in TAG.finditer(markup):
+        if match.start() < end:  # in the content of another
+            continue
+        parts.append(markup[end : match.start()])
+        end, name = match.end(), match[2].lower()
+        if name == "br":
+            parts.append("\n")
+        elif not match[1] and not match[3] and end <= last.get(name, -1):
+            stop = re.compile(rf"</{name}\b[^<>]*>", re.IGNORECASE | re.ASCII).search(markup, end)
+            assert stop is not None
+            if name == "nowiki":
+                parts.append(markup[end : stop.start()].translate(ESCAPES))
+            end = stop.start()
+    return OPEN_TAG.sub("&lt;", "".join([*parts, markup[end:]]))
+
+
+def without_open_brackets(markup: str) -> tuple[str, int]:
+    """Return markup without brackets that are never closed or opened, and how deeply the others are nested.
+
+    Without this, the time to parse grows with the square of their number.
+    """
+    brackets = list(BRACKETS.finditer(markup))
+    is_closed = [False] * len(brackets)
+    stack: list[int] = []
+    open_counts = {"[[": 0, "{{": 0}
+    heights = [0] * (len(brackets) + 1)  # of what is nested in each open bracket
+    depth = 0
+    for number, match in enumerate(brackets):
+        if match[0] in open_counts:
+            open_counts[match[0]] += 1
+            stack.append(number)
+            continue
+        opening = "[[" if match[0] == "]]" else "{{"
+        if not open_counts[opening]:
+            continue
+        height = 0
+        while brackets[start := stack.pop()][0] != opening:
+            open_counts[brackets[start][0]] -= 1
+            height = max(height, heights[start])
+        open_counts[opening] -= 1
+        is_closed[start] = is_closed[number] = True
+        height = max(height, heights[start]) + 1
+        depth = max(depth, height)
+        if stack:
+            heights[stack[-1]] = max(heights[stack[-1]], height)
+    parts, end = [], 0
+    for match in (match for match, closed in zip(brackets, is_closed, strict=True) if not closed):
+        parts.append(markup[end : match.start()])
+        end = match.end()
+    return "".join([*parts, markup[end:]]), depth
+
+
+def plain_text(code: Any, dropped: tuple[str, ...]) -> str:
+    """Return the visible text of parsed markup, a paragraph on each line."""
+    parts: list[str] = []
+    add_text(code, dropped, parts)
+    lines = (" ".join(line.split()) for line in MAGIC_WORDS.sub("", "".join(parts)).split("\n"))
+    return "\n".join(filter(None, lines))
+
+
+def add_text(code: Any, dropped: tuple[str, ...], parts: list[str]) -> None:
+    """Append the visible text of parsed markup; templates, comments and arguments have none."""
+    for node in code.nodes:
+        kind = type(node).__name__
+        if kind in ("Text", "HTMLEntity"):
+            parts.append(node.value if kind == "Text" else node.normalize())
+        elif (visible := visible_part(node, kind, dropped)) is not None:
+            add_text(visible, dropped, parts)
+
+
+def visible_part(node: Any, kind: str, dropped: tuple[str, ...]) -> Any:
+    """Return the part of a link, a heading or a tag that is visible; None for other markup."""
+    if kind == "Wikilink":
+        visible = node.title if node.text is None else node.text
+        return None if str(node.title).strip().lower().startswith(dropped) else visible
+    if kind == "Tag":  # of bold text, lists and the like
+        return node.contents
+    return node.title if kind in ("Heading", "ExternalLink") else None
+
 
 JOB_SIZE = 1 << 18  # characters of markup that a process gets at a time
 MAX_PAGE = 1 << 26  # bytes of XML, and of its elements in memory
@@ -52,7 +180,7 @@ def wikipedia_records(blocks: Iterable[bytes], name: str) -> Iterator[Record]:
 
     skipped = 0
     with TextPool(
-        "the conversion of markup", f"{wiki_markup.__name__}:markup_converter", json.dumps(sorted(dump.prefixes))
+        "the conversion of markup", f"{__name__}:markup_converter", json.dumps(sorted(dump.prefixes))
     ) as pool:
         for records, texts in pool.map(jobs()):
             assert not isinstance(texts, ConversionError)

@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from embeddings.support.lazy_imports import lazy_getattr
+from embeddings.support.imports import lazy_getattr
 
 if TYPE_CHECKING:
     from embeddings.analysis.confidence import confident_analogy as confident_analogy
     from embeddings.analysis.confidence import confident_difference as confident_difference
     from embeddings.analysis.confidence import confident_neighbours as confident_neighbours
     from embeddings.analysis.confidence import confident_similarity as confident_similarity
-    from embeddings.analysis.context_map import ContextMap as ContextMap
-    from embeddings.analysis.context_map import fit_context_map as fit_context_map
     from embeddings.analysis.explanation import explain as explain
     from embeddings.analysis.induced_vectors import ContextInducer as ContextInducer
+    from embeddings.analysis.induced_vectors import ContextMap as ContextMap
+    from embeddings.analysis.induced_vectors import fit_context_map as fit_context_map
     from embeddings.analysis.keyword_in_context import concordance as concordance
     from embeddings.analysis.replicates import Replicates as Replicates
     from embeddings.analysis.replicates import stability as stability
@@ -22,9 +22,8 @@ MODULES = {  # imported on use: a concordance is printed without the imports of 
     name: f"embeddings.analysis.{module}"
     for module, names in {
         "confidence": "confident_analogy confident_difference confident_neighbours confident_similarity",
-        "context_map": "ContextMap fit_context_map",
         "explanation": "explain",
-        "induced_vectors": "ContextInducer",
+        "induced_vectors": "ContextInducer ContextMap fit_context_map",
         "keyword_in_context": "concordance",
         "replicates": "Replicates stability",
         "usage_change": "compare_usage",

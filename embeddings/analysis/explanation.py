@@ -15,7 +15,7 @@ from embeddings.errors import SettingError
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
 from embeddings.settings import check_value
-from embeddings.vectors.as_vectors import as_vectors
+from embeddings.vectors.vectors import as_vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.corpora.word_form import WordForm
+from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import SettingError
 from embeddings.support.suggestions import close_matches
 

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from embeddings import registry
 from embeddings.analysis.occurrences import check_corpus
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
+from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import ResamplingUnit, resample
 from embeddings.errors import FormatError, SettingError
 from embeddings.models.model import Model
 from embeddings.settings import check_value
 from embeddings.support import tensors
-from embeddings.support.arrow_arrays import find_words
+from embeddings.support.arrow import find_words
 from embeddings.support.files import atomic_write, check_own_folder
-from embeddings.support.versioned_json import check_fields, read_versioned
+from embeddings.support.records import check_fields, read_versioned
 from embeddings.training.result import Interrupted
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare

@@ -85,7 +85,7 @@ def command(
     from embeddings.eval.benchmark.job import model_configs
     from embeddings.eval.benchmark.result_table import summaries
     from embeddings.eval.benchmark.runner import Benchmark, BenchmarkError, Interrupted
-    from embeddings.eval.benchmark.tool_selection import select_tools
+    from embeddings.eval.benchmark.tools import select_tools
 
     if resume and force:
         raise click.UsageError("--resume cannot be combined with --force")

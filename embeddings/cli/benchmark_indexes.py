@@ -10,11 +10,17 @@ import click
 from embeddings.cli.options import ALLOW_FAISS, FORCE, JSON, VECTOR_INPUT, option, seed
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
-from embeddings.eval.index_quality import query_sets
-from embeddings.eval.index_quality.recall import GridResult, IndexQuality, measure_indexes
-from embeddings.eval.index_quality.recall_plot import MEASURES, plot_recall
-from embeddings.eval.index_quality.recall_report import check_folder, write_report
-from embeddings.eval.index_quality.search_grid import GRIDS
+from embeddings.eval import index_quality
+from embeddings.eval.index_quality import (
+    GRIDS,
+    MEASURES,
+    GridResult,
+    IndexQuality,
+    check_folder,
+    measure_indexes,
+    plot_recall,
+    write_report,
+)
 from embeddings.indexes.index_spec import check_spec
 from embeddings.models.loading import load
 from embeddings.support.plots import check_figure_path
@@ -103,14 +109,14 @@ def check(
         check_folder(results, force=force)
     for spec in indexes:
         check_spec(spec, allow_faiss=allow_faiss)
-    shapes = {name: query_sets.parse_random_name(name) for name in vectors if not Path(name).exists()}
+    shapes = {name: index_quality.parse_random_name(name) for name in vectors if not Path(name).exists()}
     check_paths(name for name in vectors if not shapes.get(name))
     for shape in filter(None, shapes.values()):
-        query_sets.check_random_size(*shape)
+        index_quality.check_random_size(*shape)
 
 
 def grids_for(
-    points: query_sets.QuerySet, indexes: tuple[str, ...], grid: str | None, *, both: bool
+    points: index_quality.QuerySet, indexes: tuple[str, ...], grid: str | None, *, both: bool
 ) -> list[tuple[str, list[str]]]:
     """The grids to measure, each with its indexes."""
     if indexes:
@@ -119,12 +125,12 @@ def grids_for(
     return [(name, GRIDS[name](*points.vectors.matrix.shape)) for name in ([grid] if grid else names)]
 
 
-def load_query_set(name: str, queries: int, seed: int, read_options: dict[str, Any]) -> query_sets.QuerySet:
+def load_query_set(name: str, queries: int, seed: int, read_options: dict[str, Any]) -> index_quality.QuerySet:
     """Random points, or the vectors of a file and queries among them."""
-    shape = query_sets.parse_random_name(name)
+    shape = index_quality.parse_random_name(name)
     if shape and not Path(name).exists():
-        return query_sets.random_query_set(*shape, queries=queries, seed=seed)
-    return query_sets.sample_query_set(load(name, **read_options), name, queries=queries, seed=seed)
+        return index_quality.random_query_set(*shape, queries=queries, seed=seed)
+    return index_quality.sample_query_set(load(name, **read_options), name, queries=queries, seed=seed)
 
 
 def row(quality: IndexQuality, as_json: bool) -> dict[str, Any]:

@@ -8,9 +8,8 @@ import click
 
 from embeddings.cli.options import JSON, option
 from embeddings.cli.output import note, print_rows
-from embeddings.corpora.corpus_cache import eviction
-from embeddings.corpora.corpus_cache.entries import find_damage
-from embeddings.corpora.corpus_cache.eviction import Entry
+from embeddings.corpora import corpus_cache
+from embeddings.corpora.corpus_cache import Entry, find_damage
 from embeddings.corpora.encoded_corpus import CorpusVersionError
 from embeddings.errors import SettingError
 from embeddings.support.cache_folder import cache_folder, foreign_access
@@ -48,9 +47,9 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
         check_entries(folder, as_json)
         return
     if limit is None and remove is None:
-        print_rows([row(entry, exact=as_json) for entry in eviction.list_entries(folder)], as_json)
+        print_rows([row(entry, exact=as_json) for entry in corpus_cache.list_entries(folder)], as_json)
         return
-    removals = [] if limit is None else eviction.shrink(folder, eviction.parse_size(limit))
+    removals = [] if limit is None else corpus_cache.shrink(folder, corpus_cache.parse_size(limit))
     removals += [] if remove is None else remove_named(folder, remove)
     for entry in removals:
         note(f"removed {entry.name}, {with_unit(entry.size, SIZES)}")
@@ -60,7 +59,7 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
 
 def check_entries(folder: Path, as_json: bool) -> None:
     """Print the state of each entry; raises Exit with code 1 if one is damaged."""
-    rows = [state_row(entry) for entry in eviction.list_entries(folder)]
+    rows = [state_row(entry) for entry in corpus_cache.list_entries(folder)]
     print_rows(rows, as_json)
     damaged = sum(row["state"] == DAMAGED for row in rows)
     if damaged:
@@ -78,10 +77,10 @@ def state_row(entry: Entry) -> dict[str, Any]:
 
 def remove_named(folder: Path, name: str) -> list[Entry]:
     """Remove the entry whose name starts with `name`, or all; returns those that were removed."""
-    matches = [entry for entry in eviction.list_entries(folder) if name == "all" or entry.name.startswith(name)]
+    matches = [entry for entry in corpus_cache.list_entries(folder) if name == "all" or entry.name.startswith(name)]
     if name != "all" and len(matches) != 1:
         raise SettingError(f"--remove must match the name of one cached corpus; {name!r} matches {len(matches)}")
-    removals = [entry for entry in matches if eviction.remove(entry.folder)]
+    removals = [entry for entry in matches if corpus_cache.remove(entry.folder)]
     for entry in matches:
         if entry not in removals:
             if name != "all":

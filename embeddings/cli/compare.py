@@ -9,7 +9,7 @@ import click
 from embeddings.cli import evaluation_options, label_evaluation
 from embeddings.cli.command_classes import SectionedCommand
 from embeddings.cli.evaluate import Evaluation, loader
-from embeddings.cli.evaluation_rows import labels
+from embeddings.cli.evaluation_options import labels
 from embeddings.cli.options import JSON
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths

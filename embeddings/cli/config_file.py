@@ -6,12 +6,12 @@ import click
 
 from embeddings.cli.command_classes import plugins_with
 from embeddings.cli.options import option
-from embeddings.cli.output_paths import CONFIG
+from embeddings.cli.saving import CONFIG
 from embeddings.errors import FormatError
 from embeddings.setting_names import our_name
 from embeddings.settings import flag
 from embeddings.support.remote.address import without_credentials
-from embeddings.support.toml_file import read_toml
+from embeddings.support.text_lines import read_toml
 
 NOT_SETTINGS = {"config", "corpus", "help", "continued", "as_json"}
 

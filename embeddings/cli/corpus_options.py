@@ -1,15 +1,40 @@
-"""Options of commands that read a corpus: the settings of `embeddings.corpora.Corpus`."""
+"""Options of commands that read a corpus, pairs or labelled texts: the settings of `embeddings.corpora.Corpus`."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import label_options
 from embeddings.cli.options import ENCODING_ERRORS, option
-from embeddings.setting_names import FOLDINGS, LANGUAGES
+from embeddings.setting_names import FOLDINGS, LABEL_PREFIX, LANGUAGES
 
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
+
+
+def format_options() -> list[click.Parameter]:
+    """How labels are written: keyword arguments of `LabelFormat`."""
+    return [
+        option(
+            "--label-prefix", "Prefix of the words of a plain text that are its labels.", "TEXT", default=LABEL_PREFIX
+        ),
+        option(
+            "--label-column", "Label column of a table: strings, integers, or lists of them.  [default: label]", "NAME"
+        ),
+        option(
+            "--label-separator",
+            "What separates several labels in a cell, such as a comma.  [default: a cell is one label]",
+            "TEXT",
+        ),
+    ]
+
+
+def prediction_options() -> list[click.Parameter]:
+    """How many labels are predicted."""
+    return [
+        option("-k --top k", "Maximum number of labels per text; -1 for all.", -1, default=1),
+        option("--threshold", "Minimum probability of a label.", type=click.FloatRange(0, 1), default=0.0),
+    ]
+
 
 VOCABULARY = option(
     "--vocabulary",
@@ -86,7 +111,7 @@ def input_options() -> list[click.Parameter]:
 def labelled_options(tokenizer: str, case: str) -> list[click.Parameter]:
     """How texts with labels are read."""
     left_out = ("tag_column", "max_types")
-    return [*(one for one in options(tokenizer, case) if one.name not in left_out), *label_options.format_options()]
+    return [*(one for one in options(tokenizer, case) if one.name not in left_out), *format_options()]
 
 
 def pair_options(tokenizer: str, case: str) -> list[click.Parameter]:

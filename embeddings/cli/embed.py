@@ -1,28 +1,260 @@
 """`embeddings embed`: a vector for every text."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+import numpy as np
 
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, THREADS, option
 from embeddings.cli.output import print_json, quantity
-from embeddings.cli.output_paths import check_not_input
 from embeddings.cli.progress_bar import Bar
-from embeddings.cli.table_output import check_table_file, writing_table
+from embeddings.cli.saving import check_not_input
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source
+from embeddings.corpora.reading.text_rows import format_names
 from embeddings.corpora.reading.text_stream import TextBatch, read_texts
+from embeddings.errors import CorpusError, FormatError
 from embeddings.models.embed import text_embedder
 from embeddings.models.text_embedder import TextCounts
+from embeddings.support.files import atomic_write, check_file
 from embeddings.vectors.pooling import POOLS
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+Write = Callable[["pa.Table | None", np.ndarray], None]  # takes columns (rows,), or None, and vectors (rows, dim)
+PARQUET, ARROW, CSV, JSON_LINES, NPY = ".parquet", ".arrow", ".csv", ".jsonl", ".npy"
+EXTENSIONS = (PARQUET, ARROW, CSV, JSON_LINES, NPY)
+ROW_GROUP_BYTES = 1 << 24  # of vectors
+NPY_HEADER = 128  # bytes
+
+
+def check_table_file(path: str, *, force: bool) -> None:
+    """Refuse a path that cannot be written, or with an unknown extension."""
+    if Path(path).suffix.lower() not in EXTENSIONS:
+        raise FormatError(f"{path}: the extension must be one of {', '.join(EXTENSIONS)}")
+    check_file(path, force=force)
+
+
+@contextmanager
+def writing_table(path: str, name: str, dim: int, dtype: str, *, force: bool) -> Iterator[Write]:
+    """Yield a function that writes a batch to a file, which appears when the block succeeds.
+
+    Arguments:
+        name: of the column of vectors, which must be (rows, dim) of type `dtype`.
+    """
+    suffix = Path(path).suffix.lower()
+    with atomic_write(path, force=force) as temporary:
+        if suffix == NPY:
+            with temporary.open("wb") as stream:
+                yield from writing_array(stream, dim, dtype)
+            return
+        writer = TableWriter(temporary, suffix, name, dim, dtype)
+        try:
+            yield writer.write
+            writer.flush()
+        finally:
+            writer.close()
+
+
+def writing_array(stream: BinaryIO, dim: int, dtype: str) -> Iterator[Write]:
+    """Yield a function that appends vectors to a file of numpy, whose header is completed at the end."""
+    rows = 0
+    stream.write(npy_header(0, dim, dtype))
+
+    def write(columns: Any, vectors: np.ndarray) -> None:
+        nonlocal rows
+        rows += len(vectors)
+        stream.write(np.ascontiguousarray(vectors).data)
+
+    yield write
+    stream.seek(0)
+    stream.write(npy_header(rows, dim, dtype))
+
+
+def npy_header(rows: int, dim: int, dtype: str) -> bytes:
+    """The header of a file of numpy, of a fixed size."""
+    description = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": (rows, dim)}
+    start = b"\x93NUMPY\x01\x00" + (NPY_HEADER - 10).to_bytes(2, "little")
+    return (start + repr(description).encode()).ljust(NPY_HEADER - 1) + b"\n"
+
+
+class TableWriter:
+    """Writes tables with a column of vectors; the first batch decides which columns there are, and their types."""
+
+    def __init__(self, path: Path, suffix: str, name: str, dim: int, dtype: str) -> None:
+        self.path = path
+        self.suffix = suffix
+        self.name = name
+        self.dim = dim
+        self.dtype = dtype
+        self.schema: Any = None
+        self.writer: Any = None
+        self.pending: list[Any] = []
+        self.pending_bytes = 0
+
+    def write(self, columns: Any, vectors: np.ndarray) -> None:
+        """Write a batch, at the latest with `flush`."""
+        import pyarrow as pa
+
+        if columns is None:
+            columns = pa.table({})
+        if self.name in columns.column_names:
+            raise CorpusError(f"the input has a column {self.name!r}: choose another name with --vector-column")
+        if self.schema is not None and not columns.schema.equals(self.schema):
+            columns = self.convert(columns)
+        self.schema = columns.schema
+        values = pa.array(np.ascontiguousarray(vectors).reshape(-1))
+        column = pa.FixedSizeListArray.from_arrays(values, self.dim)
+        self.pending.append(
+            columns.append_column(self.name, column) if columns.num_columns else pa.table({self.name: column})
+        )
+        self.pending_bytes += vectors.nbytes
+        if self.pending_bytes >= ROW_GROUP_BYTES:
+            self.flush()
+
+    def convert(self, columns: Any) -> Any:
+        """Columns of another file in the types of the first."""
+        import pyarrow as pa
+
+        expected, got = self.schema.names, columns.column_names
+        if sorted(expected) != sorted(got):
+            raise CorpusError(
+                f"the files have different columns, {format_names(expected)} and {format_names(got)}: select common "
+                "ones with --columns"
+            )
+        try:
+            return columns.select(expected).cast(self.schema)
+        except pa.ArrowException as error:
+            reason = " ".join(str(error).split())
+            raise CorpusError(f"columns have different types in different files: {reason}") from None
+
+    def flush(self) -> None:
+        """Write what has not been written; without any batch, an empty table."""
+        import pyarrow as pa
+
+        if not self.pending and self.writer is None:
+            self.write(None, np.zeros((0, self.dim), self.dtype))
+        if self.pending:
+            table = pa.concat_tables(self.pending)
+            self.pending, self.pending_bytes = [], 0
+            self.writer = self.writer or open_writer(self.path, self.suffix, self.name, table)
+            self.writer.write_table(table)
+
+    def close(self) -> None:
+        """Complete the file."""
+        if self.writer is not None:
+            self.writer.close()
+
+
+def open_writer(path: Path, suffix: str, name: str, table: "pa.Table") -> Any:
+    """A writer of tables with this schema, by the extension of the file."""
+    import pyarrow as pa
+
+    schema = table.schema
+    if suffix == PARQUET:
+        from pyarrow import parquet
+
+        others = [column for column in schema.names if column != name]
+        leaves = leaf_paths(schema)
+        vectors = [leaf for leaf in leaves if leaf.startswith(f"{name}.")]  # hardly shrink
+        compression = {leaf: "none" if leaf in vectors else "snappy" for leaf in leaves}
+        statistics = [leaf for leaf in leaves if leaf not in vectors]
+        return parquet.ParquetWriter(
+            path, schema, use_dictionary=others, compression=compression, write_statistics=statistics
+        )
+    if suffix == ARROW:
+        return pa.ipc.new_file(path, schema)
+    return TextTableWriter(path, schema, name, is_json=suffix == JSON_LINES)
+
+
+def leaf_paths(schema: "pa.Schema") -> list[str]:
+    """The paths of the leaves of the columns of a Parquet file."""
+    from io import BytesIO
+
+    from pyarrow import parquet
+
+    stream = BytesIO()
+    parquet.write_table(schema.empty_table(), stream)
+    leaves = parquet.ParquetFile(stream).schema
+    return [leaves.column(number).path for number in range(len(leaves))]
+
+
+class TextTableWriter:
+    """Writes JSON lines, or CSV with a column for each component of the vectors."""
+
+    def __init__(self, path: Path, schema: "pa.Schema", name: str, *, is_json: bool) -> None:
+        self.name = name
+        self.is_json = is_json
+        self.stream = path.open("wb")
+        self.csv: Any = None
+
+    def write_table(self, table: "pa.Table") -> None:
+        """Write a table."""
+        for batch in table.to_batches(max_chunksize=1 << 12):
+            if self.is_json:
+                self.stream.write(json_lines(batch, self.name))
+            else:
+                self.write_csv(batch)
+
+    def write_csv(self, batch: "pa.RecordBatch") -> None:
+        """Write rows of CSV."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        vectors = batch.column(self.name)
+        dim = vectors.type.list_size
+        values = vectors.flatten().to_numpy(zero_copy_only=False).reshape(-1, dim)
+        values = values.astype(np.float32) if values.dtype == np.float16 else values
+        columns = {name: batch.column(name) for name in batch.schema.names if name != self.name}
+        columns |= {f"{self.name}_{number}": pa.array(np.ascontiguousarray(values[:, number])) for number in range(dim)}
+        rows = pa.table(columns)
+        try:
+            self.csv = self.csv or csv.CSVWriter(self.stream, rows.schema)
+            self.csv.write_table(rows)
+        except pa.ArrowException as error:
+            reason = " ".join(str(error).split())
+            raise FormatError(f"a column cannot be written as CSV: {reason}; leave it out with --columns") from None
+
+    def close(self) -> None:
+        """Complete the file."""
+        if self.csv is not None:
+            self.csv.close()
+        self.stream.close()
+
+
+def json_lines(batch: "pa.RecordBatch", name: str) -> bytes:
+    """Rows as JSON objects, one a line; the numbers of vectors are as short as their type allows."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    vectors = batch.column(name)
+    flat = vectors.flatten()
+    flat = flat.cast(pa.float32()) if pa.types.is_float16(flat.type) else flat
+    offsets = np.arange(0, len(flat) + 1, vectors.type.list_size, dtype=np.int64)
+    lists = pa.LargeListArray.from_arrays(offsets, flat.cast(pa.large_string()))
+    numbers = compute.binary_join(lists, pa.scalar(", ", pa.large_string()))
+    others = batch.select([column for column in batch.schema.names if column != name]).to_pylist()
+    encode, key = json.JSONEncoder(ensure_ascii=False, default=json_value).encode, json.dumps(name, ensure_ascii=False)
+    lines = []
+    for row, vector in zip(others, numbers.to_pylist(), strict=True):
+        start = encode(row)[:-1] + ", " if row else "{"
+        lines.append(f"{start}{key}: [{vector}]}}\n")
+    return "".join(lines).encode("utf-8", "surrogatepass")
+
+
+def json_value(value: Any) -> Any:
+    """A value that JSON does not have, such as a date, as a string."""
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
 
 INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column", "rows")
 ALL, NONE = "all", "none"

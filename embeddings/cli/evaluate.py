@@ -10,19 +10,18 @@ import click
 
 from embeddings.cli import evaluation_options, label_evaluation
 from embeddings.cli.command_classes import SectionedCommand
-from embeddings.cli.evaluation_rows import row
+from embeddings.cli.evaluation_options import row
 from embeddings.cli.options import FORCE, JSON, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval import Suite
-from embeddings.eval.measures.document_classification import Evaluable
-from embeddings.eval.statistics.item_scores import ItemScores
+from embeddings.eval.statistics.results import ItemScores
+from embeddings.eval.tasks.document_classification import Evaluable
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
 from embeddings.support.remote.address import without_credentials
-from embeddings.vectors.as_vectors import as_vectors
-from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import Vectors, as_vectors
 
 
 @click.command(

@@ -1,22 +1,41 @@
-"""Options that choose test sets: the settings of `embeddings.eval.Suite`."""
+"""Test sets as options, and results as rows, for the commands that evaluate."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from embeddings.cli.options import VECTOR_INPUT, dataset_option, option
 from embeddings.cli.output import note
-from embeddings.eval.datasets.dataset_files import is_installed
-from embeddings.eval.datasets.halves import HALVES
-from embeddings.eval.measures.text_vectors import POOLING
+from embeddings.eval import Result
 from embeddings.eval.suite import KINDS
+from embeddings.eval.tasks.pooled_texts import POOLING
+from embeddings.eval.test_sets import ALL, HALVES, is_installed
 from embeddings.settings import flag
 from embeddings.vectors.pooling import POOLS
 
+COLUMNS = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
+
+
+def row(result: Result, with_composed: bool) -> dict[str, Any]:
+    """A result as a row of the table."""
+    values = {**asdict(result), **labels(result)}
+    if result.reason is not None:
+        values["value"] = f"none: {result.reason}"
+    return {name: values[name] for name in (*COLUMNS, *["composed"] * with_composed)}
+
+
+def labels(result: Any) -> dict[str, str]:
+    """The set with its half, the section and the vocabulary limit of a result or comparison, as shown in tables."""
+    name = result.set if result.half == ALL else f"{result.set} ({result.half})"
+    words = f"first {result.restrict}" if result.restrict else "all"
+    return {"set": name, "section": result.section or "all", "words": words}
+
+
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}
-ALL = "all"
+ALL_WORDS = "all"
 METHODS = ["3cosadd", "3cosmul", "pairdirection"]
 SETTINGS = {
     "similarity": ("compose", "unknown", "half"),
@@ -49,7 +68,7 @@ class WordLimit(click.ParamType):  # type: ignore[type-arg]  # generic in some v
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The integer, or `all`."""
-        return ALL if value == ALL else click.IntRange(min=1).convert(value, param, ctx)
+        return ALL_WORDS if value == ALL_WORDS else click.IntRange(min=1).convert(value, param, ctx)
 
 
 def options() -> list[click.Parameter]:
@@ -165,5 +184,5 @@ def suite_settings(options: dict[str, Any], defaults: dict[str, Any]) -> dict[st
     if settings.pop("unknown", None) is not None:
         settings["compose"] = True
     if "restrict" in settings:
-        settings["restrict"] = [None if limit == ALL else limit for limit in settings["restrict"]]
+        settings["restrict"] = [None if limit == ALL_WORDS else limit for limit in settings["restrict"]]
     return settings

@@ -16,13 +16,12 @@ from embeddings.cli.progress_bar import ReadingBar
 from embeddings.models.loading import load, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.settings import flag
-from embeddings.support.extras import import_extra
-from embeddings.vectors.as_vectors import as_vectors
-from embeddings.vectors.vectors import Vectors
+from embeddings.support.imports import import_extra
+from embeddings.vectors.vectors import Vectors, as_vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
-    from embeddings.explorer.word_groups import WordGroups
+    from embeddings.explorer.word_map import WordGroups
 
 MAX_MAP_WORDS = 100_000
 CORPUS_OPTIONS = [
@@ -140,7 +139,7 @@ def read_corpus(corpus: str, source: Model | Vectors, settings: dict[str, Any], 
 
 def read_group_option(groups: str, vectors: Vectors) -> "int | WordGroups":
     """The number of clusters, or the groups in a file."""
-    from embeddings.explorer.word_groups import MAX_CLUSTERS, read_groups
+    from embeddings.explorer.word_map import MAX_CLUSTERS, read_groups
 
     if not groups.isdecimal():
         return read_groups(groups, vectors)

@@ -1,6 +1,7 @@
 """`embeddings export`: vectors in other formats."""
 
 import inspect
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,9 +9,9 @@ import click
 
 from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, option
 from embeddings.cli.output import note, print_json, quantity
-from embeddings.cli.output_paths import check_not_input
-from embeddings.cli.weights import Weights
-from embeddings.corpora.reading.compressed_files import open_decompressed
+from embeddings.cli.saving import check_not_input
+from embeddings.corpora.reading.compression import open_decompressed
+from embeddings.corpora.reading.sources import STANDARD_INPUT
 from embeddings.errors import FormatError
 from embeddings.models.loading import (
     has_classifier,
@@ -22,12 +23,68 @@ from embeddings.models.loading import (
 )
 from embeddings.support.remote.address import display_name
 from embeddings.vectors import format_dispatch
-from embeddings.vectors.file_validation import decode_words
+from embeddings.vectors.file_format import decode_words
 from embeddings.vectors.precision import rounding_error
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.models.classifier import Classifier
+    from embeddings.classifier.classifier import Classifier
+    from embeddings.models.model import Model
+    from embeddings.vectors.vectors import Vectors
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The values of the options; None where one is not used."""
+
+    weighting: str | None
+    constant: float | None
+    remove_components: int | None
+    pca: int | None
+    fit_on: str | None
+    text_column: str | None
+
+    @property
+    def changes_rows(self) -> bool:
+        """Whether rows change; refuses options that would have no effect.
+
+        Raises:
+            click.UsageError: an option requires another.
+        """
+        changes = self.weighting is not None or bool(self.remove_components) or self.pca is not None
+        for name in ("constant", "fit_on"):
+            if getattr(self, name) is not None and not changes:
+                raise click.UsageError(f"--{name.replace('_', '-')} requires --weighting")
+        if self.text_column is not None and self.fit_on is None:
+            raise click.UsageError("--text-column requires --fit-on")
+        if self.fit_on == STANDARD_INPUT:
+            raise click.UsageError("--fit-on requires a file")
+        return changes
+
+    def apply(self, source: "Vectors | Model") -> "Vectors":
+        """The vectors with weights and projection in their rows."""
+        from embeddings.models.weighted_vectors import weight_vectors
+
+        weighting: Any = self.weighting or "none"
+        return weight_vectors(
+            source, weighting, constant=self.constant, remove_components=self.remove_components or 0, pca=self.pca,
+            fit_on=None if self.fit_on is None else Path(self.fit_on), text_column=self.text_column,
+        )  # fmt: skip
+
+    @property
+    def note(self) -> str:
+        """What was done, for a model card."""
+        weighting = "no weights" if self.weighting in (None, "none") else f"{self.weighting} weights of words"
+        steps = [weighting]
+        if self.remove_components:
+            steps.append(f"the projection onto the first {self.remove_components} principal directions removed")
+        if self.pca:
+            steps.append(f"projected onto the next {self.pca} principal directions")
+        source = "the text given" if self.fit_on else "word counts"
+        return (
+            f"The rows contain: {', '.join(steps)} (learned from {source}). The plain mean of the words of a text is "
+            "the weighted mean up to a positive factor for each text, so do not weight words again."
+        )
 
 
 @click.command(

@@ -8,8 +8,7 @@ import click
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_settings, option
 from embeddings.cli.output import note, print_json
-from embeddings.indexes.index import build_index
-from embeddings.indexes.index_files import check_target
+from embeddings.indexes.index import build_index, check_target
 from embeddings.models.loading import load
 
 

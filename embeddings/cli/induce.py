@@ -7,23 +7,23 @@ from typing import Any
 
 import click
 
-from embeddings.analysis.context_map import (
+from embeddings.analysis.induced_vectors import (
+    CONTEXT_WEIGHTS,
     DEFAULT_MAX_WORDS,
     DEFAULT_MIN_COUNT,
+    ContextInducer,
     ContextMap,
+    Induced,
     check_map_target,
     fit_context_map,
 )
-from embeddings.analysis.context_means import CONTEXT_WEIGHTS
-from embeddings.analysis.induced_vectors import ContextInducer, Induced
 from embeddings.analysis.occurrences import MAX_WINDOW
 from embeddings.cli import corpus_options
 from embeddings.cli.explain import recorded_settings
 from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, is_given, option
 from embeddings.cli.output import note, print_rows, quantity
-from embeddings.cli.output_paths import check_not_input
 from embeddings.cli.progress_bar import Bar, ReadingBar
-from embeddings.cli.saving import save
+from embeddings.cli.saving import check_not_input, save
 from embeddings.corpora import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
@@ -33,8 +33,7 @@ from embeddings.settings import flag
 from embeddings.support.remote.address import display_name
 from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors import format_dispatch
-from embeddings.vectors.as_vectors import as_vectors
-from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import Vectors, as_vectors
 
 FIT_OPTIONS = ("window", "context_weights", "weighting", "min_count", "max_words", "ridge")
 MAP, MEAN = "a-la-carte", "mean"

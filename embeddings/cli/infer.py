@@ -9,12 +9,11 @@ import click
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, THREADS, LargeRange, option, seed
 from embeddings.cli.output import print_json, quantity
-from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import Bar, ReadingBar
-from embeddings.cli.saving import save
+from embeddings.cli.saving import check_outside_corpus, save
+from embeddings.compilation.compile_process import compiling
+from embeddings.compilation.compile_time import compile_time
 from embeddings.formats.build_vectors import check_words
-from embeddings.kernels.compile_process import compiling
-from embeddings.kernels.compile_time import compile_time
 from embeddings.models.document_vectors import document_names
 from embeddings.models.loading import load_concatenated
 from embeddings.support.remote.address import display_name

@@ -1,12 +1,169 @@
 """`embeddings info`: a description of a file or folder."""
 
+import codecs
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import click
 
-from embeddings.cli.inspection import describe
 from embeddings.cli.options import ALLOW_PICKLE, FORCE, JSON, option
 from embeddings.cli.output import note, print_json, print_pairs
+from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
+from embeddings.corpora.phrases import phrase_list
+from embeddings.corpora.reading.compression import file_compression, open_decompressed, read_head
+from embeddings.corpora.vocabulary import TOTAL
+from embeddings.formats.arrow_ipc import open_arrow
+from embeddings.formats.glove import count_trailing_numbers
+from embeddings.indexes.index import RECORD as INDEX
+from embeddings.indexes.index import read_record
+from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
+from embeddings.support import tensors
+from embeddings.support.local_paths import local_path
+from embeddings.support.system import size_on_disk
+from embeddings.training.checkpoints import find_checkpoints, summarize_checkpoints
+from embeddings.training.run_log import is_log, summarize_log
+from embeddings.vectors import format_dispatch
+
+MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
+BLOCK = 1 << 20
+STUDY = "study.json"  # of `embeddings tune`
+CONTEXT_MAP = "map.json"  # of `embeddings induce`
+CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
+
+
+def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
+    """Describe a file or folder: "what" it is, and its properties by name, as values that JSON can hold."""
+    place = local_path(path)
+    if os.path.isdir(place):
+        format_dispatch.sniff(place)  # reports a folder without read permission
+        return describe_folder(place, full=full, allow_pickle=allow_pickle)
+    start = read_head(place)
+    properties = {"size": place.stat().st_size, "compression": file_compression(place)}
+    name = format_dispatch.sniff(place)
+    if name is None or (name == "glove" and not starts_with_vector(start)):
+        return describe_other_file(place, start, properties, full=full)
+    return describe_vectors(place, name, properties, full=full, allow_pickle=allow_pickle)
+
+
+def describe_vectors(
+    path: Path, name: str, properties: dict[str, Any], *, full: bool, allow_pickle: bool
+) -> dict[str, Any]:
+    """The properties of a file or folder in a vector format."""
+    own = format_properties(path, name, full=full, allow_pickle=allow_pickle)
+    return {"what": own.pop("what", "vectors"), "format": name} | properties | own
+
+
+def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
+    """The properties of a saved model, index, map or corpus, of checkpoints, or of a format that writes folders."""
+    if (path / INDEX).is_file():
+        record = read_record(path)
+        keys = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
+        return {"what": "saved index", **{key: record.get(key) for key in keys}}
+    if (path / CONTEXT_MAP).is_file():
+        from embeddings.analysis.induced_vectors import ContextMap  # imports numba
+
+        context_map = ContextMap.load(path)
+        fields = {name: value for name, value in vars(context_map).items() if name != "matrix"}
+        return {"what": "map of contexts", "dim": len(context_map.matrix), **fields}
+    if (path / STUDY).is_file():
+        from embeddings.eval.tuning.study_folder import StudyFolder  # imports numba
+
+        folder = StudyFolder.open(path)
+        return {"what": "search for settings", "trials": folder.count_trials(), **folder.study}
+    if checkpoints := find_checkpoints(path):
+        return {"what": "checkpoints of a run"} | summarize_checkpoints(checkpoints)
+    if not (path / MODEL_JSON).is_file() and (name := format_dispatch.sniff(path)):
+        return describe_vectors(path, name, {"size": size_on_disk(path)}, full=full, allow_pickle=allow_pickle)
+    if (path / META).is_file():
+        meta = read_meta(path)
+        return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key not in TECHNICAL}}
+    description, tables = read_model_json(path), tensors.load(path / TENSORS)
+    words, total = vocabulary_size(path / VOCABULARY)
+    main = tables.get(VECTORS, tables.get(INPUTS))
+    return {
+        "what": "saved model",
+        "format": "embeddings model",
+        "model": description["model"],
+        "words": words,
+        "dim": None if main is None else main.shape[-1],
+        "corpus_tokens": total,
+        "tables": {name: list(table.shape) for name, table in tables.items()},
+        "settings": description["settings"],
+        "record": description["record"],
+        "packages": description["packages"],
+    }
+
+
+def vocabulary_size(path: Path) -> tuple[int, int | None]:
+    """The number of words in a vocabulary file, and of tokens in its corpus."""
+    with open_arrow(path) as batches:
+        words = sum(batches.get_batch(number).num_rows for number in range(batches.num_record_batches))
+        total = (batches.schema.metadata or {}).get(TOTAL, b"")
+    return words, int(total) if total.isdigit() else None
+
+
+def format_properties(path: Path, name: str, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
+    """The properties that a format reads from a file; with `full`, every vector is read and checked."""
+    format = format_dispatch.load_format(name)
+    properties = format.describe(path)
+    if "what" in properties:
+        return properties
+    if "columns" in properties:
+        columns = set(properties["columns"])
+        return {"what": "vocabulary" if {"word", "count"} <= columns else "table without vectors"} | properties
+    if full and (allow_pickle or not properties.get("pickle")):
+        vectors = format.read(path, allow_pickle=allow_pickle)
+        properties |= {"words": len(vectors), "dim": vectors.dim, "counts": vectors.counts is not None, "checked": True}
+        properties["first_words"] = vectors.words
+    if "first_words" in properties:
+        properties["first_words"] = [word[:MAX_LENGTH] for word in properties["first_words"][:MAX_WORDS]]
+    if properties.get("pickle") and not str(properties["holds"]).startswith("gensim."):
+        properties["what"] = "pickle"
+    return properties
+
+
+def describe_other_file(path: Path, start: bytes, properties: dict[str, Any], *, full: bool) -> dict[str, Any]:
+    """The properties of a training log, a phrase list, a text or an unknown file that starts with these bytes."""
+    if is_log(start) and properties["compression"] is None:
+        return {"what": "log of a run"} | properties | summarize_log(path, full=full)
+    if phrase_list.is_phrase_file(start) and properties["compression"] is None:
+        phrases = {"phrases": len(phrase_list.read_phrases(path))} if full else {}
+        return {"what": "list of phrases"} | properties | text_properties(path, start, full=full) | phrases
+    if not start:
+        return {"what": "empty file"} | properties
+    if is_text(start):
+        return {"what": "text"} | properties | text_properties(path, start, full=full)
+    if not set(start) & CONTROLS:
+        return {"what": "text", "encoding": "not UTF-8"} | properties | text_properties(path, start, full=full)
+    return {"what": "unknown binary file"} | properties | {"first_bytes": start[:16].hex(" ")}
+
+
+def starts_with_vector(start: bytes) -> bool:
+    """Whether the first line has at least two numbers after a word."""
+    return count_trailing_numbers(start.split(b"\n", 1)[0]) >= 2
+
+
+def is_text(start: bytes) -> bool:
+    """Whether bytes are UTF-8 text; a character may be cut off at the end."""
+    with suppress(UnicodeDecodeError):
+        return bool(codecs.utf_8_decode(start)[0]) and b"\0" not in start
+    return False
+
+
+def text_properties(path: Path, start: bytes, *, full: bool) -> dict[str, Any]:
+    """The first line, and with `full` the number of lines and bytes."""
+    line = start.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
+    properties: dict[str, Any] = {"first_line": line if len(line) <= MAX_LENGTH else line[: MAX_LENGTH - 1] + "…"}
+    if full:
+        lines = size = 0
+        end = b"\n"
+        with open_decompressed(path) as stream:
+            while block := stream.read(BLOCK):
+                lines, size, end = lines + block.count(b"\n"), size + len(block), block[-1:]
+        properties |= {"lines": lines + (end != b"\n"), "bytes": size}
+    return properties
 
 
 @click.command(
@@ -27,7 +184,7 @@ def command(path: str, full: bool, allow_pickle: bool, curve: str | None, force:
     list, or text, compressed or not. Without --full, only the start of a file (and the end of a log) is read.
     """
     if curve is not None:
-        from embeddings.training.loss_curve import draw_loss_curve
+        from embeddings.training.run_log import draw_loss_curve
 
         draw_loss_curve(path, curve, force=force)
         if as_json:

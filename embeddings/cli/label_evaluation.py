@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import corpus_options, label_options
-from embeddings.cli.evaluation_rows import row
+from embeddings.cli import corpus_options
+from embeddings.cli.evaluation_options import row
 from embeddings.cli.options import THREADS, is_given, option
 from embeddings.cli.output import note, print_json, print_rows, quantity
 from embeddings.cli.progress_bar import Bar
@@ -17,7 +17,7 @@ from embeddings.settings import flag
 
 if TYPE_CHECKING:
     from embeddings.eval import Comparison
-    from embeddings.eval.measures.label_scores import LabelScores
+    from embeddings.eval.tasks.label_scores import LabelScores
 
 SECTION = ("labels", "k", "threshold", "metrics", "label_prefix", "label_separator", "encoding", "threads")
 SHARED = ("text_column", "label_column", "half")  # with test sets of vectors
@@ -34,8 +34,8 @@ def options() -> list[click.Parameter]:
             "FILE",
             multiple=True,
         ),
-        *label_options.prediction_options(),
-        *(one for one in label_options.format_options() if one.name not in SHARED),
+        *corpus_options.prediction_options(),
+        *(one for one in corpus_options.format_options() if one.name not in SHARED),
         *(one for one in corpus_options.file_options() if one.name == "encoding"),
         THREADS,
     ]
@@ -95,7 +95,7 @@ def evaluate_classifiers(
 
 def check_metrics(metrics: Sequence[str], prefix: str) -> None:
     """Refuse unknown metrics before anything is read."""
-    from embeddings.eval.measures.label_metrics import LabelMetric
+    from embeddings.eval.tasks.label_scores import LabelMetric
 
     for metric in metrics:
         LabelMetric.parse(metric, prefix)
@@ -105,7 +105,7 @@ def compare_classifiers(
     models: Sequence[str], labels: Sequence[str], *, errors: str, **settings: Any
 ) -> list["Comparison"]:
     """Paired tests of each pair of models on each file, of which each model is scored once."""
-    from embeddings.eval.measures.label_comparison import compare_labels
+    from embeddings.eval.tasks.label_scores import compare_labels
 
     with Bar(False, "predicting") as bar:
         scores = [list(label_scores([model], labels, bar, errors=errors, **settings)) for model in models]
@@ -117,8 +117,8 @@ def label_scores(
     models: Sequence[str], labels: Sequence[str], bar: Bar, *, errors: str, half: str | None, **settings: Any
 ) -> Iterator["LabelScores"]:
     """Score each model on each file."""
-    from embeddings.eval.classifier_evaluation import evaluate_classifier
-    from embeddings.eval.datasets.halves import ALL
+    from embeddings.eval.evaluation import evaluate_classifier
+    from embeddings.eval.test_sets import ALL
 
     def report(done: int, total: int | None) -> None:
         bar.update(done, total, f"{done / 1e6:,.0f} MB")
@@ -147,7 +147,7 @@ def score_rows(
 
 def confusion_rows(scores: "LabelScores") -> Iterator[dict[str, Any]]:
     """The most frequent confusions, as shares of the texts with a label."""
-    from embeddings.eval.measures.label_scores import CONFUSION
+    from embeddings.eval.tasks.label_scores import CONFUSION
 
     _, actual, _ = scores.label_counts(scores.predictions)
     texts = dict(zip(scores.predictions.names, actual.tolist(), strict=True))

@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.confidence import CONFIDENCE, neighbour_row
-from embeddings.cli.options import ALLOW_FAISS, JSON, SEARCH, VECTOR_INPUT, option
+from embeddings.cli.options import ALLOW_FAISS, CONFIDENCE, JSON, SEARCH, VECTOR_INPUT, neighbour_row, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_lookups
 from embeddings.indexes.index_spec import as_index

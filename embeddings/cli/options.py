@@ -3,11 +3,15 @@
 import dataclasses
 import re
 import typing
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from embeddings.settings import field_types, flag, split_optional
+
+if TYPE_CHECKING:
+    from embeddings.analysis.confidence import ConfidentNeighbour, ConfidentSimilarity
+
 
 ALIASES = {  # names of word2vec, gensim and fastText with the same meaning
     "learning_rate": ("--lr", "--alpha", "--rate"),
@@ -106,3 +110,29 @@ def is_given(name: str) -> bool:
     """Whether the user set an option of the current command, on the command line or in a configuration file."""
     source = click.get_current_context().get_parameter_source(name)
     return source not in (None, click.core.ParameterSource.DEFAULT)
+
+
+CONFIDENCE = option(
+    "--confidence",
+    "Show how certain the results are, by the trainings that `embeddings stability` saved in FOLDER.",
+    "FOLDER",
+)
+
+
+def spread(one: "ConfidentSimilarity") -> dict[str, Any]:
+    """The interval of a cosine and its standard deviations, as columns."""
+    return {"low": one.low, "high": one.high, "data_sd": one.data_sd, "seed_sd": one.seed_sd}
+
+
+def neighbour_row(one: "ConfidentNeighbour", names: tuple[str, str]) -> dict[str, Any]:
+    """A neighbour or an answer with its intervals; the columns of the word and its cosine have these names."""
+    ranks = {"in_top": one.in_top, "rank_low": one.rank_low, "rank_high": one.rank_high}
+    values = spread(one.similarity)
+    interval = {name: values.pop(name) for name in ("low", "high")}
+    return {
+        names[0]: one.neighbour,
+        names[1]: one.similarity.cosine,
+        **interval,
+        **ranks,
+        **values,
+    }

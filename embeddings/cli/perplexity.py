@@ -52,7 +52,7 @@ def command(
     The model predicts each known word from those before it on its line. Words outside the vocabulary are dropped from
     both texts first. With --vocabulary MODEL the words are those of a trained model.
     """
-    from embeddings.eval.measures.kneser_ney import ngram_perplexity
+    from embeddings.eval.tasks.kneser_ney import ngram_perplexity
 
     for name in ("min_count", "max_vocab"):
         if vocabulary is not None and is_given(name):

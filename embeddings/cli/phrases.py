@@ -7,8 +7,8 @@ import click
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, from_settings, option
 from embeddings.cli.output import print_rows, quantity
-from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import ReadingBar
+from embeddings.cli.saving import check_outside_corpus
 from embeddings.corpora import Corpus
 from embeddings.corpora.phrases.detection import Phrases
 from embeddings.support.files import check_file

@@ -149,11 +149,11 @@ class TrainingBar(Bar):
 
     def summarize(self, model: "Model", out: str) -> None:
         """Report the result of training."""
-        from embeddings.cli.output_paths import keeps_classifier
+        from embeddings.cli.saving import keeps_classifier
         from embeddings.models.model_files import INPUTS
         from embeddings.training.progress import loss_name
         from embeddings.training.result import AVERAGE  # which imports numba
-        from embeddings.training.run_log_reader import HELD_OUT_LOSS
+        from embeddings.training.run_log import HELD_OUT_LOSS
 
         record, vectors = model.record, model.vectors
         if (stopping := record.get("early_stopping")) is not None:

@@ -7,8 +7,8 @@ import click
 
 from embeddings.cli.options import ENCODING_ERRORS, OUTPUT, THREADS, option, seed
 from embeddings.cli.output import print_json
-from embeddings.cli.output_paths import check_not_input
 from embeddings.cli.progress_bar import Bar, TrainingBar
+from embeddings.cli.saving import check_not_input
 from embeddings.models.loading import load_classifier
 from embeddings.settings import flag
 from embeddings.support.files import check_file
@@ -16,7 +16,7 @@ from embeddings.support.local_paths import local_path
 from embeddings.support.system import size_on_disk
 
 if TYPE_CHECKING:
-    from embeddings.models.classifier import Classifier
+    from embeddings.classifier.classifier import Classifier
 
 RETRAINING = ("epochs", "learning_rate")
 
@@ -99,7 +99,7 @@ def precision(
     """The share of labelled texts whose most probable label is right; None without texts."""
     if test is None:
         return None
-    from embeddings.eval.classifier_evaluation import evaluate_classifier
+    from embeddings.eval.evaluation import evaluate_classifier
 
     def report(done: int, total: int | None) -> None:
         bar.update(done, total, f"{done / 1e6:,.0f} MB")

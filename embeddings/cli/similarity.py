@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.confidence import CONFIDENCE, spread
-from embeddings.cli.options import JSON, VECTOR_INPUT
+from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, spread
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_lookups
 from embeddings.models.loading import load

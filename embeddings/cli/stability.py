@@ -21,9 +21,8 @@ from embeddings.analysis.replicates import (
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, THREADS, option, seed
 from embeddings.cli.output import note, print_json, quantity
-from embeddings.cli.output_paths import check_outside_corpus, is_vector_file
 from embeddings.cli.progress_bar import Bar, ReadingBar
-from embeddings.cli.saving import save
+from embeddings.cli.saving import check_outside_corpus, is_vector_file, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.corpora import Corpus
 from embeddings.models.loading import load_model

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import autotune, corpus_options, init_options, output_paths, run_options, stability
+from embeddings.cli import corpus_options, run_options, saving, stability, tune
 from embeddings.cli.command_classes import PluginGroup, SectionedCommand
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
@@ -14,14 +14,14 @@ from embeddings.cli.output import note, print_json
 from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
+from embeddings.compilation.compile_process import compiling
+from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora import Corpus
 from embeddings.kernels.bus_error import report_bus_errors
-from embeddings.kernels.compile_process import compiling
-from embeddings.kernels.compile_time import compile_time
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.settings import flag
-from embeddings.support.jsonable import to_jsonable
+from embeddings.support.records import to_jsonable
 from embeddings.training.compile_ahead import training_work
 from embeddings.training.result import Interrupted, add_compile_seconds
 from embeddings.training.run_options import RunOptions
@@ -39,7 +39,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
     text = corpus_options.trainer_text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
-    run = [*init_options.options(trainer), *run_options.options(trainer), *stability.train_options(trainer)]
+    run = [*run_options.init_options(trainer), *run_options.options(trainer), *stability.train_options(trainer)]
     common = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "A model folder, or a vector file (.bin, .txt, .kv, .npy, ...).", "PATH", required=True),
@@ -48,7 +48,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         CONFIG_OPTION,
         *OUTPUT,
     ]
-    search = autotune.options(trainer)
+    search = tune.autotune_options(trainer)
     shared = [*common, *text, *run, *search]
     names = [str(parameter.name) for parameter in shared]
 
@@ -75,16 +75,16 @@ def train_or_search(trainer: type[Trainer], settings: dict[str, Any], options: d
     """Train with these settings, or with the best ones that a search finds, and train on resamples if requested."""
     check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
     if options.get("init") is not None and "dim" in settings and not is_given("dim"):
-        options["init"] = init_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
-        settings["dim"] = init_options.default_dim(options["init"], options.get("init_mode"), settings["dim"])
-    search = {name: options.pop(name, None) for name in autotune.NAMES}
-    resamples, is_search = options.pop("resamples", None), autotune.is_requested(search)
+        options["init"] = run_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
+        settings["dim"] = run_options.default_dim(options["init"], options.get("init_mode"), settings["dim"])
+    search = {name: options.pop(name, None) for name in tune.NAMES}
+    resamples, is_search = options.pop("resamples", None), tune.is_requested(search)
     if resamples is not None:
         if is_search:
             raise click.UsageError("--resamples cannot be combined with a search for settings")
         stability.check_train_options(options)
     if is_search:
-        autotune.train_best(trainer(**settings), search, **options)
+        tune.train_best(trainer(**settings), search, **options)
     else:
         train(trainer(**settings), **options)
     if resamples is not None:
@@ -109,16 +109,16 @@ def train(
     """Train and save; an interrupted run is saved too."""
     report_bus_errors()
     run = {name: options.pop(name, default) for name, default in run_options.DEFAULTS.items()}
-    init = {name: options.pop(name, default) for name, default in init_options.DEFAULTS.items()}
+    init = {name: options.pop(name, default) for name, default in run_options.INIT_DEFAULTS.items()}
     if options.get("phrases") is None and init["continued"] is not None:
         options["phrases"] = continued_corpus_settings(init["continued"]).get("phrases")
-    run["init"] = init_options.run_arguments(**init)
+    run["init"] = run_options.run_arguments(**init)
     replace = force or (run["resume"] and run_options.is_saved_by_interrupted_run(out))
     write = model_writer(out, replace, is_classifier=settings.reads_labels)
     if not quiet:
         report_missing_parts(settings, out)
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
-    output_paths.check_training_outputs(out, run["log"], text)
+    saving.check_training_outputs(out, run["log"], text)
     bar = TrainingBar(quiet)
     how = run_options.run_options_for(out, settings, bar.report, force=force, labels=text.labels, **run)
     run_options.check_resumed_run(how, settings, threads, seed)
@@ -175,9 +175,9 @@ def report_end(model: Model, how: RunOptions, bar: TrainingBar, out: str) -> Non
 
 def report_missing_parts(settings: Trainer, out: str) -> None:
     """Report which parts of the model a vector file does not contain."""
-    if not output_paths.is_vector_file(out):
+    if not saving.is_vector_file(out):
         return
-    if settings.reads_labels and not output_paths.keeps_classifier(out):
+    if settings.reads_labels and not saving.keeps_classifier(out):
         note(f"{out} will contain word vectors only; save a folder, or a .bin file for fastText, to predict labels")
     elif settings.inferencer is not None:
         note(f"{out} will contain word vectors only; save a folder to keep document vectors and infer new ones")
@@ -216,7 +216,7 @@ class TrainerGroup(PluginGroup):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, after adding the name of the trainer if it is omitted."""
-        return super().parse_args(ctx, init_options.add_trainer_name(args))
+        return super().parse_args(ctx, run_options.add_trainer_name(args))
 
 
 command = TrainerGroup("train", "trainer", trainer_command, help="Train vectors on text with one of these trainers.")

@@ -7,10 +7,10 @@ import click
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, option
 from embeddings.cli.output import print_rows
-from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import ReadingBar
+from embeddings.cli.saving import check_outside_corpus
 from embeddings.corpora import Corpus
-from embeddings.corpora.vocabulary_files import check_vocabulary_path, read_vocabulary_file, write_vocabulary_file
+from embeddings.corpora.vocabulary import check_vocabulary_path, read_vocabulary_file, write_vocabulary_file
 
 
 @click.command(

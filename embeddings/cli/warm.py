@@ -25,7 +25,7 @@ def command(trainers: tuple[str, ...], as_list: bool, quiet: bool, as_json: bool
     cached in EMBEDDINGS_CACHE. Machines with the same processor, Python, numba and sources reuse it, wherever they are
     installed; others recompile.
     """
-    from embeddings.kernels.compile_monitor import missing_cache
+    from embeddings.compilation.compile_monitor import missing_cache
     from embeddings.training.precompile import compiled_parts, precompile, trainable
 
     if as_list and trainers:

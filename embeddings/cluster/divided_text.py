@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
+from embeddings.cluster.distributed_text import CountedWords, SentText, description_of, read_only
 from embeddings.cluster.ray_runtime import explained
-from embeddings.cluster.shared_text import SentText, description_of, read_only
-from embeddings.cluster.text_piece import CountedWords
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.file_ranges import divide_files

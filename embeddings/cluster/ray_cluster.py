@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from embeddings.cluster.cluster_options import ClusterOptions
+from embeddings.cluster.cluster_task import ClusterOptions
 from embeddings.cluster.cluster_training import train_on_cluster
 from embeddings.models.model import Model
 from embeddings.training.progress import Report

@@ -13,12 +13,11 @@ import numpy as np
 from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.row_exchange import Changes, MergedRows, RowExchange
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.models.parameters import Arrays, copy_into
+from embeddings.models.table import Arrays, copy_into
 from embeddings.training.corpus_share import CorpusShare, ShareOfStream
-from embeddings.training.hogwild import run_threads
 from embeddings.training.progress import Tally
 from embeddings.training.replica_tables import ReplicaTables
-from embeddings.training.worker import Worker
+from embeddings.training.worker import Worker, run_threads
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class ShareProgress:
 
 
 @dataclass(frozen=True)
-class Report:
+class ReplicaReport:
     """What a worker reports after an interval: the progress of its shares by number, seconds of learning, and memory.
 
     Arguments:
@@ -129,7 +128,7 @@ class ReplicaHost:
             self.exchange.set_merged([self.exchange.merged_rows(), *parts])
         self.version = version
 
-    def learn(self, epochs: int, share: float | None, learning_rate_factor: float) -> Report:
+    def learn(self, epochs: int, share: float | None, learning_rate_factor: float) -> ReplicaReport:
         """Learn until the epochs are complete, or this share of training is done."""
         started = perf_counter()
         self.tally.learning_rate_factor = learning_rate_factor
@@ -141,7 +140,7 @@ class ReplicaHost:
 
         run_threads(work, threads, lambda: False)
         seconds = perf_counter() - started
-        return Report(self.progress(), seconds, peak_memory(), self.base_memory, memory_of("RssShmem"))
+        return ReplicaReport(self.progress(), seconds, peak_memory(), self.base_memory, memory_of("RssShmem"))
 
     def progress(self) -> dict[int, ShareProgress]:
         """The progress of all shares; the arrays are copies."""

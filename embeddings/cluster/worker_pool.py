@@ -3,21 +3,140 @@
 Between two merges nothing depends on time. A worker that dies, or that others waited for too long, is replaced by one
 that starts from the merged tables of another worker and from the progress at the last merge, and repeats the interval:
 the result is the same bytes as without the failure.
+
+An interval is the time from where workers begin to learn to where they can go on from the merged tables. Waiting is
+what workers wait, on average, until the slowest one has learned; merging is the rest, in which no worker learns:
+finding, sending, merging and taking over rows, and messages.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from statistics import fmean
 from time import perf_counter
 from typing import Any
 
-from embeddings.cluster.cluster_options import ClusterError
-from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.exchange_statistics import ExchangeStatistics
-from embeddings.cluster.failure_counts import FailureCounts
-from embeddings.cluster.ray_runtime import ADVICE, check_running, explained, get, is_loss, is_lost_object, wait_for
-from embeddings.cluster.replica_host import MergedTables, Report, ShareProgress
-from embeddings.cluster.shared_text import SentText
-from embeddings.models.parameters import Arrays
+import numpy as np
+
+from embeddings.cluster.cluster_task import ClusterError, ClusterTask
+from embeddings.cluster.distributed_text import SentText
+from embeddings.cluster.ray_runtime import (
+    ADVICE,
+    check_running,
+    explained,
+    get,
+    is_loss,
+    is_lost_object,
+    one_line,
+    wait_for,
+)
+from embeddings.cluster.replica_host import MergedTables, ReplicaReport, ShareProgress
+from embeddings.models.table import Arrays
+from embeddings.support.logs import log, notice
+
+
+class ExchangeStatistics:
+    """Counts of a run; a worker that is replaced counts on."""
+
+    def __init__(self, workers: int) -> None:
+        self.words, self.seconds = np.zeros(workers), np.zeros(workers)  # of learning, by worker
+        self.total = self.merging = self.waiting = 0.0  # seconds of the run
+        self.sent_bytes = self.merges = self.peak_memory = self.base_memory = self.store_memory = 0
+        self.replaced: list[int] = []  # workers, in order
+
+    def add_interval(
+        self, reports: Mapping[int, ReplicaReport], before: Mapping[int, ShareProgress], seconds: float
+    ) -> None:
+        """Add an interval until all reports arrived after these seconds."""
+        learning = [report.seconds for report in reports.values()]
+        self.total += seconds
+        self.merging += seconds - max(learning)
+        self.waiting += max(learning) - fmean(learning)
+        for number, report in reports.items():
+            self.sent_bytes += report.sent
+            self.seconds[number] += report.seconds
+            self.peak_memory = max(self.peak_memory, report.memory)
+            self.base_memory = max(self.base_memory, report.base_memory)
+            self.store_memory = max(self.store_memory, report.store_memory)
+            self.words[number] += sum(one.words - before[share].words for share, one in report.progress.items())
+
+    def add_merge(self, seconds: float) -> None:
+        """Add a merge, and the rest of the interval."""
+        self.merges += 1
+        self.total += seconds
+        self.merging += seconds
+
+    @property
+    def merge_share(self) -> float:
+        """The share of time that merging takes."""
+        return self.merging / self.total if self.total else 0.0
+
+    @property
+    def waiting_share(self) -> float:
+        """The share of their time that workers wait for slower ones."""
+        return self.waiting / self.total if self.total else 0.0
+
+    @property
+    def speeds(self) -> list[float]:
+        """Words per second of learning, by worker."""
+        return (self.words / np.maximum(self.seconds, 1e-9)).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def line(self) -> str:
+        """A summary for progress displays."""
+        if not self.merges:
+            return ""
+        slowest = int(np.argmin(self.speeds))
+        return (
+            f"merging {100 * self.merge_share:.0f} %, waiting {100 * self.waiting_share:.0f} %, "
+            f"slowest worker {slowest}: {self.speeds[slowest] / 1e6:.2f} M/s"
+        )
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The statistics as JSON values."""
+        return {
+            "words_per_second_by_worker": [round(speed) for speed in self.speeds],
+            "merge_share": round(self.merge_share, 4),
+            "waiting_share": round(self.waiting_share, 4),
+            "merge_seconds": round(self.merging, 4),
+            "merges": self.merges,
+            "exchanged_bytes": self.sent_bytes,
+            "peak_memory_bytes": self.peak_memory,
+            "base_memory_bytes": self.base_memory,
+            "store_memory_bytes": self.store_memory,
+            "replaced_workers": self.replaced,
+        }
+
+
+MAX_FAILURES = 3  # of a worker in one interval
+
+
+class FailureCounts:
+    """The failures of each worker in one interval."""
+
+    def __init__(self, statistics: ExchangeStatistics) -> None:
+        self.statistics = statistics
+        self.by_worker: dict[int, int] = {}
+
+    def clear(self) -> None:
+        """Begin an interval."""
+        self.by_worker = {}
+
+    def count(self, number: int, error: BaseException, *, is_replaced: bool = True) -> None:
+        """Report a failure; raises ClusterError if there were too many."""
+        self.by_worker[number] = self.by_worker.get(number, 0) + 1
+        reason = one_line(error)
+        if self.by_worker[number] > MAX_FAILURES:
+            raise ClusterError(
+                f"worker {number} failed {self.by_worker[number]} times in one interval: {reason:.200}; {ADVICE}"
+            )
+        if not is_replaced:
+            notice(f"rows that worker {number} needs were lost from the object store; they are sent again")
+            return
+        self.statistics.replaced.append(number)
+        notice(f"worker {number} was lost ({type(error).__name__}); a new one repeats its words since the last merge")
+        log.info("worker %s was lost: %s", number, reason)
+
 
 CLOSE_SECONDS = 5.0
 
@@ -45,7 +164,7 @@ class WorkerPool:
         self.progress: Progress = {}  # at the last merge
         self.learned: dict[int, list[Any]] = {}  # references to the changes since then, by worker
         self.merging: tuple[dict[int, Any], list[Any]] | None = None  # what `send_merge` returned, if it is valid
-        self.reports: dict[int, Report] = {}
+        self.reports: dict[int, ReplicaReport] = {}
         self.interval: tuple[int, float | None, float] = (0, None, 1.0)  # arguments of `learn`
         self.starting: set[int] = set()  # workers that are new processes, which have no text yet
         self.failures = FailureCounts(self.statistics)
@@ -120,7 +239,11 @@ class WorkerPool:
         return results, failures
 
     def learn(
-        self, epochs: int, share: float | None, learning_rate_factor: float, arrived: Callable[[int, Report], None]
+        self,
+        epochs: int,
+        share: float | None,
+        learning_rate_factor: float,
+        arrived: Callable[[int, ReplicaReport], None],
     ) -> None:
         """Let all workers learn an interval; arguments as `ReplicaHost.learn`.
 
@@ -134,7 +257,7 @@ class WorkerPool:
         self.learn_on(range(len(self.actors)), arrived)
         self.statistics.add_interval(self.reports, self.progress, perf_counter() - started)
 
-    def learn_on(self, numbers: Iterable[int], arrived: Callable[[int, Report], None] | None = None) -> None:
+    def learn_on(self, numbers: Iterable[int], arrived: Callable[[int, ReplicaReport], None] | None = None) -> None:
         """Let some workers learn the interval; those that are lost are replaced."""
         missing = [*numbers]
         while missing:

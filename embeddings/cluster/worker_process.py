@@ -10,15 +10,14 @@ from typing import Any
 
 from embeddings import registry
 from embeddings.cluster.cluster_task import ClusterTask
+from embeddings.cluster.distributed_text import CountedWords, Fragment, SentText, TextPiece, merge_counted
 from embeddings.cluster.replica_host import MergedTables, ReplicaHost, ShareProgress
 from embeddings.cluster.row_exchange import MergedRows
-from embeddings.cluster.shared_text import SentText
-from embeddings.cluster.text_piece import CountedWords, Fragment, TextPiece, merge_counted
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.sources import File
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.models.package_versions import package_versions
-from embeddings.models.parameters import Arrays
+from embeddings.models.model_files import package_versions
+from embeddings.models.table import Arrays
 from embeddings.support.system import free_memory
 
 

@@ -1,15 +1,17 @@
 """Answers to the questions of the page, as values that JSON can hold."""
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from embeddings.analysis import concordance, explain
 from embeddings.analysis.replicates import Replicates
 from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.explorer.completion_index import CompletionIndex
 from embeddings.explorer.request_parameters import Choice, Integer, Parameter, Text
 from embeddings.explorer.word_map import WordMap
 from embeddings.models.model import Model
@@ -17,6 +19,37 @@ from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
+
+
+class CompletionIndex:
+    """Finds words by their beginning, whatever their case, by binary search among the sorted words.
+
+    >>> CompletionIndex(["the", "Paris", "party", "park"]).complete("pa", 2)
+    ['Paris', 'party']
+
+    Arguments:
+        words: the most frequent first.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        folded = [word.casefold() for word in words]
+        order = sorted(range(len(folded)), key=folded.__getitem__)
+        self.words = words
+        self.keys = [folded[row] for row in order]
+        self.rows = np.array(order, np.int64)
+
+    def complete(self, prefix: str, limit: int) -> list[str]:
+        """At most `limit` words that begin with `prefix`, the most frequent first; none for an empty prefix."""
+        key = prefix.casefold()
+        if not key:
+            return []
+        start = bisect_left(self.keys, key)
+        stop = bisect_right(self.keys, key, lo=start, key=lambda word: word[: len(key)])
+        rows = self.rows[start:stop]
+        if len(rows) > limit:
+            rows = np.partition(rows, limit - 1)[:limit]
+        return [self.words[row] for row in np.sort(rows).tolist()]
+
 
 MAX_TOP, MAX_LINES, MAX_SHARED = 100, 100, 1000
 WORD = Text()

@@ -1,15 +1,197 @@
 """The map of words: points in two dimensions and groups, computed in the background."""
 
+import hashlib
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from embeddings.errors import EmbeddingsError
-from embeddings.explorer.projection import Points, Projection, project
-from embeddings.explorer.word_groups import NO_GROUP, WordGroups, cluster
+from embeddings.errors import EmbeddingsError, FormatError, SettingError
+from embeddings.support.cache_folder import cache_folder
+from embeddings.support.files import atomic_write
+from embeddings.support.imports import import_extra
 from embeddings.support.logs import log
 from embeddings.vectors.vectors import Vectors
+
+MAX_CLUSTERS, MAX_GROUPS = 100, 1000
+NAME_WORDS = 3  # of a cluster, which name it: those of its most frequent words that are nearest to its centre
+NAME_SHARE = 0.05  # of the words of a cluster, which count as its most frequent ones
+NO_GROUP = -1
+
+
+@dataclass(frozen=True)
+class WordGroups:
+    """The groups of the first words.
+
+    names: of the groups, the largest first. numbers: int32 (words,), the group of each word, -1 for none.
+    """
+
+    names: list[str]
+    numbers: NDArray[np.int32]
+
+
+def cluster(units: NDArray[np.float32], words: Sequence[str], clusters: int, seed: int) -> WordGroups:
+    """Clusters of unit vectors (words, dim) by k-means, each named after frequent words near its centre."""
+    from sklearn.cluster import MiniBatchKMeans
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1), warnings.catch_warnings():  # sums of several threads differ from run to run
+        warnings.simplefilter("ignore")  # of clusters without words, if words share a vector
+        model = MiniBatchKMeans(min(clusters, len(units)), random_state=seed % 2**32, n_init=3, batch_size=4096)
+        model.fit(units)
+    names = []
+    for number, centre in enumerate(model.cluster_centers_):
+        rows = np.flatnonzero(model.labels_ == number)
+        rows = rows[: max(10, int(NAME_SHARE * len(rows)))]
+        nearest = rows[np.argsort(-(units[rows] @ centre.astype(np.float32)), kind="stable")[:NAME_WORDS]]
+        names.append(", ".join(words[row] for row in nearest))
+    return ordered(names, model.labels_.astype(np.int32))
+
+
+def read_groups(path: str | os.PathLike[str], vectors: Vectors) -> WordGroups:
+    """The groups in a file with a word and its group on each line, separated by a tab; other words have none.
+
+    Raises:
+        FormatError: the file cannot be read, a line does not have this form, or none of its words has a vector.
+        SettingError: there are more than 1,000 groups.
+    """
+    numbers: dict[str, int] = {}
+    groups = np.full(len(vectors), NO_GROUP, np.int32)
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    for number, line in enumerate(lines, 1):
+        word, tab, name = line.partition("\t")
+        if line and not (tab and name.strip()):
+            raise FormatError(f"{path}, line {number}: expected a word, a tab and its group, got {line!r:.60}")
+        row = vectors.find(word) if line else None
+        if row is not None:
+            groups[row] = numbers.setdefault(name.strip(), len(numbers))
+    if not numbers:
+        raise FormatError(f"no word of {path} has a vector")
+    if len(numbers) > MAX_GROUPS:
+        raise SettingError(f"{path} has {len(numbers):,} groups, but at most {MAX_GROUPS:,} can be shown")
+    return ordered(list(numbers), groups)
+
+
+def ordered(names: list[str], numbers: NDArray[np.int32]) -> WordGroups:
+    """Groups numbered by size, the largest first; empty ones are left out."""
+    sizes = np.bincount(numbers[numbers != NO_GROUP], minlength=len(names))
+    order = np.argsort(-sizes, kind="stable")
+    ranks = np.append(np.argsort(order, kind="stable"), NO_GROUP)
+    names = [names[number] for number in order[: np.count_nonzero(sizes)]]
+    return WordGroups(names, ranks[numbers].astype(np.int32))
+
+
+Projection = Literal["tsne", "pca"]
+Points = NDArray[np.float32]
+Progress = Callable[[Points, float], object]  # takes the points so far (words, 2) and the share that is done
+
+COMPONENTS = 50  # principal components that t-SNE sees
+PERPLEXITY = 30
+MIN_WORDS = 10  # fewer are shown by their principal components
+STEPS_OF_EXAGGERATION, STEPS, REPORT_STEPS = 250, 500, 10
+MAX_CACHED = 50  # maps in the cache folder
+VERSION = 1  # of what is computed; raise it when maps change
+THREADS = 4  # whatever the machine has, as sums depend on their number
+
+
+def project(units: NDArray[np.float32], projection: Projection, seed: int, report: Progress) -> Points:
+    """Points (words, 2) between 0 and 1 for unit vectors (words, dim).
+
+    A t-SNE is read from the cache if it was computed before.
+
+    Arguments:
+        report: called with the principal components at once, then with the points of t-SNE as they move.
+
+    Raises:
+        EmbeddingsError: t-SNE is requested, but openTSNE is not installed.
+    """
+    components = principal_components(units, COMPONENTS)
+    flat = fit_square(components[:, :2])
+    if projection == "pca" or len(units) < MIN_WORDS:
+        return flat
+    report(flat, 0.0)
+    path = cached_path(units, seed)
+    points = None if path is None else read_points(path, len(units))
+    if points is None:
+        points = fit_square(tsne(components, seed, report))
+        if path is not None:
+            write_points(points, path)
+    return points
+
+
+def principal_components(rows: NDArray[np.float32], number: int) -> NDArray[np.float64]:
+    """The first principal components (rows, number), at least two columns; the largest loading is positive."""
+    centred = rows - rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+    values, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64))
+    vectors = vectors[:, np.argsort(-values, kind="stable")[:number]]
+    vectors *= np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
+    components = centred.astype(np.float64) @ vectors
+    return np.pad(components, ((0, 0), (0, max(0, 2 - components.shape[1]))))
+
+
+def tsne(components: NDArray[np.float64], seed: int, report: Progress) -> NDArray[np.float64]:
+    """Points (words, 2) by t-SNE."""
+    library = import_extra("openTSNE", "explore", "a map by t-SNE")
+    done = 0
+
+    def callback(iteration: int, error: float, embedding: NDArray[np.float64]) -> None:
+        nonlocal done
+        done += REPORT_STEPS
+        report(fit_square(np.asarray(embedding)), min(1.0, done / (STEPS_OF_EXAGGERATION + STEPS)))
+
+    model = library.TSNE(
+        perplexity=min(PERPLEXITY, (len(components) - 1) / 3), random_state=seed % 2**32, n_jobs=THREADS,
+        early_exaggeration_iter=STEPS_OF_EXAGGERATION, n_iter=STEPS,
+        callbacks=callback, callbacks_every_iters=REPORT_STEPS,
+    )  # fmt: skip
+    return np.asarray(model.fit(components), np.float64)
+
+
+def fit_square(points: NDArray[np.float64]) -> Points:
+    """Points moved and scaled, equally in both directions, to the centre of the unit square."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    scale = float((high - low).max()) or 1.0
+    return np.asarray((points - (low + high) / 2) / scale + 0.5, np.float32)
+
+
+def cached_path(units: NDArray[np.float32], seed: int) -> Path | None:
+    """Where the cache holds the map of these vectors; None without a writable cache."""
+    folder = cache_folder("maps")
+    digest = hashlib.sha256(f"{VERSION} {units.shape} {seed}".encode())
+    digest.update(np.ascontiguousarray(units).data)
+    return None if folder is None else folder / f"{digest.hexdigest()[:32]}.npy"
+
+
+def read_points(path: Path, words: int) -> Points | None:
+    """The points in a file of the cache; None if it is missing or broken."""
+    try:
+        points = np.load(path, allow_pickle=False)
+    except Exception:  # numpy evaluates the header as Python text, which can raise almost anything
+        return None
+    is_valid = points.dtype == np.float32 and points.shape == (words, 2) and bool(np.isfinite(points).all())
+    return points if is_valid else None
+
+
+def write_points(points: Points, path: Path) -> None:
+    """Write a file of the cache and remove the oldest others; a failure costs only time, later."""
+    try:
+        with atomic_write(path, force=True) as temporary, temporary.open("wb") as stream:
+            np.save(stream, points)
+        others = sorted(path.parent.glob("*.npy"), key=lambda one: one.stat().st_mtime)
+        for old in others[:-MAX_CACHED]:
+            old.unlink(missing_ok=True)
+    except (OSError, EmbeddingsError):
+        return
+
 
 SCALE = 65_535  # points are sent as integers up to this
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from embeddings.corpora.reading.compressed_files import open_binary
+from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
 from embeddings.vectors.arrow_table import describe_schema, from_table, to_table
 from embeddings.vectors.file_format import Format

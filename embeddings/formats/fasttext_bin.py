@@ -10,23 +10,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compressed_files import read_head
+from embeddings.corpora.reading.compression import read_head
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
-from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.fasttext_header import LOSSES, MODELS, QUANTISED, SUPERVISED, find_header, read_header
-from embeddings.formats.fasttext_reader import Contents, first_entries, read_contents
-from embeddings.formats.fasttext_writer import write_model, write_vectors
-from embeddings.formats.row_buffer import WordBuffer
+from embeddings.formats.build_vectors import WordBuffer, build_vectors
+from embeddings.formats.fasttext_file import (
+    LOSSES,
+    MODELS,
+    QUANTISED,
+    SUPERVISED,
+    Contents,
+    find_header,
+    first_entries,
+    read_contents,
+    read_header,
+    write_model,
+    write_vectors,
+)
 from embeddings.kernels.matrix_rows import DenseRows, Rows
 from embeddings.models.model import Model
-from embeddings.models.subword_vectors import SubwordVectors, composer
-from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import check_error_handler
+from embeddings.models.subwords import SubwordVectors, composer
+from embeddings.vectors.file_format import Format, check_error_handler
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.models.classifier import Classifier
+    from embeddings.classifier.classifier import Classifier
 
 HEADER_SETTINGS = ("dim", "window", "epochs", "min_count", "negatives", "subsample")
 
@@ -81,9 +89,9 @@ def read_classifier(path: Path, *, errors: str = "strict") -> "Classifier":
 
 def write_classifier(classifier: "Classifier", path: Path) -> None:
     """Write a classifier as a supervised model, `.bin` or, if it is quantised, `.ftz`."""
-    from embeddings.formats import fasttext_classifier_writer  # imports numba
+    from embeddings.formats import fasttext_classifier  # imports numba
 
-    fasttext_classifier_writer.write_classifier(classifier, path)
+    fasttext_classifier.write_classifier(classifier, path)
 
 
 def model_settings(contents: Contents) -> dict[str, Any]:

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compressed_files import open_binary, read_head
+from embeddings.corpora.reading.compression import open_binary, read_head
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.fasttext_header import NEGATIVE_SAMPLING
+from embeddings.formats.fasttext_file import NEGATIVE_SAMPLING
 from embeddings.models.model import Model
-from embeddings.models.subword_vectors import SubwordVectors, composer
-from embeddings.support.arrow_arrays import to_string_array
-from embeddings.support.extras import INSTALL_GENSIM, import_extra
-from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import check_writable
+from embeddings.models.subwords import SubwordVectors, composer
+from embeddings.support.arrow import to_string_array
+from embeddings.support.imports import INSTALL_GENSIM, import_extra
+from embeddings.vectors.file_format import Format, check_writable
 from embeddings.vectors.vectors import Vectors
 
 PICKLE = b"\x80"

@@ -8,15 +8,15 @@ between two lines looks complete, because the format does not store the number o
 from pathlib import Path
 from typing import Any
 
-from embeddings.corpora.reading.compressed_files import HEAD_SIZE, read_head
+from embeddings.corpora.reading.compression import HEAD_SIZE, read_head
 from embeddings.errors import FormatError
 from embeddings.formats.text_vectors import Layout, read_lines, write_lines
-from embeddings.formats.word2vec_header import explain_missing_header, find_header
-from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import (
+from embeddings.formats.word2vec_text import explain_missing_header, find_header
+from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,
     MAX_WORD_BYTES,
     WHITE_SPACE,
+    Format,
     check_dim,
     check_error_handler,
     is_number,

@@ -6,13 +6,13 @@ whole folder, which can be uploaded to the Hub unchanged.
 
 from pathlib import Path
 
-from embeddings.formats.model_card import write_card
 from embeddings.formats.static_embeddings import (
     MODEL,
     MODEL2VEC_TABLE,
     TOKENIZER,
     describe_table,
     read_vectors,
+    write_card,
     write_json,
     write_table,
 )

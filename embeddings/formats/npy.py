@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compressed_files import open_binary
+from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
-from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.row_buffer import WordBuffer
+from embeddings.formats.build_vectors import WordBuffer, build_vectors
 from embeddings.support.files import write_npy
-from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import MAX_WORD_BYTES, check_error_handler, encode_words
+from embeddings.vectors.file_format import MAX_WORD_BYTES, Format, check_error_handler, encode_words
 from embeddings.vectors.precision import cast_matrix
 from embeddings.vectors.vectors import Vectors
 

@@ -17,8 +17,7 @@ from embeddings.formats.npy import map_matrix, read_matrix
 from embeddings.formats.static_embeddings import TOKENIZER, read_json, write_json, write_tokens
 from embeddings.formats.tokenizer_json import read_tokens
 from embeddings.support.files import write_npy
-from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import check_error_handler
+from embeddings.vectors.file_format import Format, check_error_handler
 from embeddings.vectors.vectors import Vectors
 
 MATRIX, COUNTS, CONFIG, README = "embeddings.npy", "counts.npy", "config.json", "README.md"

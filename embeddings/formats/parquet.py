@@ -9,8 +9,7 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.formats.arrow_ipc import arrow_errors
-from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.row_buffer import RowBuffer
+from embeddings.formats.build_vectors import RowBuffer, build_vectors
 from embeddings.vectors.arrow_table import (
     COUNT,
     SCALE,

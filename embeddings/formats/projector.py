@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compressed_files import open_binary
+from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
-from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.csv_columns import LongLineError, read_columns, stack_columns
-from embeddings.formats.row_buffer import WordBuffer
-from embeddings.formats.text_vectors import format_rows
-from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import (
+from embeddings.formats.build_vectors import WordBuffer, build_vectors
+from embeddings.formats.text_vectors import LongLineError, format_rows, read_columns, stack_columns
+from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,
+    Format,
     check_dim,
     check_error_handler,
     check_writable,

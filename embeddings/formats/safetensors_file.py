@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.row_buffer import WordBuffer
+from embeddings.formats.build_vectors import WordBuffer, build_vectors
 from embeddings.support import tensors
-from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import check_error_handler, encode_words
+from embeddings.vectors.file_format import Format, check_error_handler, encode_words
 from embeddings.vectors.precision import dequantise, encode_matrix
 from embeddings.vectors.vectors import Vectors
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
-from embeddings.formats.model_card import write_card
 from embeddings.formats.static_embeddings import (
     SENTENCE_TRANSFORMERS_TABLE,
     describe_table,
     read_json,
     read_vectors,
+    write_card,
     write_json,
     write_table,
 )

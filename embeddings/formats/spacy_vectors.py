@@ -16,15 +16,14 @@ from unicodedata import category
 
 import numpy as np
 
-from embeddings.corpora.reading.compressed_files import open_binary
+from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.npy import map_matrix, read_matrix
 from embeddings.formats.static_embeddings import read_json
 from embeddings.formats.tokenizer_json import has_only_word_characters, is_lower_case
-from embeddings.support.extras import import_extra
-from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import check_error_handler, check_writable, encode_words
+from embeddings.support.imports import import_extra
+from embeddings.vectors.file_format import Format, check_error_handler, check_writable, encode_words
 from embeddings.vectors.vectors import Vectors
 
 VOCABULARY, STRINGS, ROWS, DATA, MODE = "vocab", "strings.json", "key2row", "vectors", "vectors.cfg"

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 from unicodedata import is_normalized
 
-from embeddings.corpora.reading.compressed_files import open_binary
+from embeddings.corpora.reading.compression import open_binary
 from embeddings.corpora.tokenizers import WordTokenizer, is_word_character, lower_case
 from embeddings.corpora.word_break import emoji_ranges
 from embeddings.errors import FormatError
-from embeddings.support.extras import import_extra
+from embeddings.support.imports import import_extra
 
 UNKNOWN = "[UNK]"
 LETTERS, DIGITS, NUMBERS = r"\p{L}\p{M}", r"\p{Nd}\p{Nl}", r"\p{N}"

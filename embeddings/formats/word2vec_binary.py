@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compressed_files import file_compression, open_decompressed, read_head
+from embeddings.corpora.reading.compression import file_compression, open_decompressed, read_head
 from embeddings.errors import FormatError
-from embeddings.formats.row_buffer import RowBuffer
-from embeddings.formats.word2vec_header import Header, find_header, read_header
-from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import check_error_handler, check_writable, encode_words, row_chunks
+from embeddings.formats.build_vectors import RowBuffer
+from embeddings.formats.word2vec_text import Header, find_header, read_header
+from embeddings.vectors.file_format import Format, check_error_handler, check_writable, encode_words, row_chunks
 from embeddings.vectors.vectors import Vectors
 
 FORBIDDEN = re.compile("[ \n]")

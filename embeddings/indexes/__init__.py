@@ -1,6 +1,6 @@
 """Indexes of nearest neighbours: each kind, ours or another package's, is an entry point of `embeddings.indexes`.
 
-`protocol` defines what a kind provides; `index`, `index_files` and `index_spec` serve all kinds.
+`protocol` defines what a kind provides; `index` and `index_spec` serve all kinds.
 """
 
 from embeddings.indexes.index import Index as Index

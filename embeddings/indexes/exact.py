@@ -3,19 +3,115 @@
 Scores of a block of queries come from one float32 matrix product, whose last digits depend on the block, the library
 and the processor. Scores that it cannot separate are recomputed row by row in float64, so equal rows tie exactly, and
 a tie goes to the lower row, which is the more frequent word.
+
+Scores are grouped in chunks. The k-th largest chunk maximum is not above the k-th largest score, so the scores above it
+form a short list that holds the k best, and only chunks whose maximum reaches it are read again.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from embeddings.indexes.block_products import products
-from embeddings.indexes.parallel import run_slices
+from embeddings.compilation.jit import entry_point
 from embeddings.indexes.protocol import SearchResult
-from embeddings.indexes.shortlist import shortlist
 from embeddings.settings import Settings
 from embeddings.support.cosine import pair_cosines, product_error, row_blocks
+from embeddings.support.system import available_threads
+from embeddings.support.threads import run_slices
+
+FEW_QUERIES = 8  # up to this number a product per query is faster: BLAS first copies all rows into another layout
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+
+
+def products(units: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The products (queries, rows) of unit rows with `queries` (queries, dim), both float32."""
+    if len(queries) > FEW_QUERIES:
+        return np.asarray(queries @ units.T)
+    scores = np.empty((len(queries), len(units)), np.float32)
+    for query, row in zip(queries, scores, strict=True):
+        if is_single_threaded():
+            multiply(units, query, row)
+        else:
+            np.matmul(units, query, out=row)
+    return scores
+
+
+def is_single_threaded() -> bool:
+    """Whether BLAS has only one thread: its matrix-vector product is then slower than the kernel below."""
+    return available_threads() == 1 or any(os.environ.get(name) == "1" for name in THREAD_VARIABLES)
+
+
+@entry_point
+def multiply(units: np.ndarray, query: np.ndarray, scores: np.ndarray) -> None:
+    """The product of each row with one query."""
+    for i in range(scores.shape[0]):
+        row, total = units[i], np.float32(0)
+        for d in range(row.shape[0]):
+            total += row[d] * query[d]
+        scores[i] = total
+
+
+CHUNK = 64
+
+
+def shortlist(scores: np.ndarray, top: int, margin: float) -> tuple[np.ndarray, np.ndarray]:
+    """For each row of `scores` (queries, n) the columns that may be among its `top` highest, ascending.
+
+    `margin` is the largest error of a difference of scores. Returns how many columns each query has, (queries,), and
+    the columns of all queries, concatenated.
+    """
+    queries, n = scores.shape
+    chunk = max(1, min(CHUNK, n // (4 * top)))
+    maxima = np.empty((queries, -(-n // chunk)), np.float32)
+    chunk_maxima(scores, maxima, chunk)
+    last = np.partition(maxima, maxima.shape[1] - top, axis=1)[:, maxima.shape[1] - top]
+    thresholds = last - np.float32(margin)
+    counts = np.empty(queries, np.int64)
+    count_above(scores, maxima, thresholds, chunk, counts)
+    columns = np.empty(int(counts.sum()), np.int64)
+    list_above(scores, maxima, thresholds, chunk, columns)
+    return counts, columns
+
+
+@entry_point
+def chunk_maxima(scores: np.ndarray, maxima: np.ndarray, chunk: int) -> None:
+    """The highest score of each chunk."""
+    for q in range(scores.shape[0]):
+        for c in range(maxima.shape[1]):
+            part = scores[q, c * chunk : (c + 1) * chunk]
+            highest = part[0]
+            for i in range(part.shape[0]):
+                highest = max(highest, part[i])
+            maxima[q, c] = highest
+
+
+@entry_point
+def count_above(scores: np.ndarray, maxima: np.ndarray, thresholds: np.ndarray, chunk: int, counts: np.ndarray) -> None:
+    """How many scores of each row reach its threshold."""
+    for q in range(scores.shape[0]):
+        counts[q] = 0
+        for c in range(maxima.shape[1]):
+            if maxima[q, c] >= thresholds[q]:
+                part = scores[q, c * chunk : (c + 1) * chunk]
+                for i in range(part.shape[0]):
+                    counts[q] += part[i] >= thresholds[q]
+
+
+@entry_point
+def list_above(scores: np.ndarray, maxima: np.ndarray, thresholds: np.ndarray, chunk: int, columns: np.ndarray) -> None:
+    """List the columns of the scores that reach the threshold of their row, ascending, row by row."""
+    n = 0
+    for q in range(scores.shape[0]):
+        for c in range(maxima.shape[1]):
+            if maxima[q, c] >= thresholds[q]:
+                part = scores[q, c * chunk : (c + 1) * chunk]
+                for i in range(part.shape[0]):
+                    if part[i] >= thresholds[q]:
+                        columns[n] = c * chunk + i
+                        n += 1
+
 
 Output = tuple[np.ndarray, np.ndarray]
 MAX_BATCH = 1 << 20  # rows compared again at once

@@ -10,8 +10,16 @@ from typing import Any
 
 from embeddings import registry
 from embeddings.errors import SettingError
-from embeddings.indexes.index import Index, build, check_consent, load_index, saved_kind, search_settings
-from embeddings.indexes.index_files import RECORD, read_record
+from embeddings.indexes.index import (
+    RECORD,
+    Index,
+    build,
+    check_consent,
+    load_index,
+    read_record,
+    saved_kind,
+    search_settings,
+)
 from embeddings.indexes.protocol import IndexedVectors
 from embeddings.settings import field_types, split_optional
 

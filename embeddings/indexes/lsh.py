@@ -1,17 +1,246 @@
-"""Locality-sensitive hashing by random hyperplanes."""
+"""Locality-sensitive hashing by random hyperplanes.
+
+Bit j of x is whether x p_j > c p_j, where c is the mean of all rows, or zero. Two vectors differ in a bit with
+probability angle / pi, so the share of differing bits estimates the angle between them, seen from c. Planes that
+are orthogonal in batches of the dimension estimate it with less variance (Ji et al. 2012, super-bit LSH).
+
+Distances are grouped in chunks, as `shortlist` groups scores: the n-th smallest chunk minimum is not below the n-th
+smallest distance, and only chunks whose minimum reaches it are read again. So at least n rows, and a few more, are
+compared exactly.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point, inline, noinline
 from embeddings.errors import FormatError, SettingError
-from embeddings.indexes import hamming
-from embeddings.indexes.hyperplanes import WORD_BITS, Planes, random_planes, signatures
-from embeddings.indexes.parallel import run_slices
 from embeddings.indexes.protocol import SearchResult
+from embeddings.indexes.result_heap import clear, cosine, insert, rank_exactly, sort
+from embeddings.kernels.integers import popcount
 from embeddings.settings import Settings, option
+from embeddings.support.cosine import normalize, row_blocks
+from embeddings.support.threads import run_slices
+
+WORD_BITS = 64
+MAX_BLOCK = 1 << 20  # products that are computed at once
+
+
+class Planes(NamedTuple):
+    """Normals (bits, dim) float32, and the threshold of the product with each, (bits,) float32."""
+
+    normals: np.ndarray
+    offsets: np.ndarray
+
+
+def random_planes(units: np.ndarray, bits: int, *, orthogonal: bool, centre: bool, seed: int) -> Planes:
+    """Random planes through the mean of the rows (`centre`) or through zero."""
+    rng, dim = np.random.default_rng(seed), units.shape[1]
+    if orthogonal:
+        batches = [orthogonal_rows(rng, dim) for _ in range(-(-bits // dim))]
+        normals = np.concatenate(batches)[:bits].astype(np.float32, order="C")
+    else:
+        normals = normalize(rng.standard_normal((bits, dim))).astype(np.float32)  # so that a product is a distance
+    centre_row = mean_row(units) if centre else np.zeros(dim)
+    return Planes(normals, (normals.astype(np.float64) @ centre_row).astype(np.float32))
+
+
+def orthogonal_rows(rng: np.random.Generator, dim: int) -> np.ndarray:
+    """A uniform random rotation (dim, dim): the QR factor of a normal matrix with corrected signs."""
+    q, r = np.linalg.qr(rng.standard_normal((dim, dim)))
+    return np.asarray((q * np.where(np.diag(r) < 0, -1.0, 1.0)).T)
+
+
+def mean_row(units: np.ndarray) -> np.ndarray:
+    """The mean of all rows (dim,), in float64."""
+    total = np.zeros(units.shape[1])
+    for block in row_blocks(*units.shape, itemsize=8):
+        total += units[block].sum(axis=0, dtype=np.float64)
+    return total / max(1, len(units))
+
+
+def signatures(units: np.ndarray, planes: Planes) -> np.ndarray:
+    """The bits of all rows, uint64 (ceil(bits / 64), rows): bit j is bit j % 64 of word j // 64; spare bits are 0."""
+    bits = len(planes.offsets)
+    words = np.empty((-(-bits // WORD_BITS), len(units)), np.uint64)
+    step = max(1, MAX_BLOCK // bits)  # so that the products stay in the processor's cache
+    for start in range(0, len(units), step):
+        block = slice(start, start + step)
+        pack(units[block] @ planes.normals.T, planes.offsets, words[:, block])
+    return words
+
+
+@entry_point
+def pack(products: np.ndarray, offsets: np.ndarray, words: np.ndarray) -> None:
+    """Write the bits of a block of rows from their products with the normals (rows, bits)."""
+    for i in range(products.shape[0]):
+        for w in range(words.shape[0]):
+            start, stop = w * WORD_BITS, (w + 1) * WORD_BITS
+            words[w, i] = pack_word(products[i, start:stop], offsets[start:stop])
+
+
+@inline
+def pack_word(products: np.ndarray, offsets: np.ndarray) -> np.uint64:
+    """At most 64 bits as a word."""
+    word = np.uint64(0)
+    for j in range(products.shape[0]):
+        word |= np.uint64(products[j] > offsets[j]) << np.uint64(j)
+    return word
+
+
+@noinline
+def project(query: np.ndarray, narrow: np.ndarray, planes: Planes, products: np.ndarray) -> None:
+    """The products (bits,) of one query (dim,) with the normals; `narrow` (dim,) receives the query as float32."""
+    for d in range(narrow.shape[0]):
+        narrow[d] = np.float32(query[d])
+    for j in range(products.shape[0]):
+        row, total = planes.normals[j], np.float32(0)
+        for d in range(row.shape[0]):
+            total += row[d] * narrow[d]
+        products[j] = total
+
+
+BLOCK = 1024  # rows whose distances are computed together
+CHUNK = 32
+
+
+class Scratch(NamedTuple):
+    """Buffers of one search."""
+
+    query: np.ndarray  # (dim,) float32
+    products: np.ndarray  # (bits,) float32
+    signature: np.ndarray  # (words,) uint64
+    distances: np.ndarray  # (rows,) uint16
+    minima: np.ndarray  # (chunks,) uint16
+    histogram: np.ndarray  # (bits + 1,) int64
+    rows: np.ndarray  # (rows,) int32
+    chunk: int
+
+
+def new_scratch(dim: int, bits: int, rows: int, n_nearest: int) -> Scratch:
+    """Buffers for a search of the `n_nearest` rows by signature."""
+    chunk = max(1, min(CHUNK, rows // (2 * n_nearest)))
+    return Scratch(
+        np.empty(dim, np.float32),
+        np.empty(bits, np.float32),
+        np.empty(-(-bits // WORD_BITS), np.uint64),
+        np.empty(rows, np.uint16),
+        np.empty(-(-rows // chunk), np.uint16),
+        np.empty(bits + 1, np.int64),
+        np.empty(rows, np.int32),
+        chunk,
+    )
+
+
+@entry_point
+def search(
+    units: np.ndarray,
+    queries: np.ndarray,
+    planes: Planes,
+    signatures: np.ndarray,
+    rerank: int,
+    result: SearchResult,
+    scratch: Scratch,
+) -> None:
+    """Write the rows nearest to each of `queries` (queries, dim) among the first `scratch.distances.shape[0]` rows.
+
+    `signatures` are (words, rows). At least `rerank` rows are compared exactly; with 0 the results are in order of
+    signature distance, and cosines are computed only for them.
+    """
+    for q in range(queries.shape[0]):
+        sign_query(queries[q], planes, scratch)
+        compute_distances(signatures, scratch)
+        if rerank > 0:
+            n = list_nearest(scratch, rerank)
+            rank_exactly(units, queries[q], scratch.rows[:n], result.ids[q], result.similarities[q])
+            result.n_compared[q] = n
+        else:
+            n = list_nearest(scratch, result.ids.shape[1])
+            rank_by_distance(scratch, n, result.ids[q], result.similarities[q])
+            fill_cosines(units, queries[q], result.ids[q], result.similarities[q])
+            result.n_compared[q] = 0
+
+
+@inline
+def sign_query(query: np.ndarray, planes: Planes, scratch: Scratch) -> None:
+    """The signature of a query."""
+    project(query, scratch.query, planes, scratch.products)
+    for w in range(scratch.signature.shape[0]):
+        start, stop = w * WORD_BITS, (w + 1) * WORD_BITS
+        scratch.signature[w] = pack_word(scratch.products[start:stop], planes.offsets[start:stop])
+
+
+@noinline
+def compute_distances(signatures: np.ndarray, scratch: Scratch) -> None:
+    """The distances of all rows and the minimum of each chunk, word by word so that the loops vectorise."""
+    for start in range(0, scratch.distances.shape[0], BLOCK):
+        block = scratch.distances[start : start + BLOCK]
+        for w in range(signatures.shape[0]):
+            add_distances(signatures[w, start : start + BLOCK], scratch.signature[w], block, w == 0)
+    for c in range(scratch.minima.shape[0]):
+        part = scratch.distances[c * scratch.chunk : (c + 1) * scratch.chunk]
+        minimum = part[0]
+        for i in range(part.shape[0]):
+            minimum = min(minimum, part[i])
+        scratch.minima[c] = minimum
+
+
+@inline
+def add_distances(words: np.ndarray, query_word: np.uint64, distances: np.ndarray, first: bool) -> None:
+    """Add the number of bits in which the words of a block differ from the query's."""
+    if first:
+        distances[:] = 0
+    for i in range(distances.shape[0]):
+        distances[i] = np.uint16(distances[i] + np.uint16(popcount(words[i] ^ query_word)))
+
+
+@noinline
+def list_nearest(scratch: Scratch, n_nearest: int) -> int:
+    """List the rows within the distance limit for the `n_nearest` nearest, ascending; returns their number."""
+    limit = distance_limit(scratch, n_nearest)
+    n = 0
+    for c in range(scratch.minima.shape[0]):
+        if scratch.minima[c] <= limit:
+            start = c * scratch.chunk
+            part = scratch.distances[start : start + scratch.chunk]
+            for i in range(part.shape[0]):
+                scratch.rows[n] = start + i
+                n += int(part[i] <= limit)  # branch-free: half of the predictions would fail
+    return n
+
+
+@inline
+def distance_limit(scratch: Scratch, n_nearest: int) -> int:
+    """A distance that at least `n_nearest` rows do not exceed: that many chunks have a minimum within it."""
+    scratch.histogram[:] = 0
+    for c in range(scratch.minima.shape[0]):
+        scratch.histogram[scratch.minima[c]] += 1
+    distance, count = 0, int(scratch.histogram[0])
+    while count < n_nearest and distance + 1 < scratch.histogram.shape[0]:
+        distance += 1
+        count += int(scratch.histogram[distance])
+    return distance
+
+
+@noinline
+def rank_by_distance(scratch: Scratch, n: int, ids: np.ndarray, similarities: np.ndarray) -> None:
+    """The first n listed rows in order of their distances, which become negative similarities."""
+    clear(ids, similarities)
+    for i in range(n):
+        row = scratch.rows[i]
+        insert(ids, similarities, row, -np.float64(scratch.distances[row]))
+    sort(ids, similarities)
+
+
+@noinline
+def fill_cosines(units: np.ndarray, query: np.ndarray, ids: np.ndarray, similarities: np.ndarray) -> None:
+    """Replace the similarities of the resulting rows by their cosines, whatever their order."""
+    for i in range(ids.shape[0]):
+        if ids[i] >= 0:
+            similarities[i] = cosine(units[ids[i]], query)
+
 
 MAX_BITS = 1 << 15  # distances are stored in 16 bits
 MIN_RERANK, RERANK_PER_RESULT = 200, 10
@@ -90,9 +319,9 @@ class HammingSearch:
         result = SearchResult(np.empty(shape, np.int64), np.empty(shape), np.empty(len(queries), np.int64))
 
         def work(part: slice) -> None:
-            scratch = hamming.new_scratch(self.units.shape[1], self.kind.bits, rows, rerank or top)
+            scratch = new_scratch(self.units.shape[1], self.kind.bits, rows, rerank or top)
             output = SearchResult(*(array[part] for array in result))
-            hamming.search(self.units, queries[part], self.planes, self.words, rerank, output, scratch)
+            search(self.units, queries[part], self.planes, self.words, rerank, output, scratch)
 
         run_slices(len(queries), work)
         return result

@@ -5,7 +5,7 @@ A result is two rows, ids and similarities. A tie goes to the lower id.
 
 import numpy as np
 
-from embeddings.kernels.jit import inline, noinline
+from embeddings.compilation.jit import inline, noinline
 from embeddings.kernels.row_operations import address, prefetch
 
 PREFETCH_DISTANCE = 8  # rows

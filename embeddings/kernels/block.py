@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.integers import larger, smaller
-from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.noise_sampling import draw_word
 from embeddings.kernels.random_numbers import UINT32_MAX, random_bits, uniform_below, uniform_uint32

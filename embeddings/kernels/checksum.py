@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point, inline
+from embeddings.compilation.jit import entry_point, inline
 
 FIRST, SECOND = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B185EBCA87)  # odd, so no multiplication loses bits
 LEFT, RIGHT = np.uint64(31), np.uint64(33)

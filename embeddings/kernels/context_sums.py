@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point
 from embeddings.kernels.integers import larger, smaller
-from embeddings.kernels.jit import entry_point
 
 
 class ContextText(NamedTuple):

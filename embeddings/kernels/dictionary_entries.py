@@ -5,7 +5,7 @@ An entry is a word, a NUL, its count as little-endian int64, and one byte, its k
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point
+from embeddings.compilation.jit import entry_point
 
 COUNT_BYTES = 8
 

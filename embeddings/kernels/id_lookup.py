@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point
+from embeddings.compilation.jit import entry_point
 
 
 @entry_point

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import inline
 from embeddings.kernels.block import END, FIRST, LAST, LINE, POSITION, Block, BlockSource, fill_block
 from embeddings.kernels.integers import larger, smaller
-from embeddings.kernels.jit import inline
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.step_buffers import StepBuffers
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from numba import types
 
-from embeddings.kernels.jit import intrinsic
+from embeddings.compilation.jit import intrinsic
 
 Int = Any  # a numpy integer in plain Python, a machine integer when compiled
 
@@ -28,3 +28,13 @@ def smaller(typingctx: Any, a: Any, b: Any) -> Any:
 def larger(typingctx: Any, a: Any, b: Any) -> Any:
     """The larger of two integers."""
     return types.int64(types.int64, types.int64), select(">")
+
+
+@intrinsic
+def popcount(typingctx: Any, word: Any) -> Any:
+    """The number of one bits of a uint64."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.integers import larger, smaller
-from embeddings.kernels.jit import entry_point, inline
 
 
 @inline

@@ -1,10 +1,136 @@
-"""The logistic function, its loss, and the gradient step from a score matrix."""
+"""The logistic function, its loss, and the gradient step from a score matrix.
+
+One after another, such steps wait for each other's results, and the way through memory makes that longer.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
 
-from embeddings.kernels.jit import inline, noinline
-from embeddings.kernels.logistic_step import scores_to_tile_steps
-from embeddings.kernels.row_operations import row_stride
+from embeddings.compilation.jit import inline, intrinsic, noinline
+from embeddings.compilation.vector_emitter import HAS_AVX512, INT64, Emitter, int64
+from embeddings.kernels.row_operations import (
+    PARTIAL_SUMS,
+    SCORE_TILE,
+    codegen_of,
+    load_int64,
+    row_stride,
+    score_offset,
+    switch_on_count,
+)
+
+STEP_TILE = 16 if HAS_AVX512 else 8  # targets whose scores stay in registers
+UPDATE_PASS = 8  # of these, how many are updated at a time
+LARGEST_SCORE = 8.0  # larger scores of float32 are clipped, as in `logistic.rational_sigmoid`
+# sigmoid(x) = 1/2 + x TOP(x^2) / BOTTOM(x^2): the same function, from the constant coefficient on
+TOP = (8648640.0, 277200.0, 1512.0, 1.0)
+BOTTOM = (34594560.0, 3991680.0, 50400.0, 112.0)
+
+
+@intrinsic
+def scores_to_tile_steps(typingctx: Any, scores: Any, rate: Any, m: Any, p: Any, stride: Any) -> Any:
+    """Replace m rows of S by rate (Y - sigmoid(S)), where the first p of `stride` targets are positive."""
+    return types.void(scores, types.float64, *[types.int64] * 3), codegen_of(write_tile_steps)
+
+
+def write_tile_steps(emit: Emitter, scores: Any, rate: Any, m: Any, p: Any, stride: Any) -> None:
+    """The steps of each row, `SCORE_TILE` at a time, as they were stored: a wider load would wait for two stores."""
+    builder = emit.builder
+    emit.set_lanes(SCORE_TILE)
+    scalar = rate if emit.size == 8 else builder.fptrunc(rate, emit.scalar)
+    first = builder.insert_element(emit.zero, scalar, ir.Constant(ir.IntType(32), 0))
+    factor = emit.shuffle(first, first, [0] * emit.lanes)
+    with emit.for_range(m) as i, emit.for_range(stride, emit.lanes) as column:
+        offset = score_offset(emit, i, stride, column)
+        step = write_logistic_step(emit, emit.load(scores, offset), builder.sub(p, column), factor)
+        emit.store(step, scores, offset)
+
+
+@intrinsic
+def learn_tile(typingctx: Any, scores: Any, rate: Any, source: Any, gradient: Any, targets: Any, n: Any, j: Any, p: Any,
+               width: Any) -> Any:  # fmt: skip
+    """One step of an input row with n different targets from j on; targets before p are positive.
+
+    S is written into `scores`. With G = rate (Y - sigmoid(S)), O += G' x, and G O is added to the gradient row, which
+    may be the input row if there are at most `UPDATE_PASS` targets. The rate is an array of one number.
+    """
+    rows = [types.int64] * 2
+    return types.void(scores, rate, *rows, targets, *[types.int64] * 4), codegen_of(write_learn_tile)
+
+
+def write_learn_tile(
+    emit: Emitter, scores: Any, rate: Any, source: Any, gradient: Any, targets: Any, n: Any, *numbers: Any
+) -> None:
+    """The step for n targets from j on, each with its own accumulator."""
+    switch_on_count(write_learn_block, STEP_TILE, emit, n, scores, rate, source, gradient, targets, *numbers)
+
+
+def write_learn_block(columns: int, emit: Emitter, *args: Any) -> None:
+    """`write_learn_tile` for a constant number of targets."""
+    scores, rate, source, gradient, targets, j, p, width = args
+    builder, steps = emit.builder, []
+    o = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
+    sums = [emit.variable() for _ in o]
+    with emit.for_each_vector(width) as at:
+        x = emit.load(source, at)
+        for row, accumulator in zip(o, sums, strict=True):
+            builder.store(emit.fma(x, emit.load(row, at), builder.load(accumulator)), accumulator)
+    for first in range(0, columns, emit.lanes):
+        part, column = sums[first : first + emit.lanes], builder.add(j, int64(first))
+        total = emit.reduce_transpose([builder.load(accumulator) for accumulator in part])
+        emit.store(total, scores, builder.mul(column, int64(emit.size)))
+        step = write_logistic_step(emit, total, builder.sub(p, column), emit.broadcast(rate, int64(0)))
+        steps += [emit.shuffle(step, step, [lane] * emit.lanes) for lane in range(len(part))]
+    size = -(-columns // -(-columns // UPDATE_PASS))
+    for first in range(0, columns, size):
+        write_update_pass(emit, o[first : first + size], steps[first : first + size], source, gradient, width)
+
+
+def write_update_pass(
+    emit: Emitter, o: Sequence[Any], steps: Sequence[Any], source: Any, gradient: Any, width: Any
+) -> None:
+    """Both gradients of some of the targets."""
+    builder = emit.builder
+    with emit.for_each_vector(width) as at:
+        x, before, parts = emit.load(source, at), [emit.load(row, at) for row in o], [emit.zero] * PARTIAL_SUMS
+        for c, (row, factor) in enumerate(zip(before, steps, strict=True)):
+            parts[c % PARTIAL_SUMS] = emit.fma(factor, row, parts[c % PARTIAL_SUMS])
+        for address, row, factor in zip(o, before, steps, strict=True):
+            emit.store(emit.fma(factor, x, row), address, at)
+        emit.store(builder.fadd(emit.load(gradient, at), reduce(builder.fadd, parts)), gradient, at)
+
+
+def write_logistic_step(emit: Emitter, scores: Any, positives: Any, rate: Any) -> Any:
+    """The vector rate (Y - sigmoid(S)), where the first `positives` lanes are positive."""
+    builder, half = emit.builder, emit.constant(0.5)
+    lanes = ir.Constant(ir.VectorType(INT64, emit.lanes), list(range(emit.lanes)))
+    first = builder.insert_element(lanes, positives, ir.Constant(ir.IntType(32), 0))
+    is_positive = builder.icmp_signed("<", lanes, emit.shuffle(first, first, [0] * emit.lanes))
+    label = builder.select(is_positive, half, emit.constant(-0.5))
+    return builder.fmul(rate, builder.fsub(label, write_centred_sigmoid(emit, scores)))
+
+
+def write_centred_sigmoid(emit: Emitter, x: Any) -> Any:
+    """The vector sigmoid(x) - 1/2."""
+    builder, one = emit.builder, emit.constant(1.0)
+    if emit.size == 8:
+        name = f"llvm.exp.v{emit.lanes}f64"
+        exp = cgutils.get_or_insert_function(builder.module, ir.FunctionType(emit.vector, [emit.vector]), name)
+        sigmoid = builder.fdiv(one, builder.fadd(one, builder.call(exp, [builder.fneg(x)])))
+        return builder.fsub(sigmoid, emit.constant(0.5))
+    for sign, bound in (("<", emit.constant(LARGEST_SCORE)), (">", emit.constant(-LARGEST_SCORE))):
+        x = builder.select(builder.fcmp_ordered(sign, bound, x), bound, x)
+    square = builder.fmul(x, x)
+    top, bottom = (
+        reduce(lambda sum_, c: emit.fma(sum_, square, emit.constant(c)), reversed(part[:-1]), emit.constant(part[-1]))
+        for part in (TOP, BOTTOM)
+    )
+    return builder.fmul(x, builder.fdiv(top, bottom))
 
 
 @inline

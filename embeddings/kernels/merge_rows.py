@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point, inline
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.row_operations import PADDING, address, copy_row, prefetch
 
 RULES = ("mean", "mean-changed", "sum", "adasum", "coherence")

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point, inline
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.random_numbers import LOW_MASK, UINT32_MAX, uniform_below, uniform_uint32
 
 

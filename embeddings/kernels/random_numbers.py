@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.kernels.jit import inline
+from embeddings.compilation.jit import inline
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point, inline, noinline
 from embeddings.kernels.integers import Int
-from embeddings.kernels.jit import entry_point, inline, noinline
 from embeddings.kernels.row_operations import address, copy_row, sum_rows
 
 MAX_CACHED_ROWS = 32  # more would not stay in a core's own cache

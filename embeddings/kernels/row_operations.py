@@ -14,7 +14,8 @@ Rows may repeat: a row is read again just before it is written, so each of its s
 at most `UPDATE_TILE` at a time; if a target is in two tiles, the second tile sees the update of the first.
 """
 
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -22,25 +23,270 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from embeddings.kernels.checked_build import IS_CHECKED
-from embeddings.kernels.checked_emitter import require
+from embeddings.compilation.checked_build import IS_CHECKED, CheckedEmitter, require
+from embeddings.compilation.jit import inline, intrinsic
+from embeddings.compilation.vector_emitter import HAS_AVX512, INT64, VECTOR_BYTES, Emitter, int64
 from embeddings.kernels.integers import smaller
-from embeddings.kernels.jit import inline, intrinsic
-from embeddings.kernels.matrix_products import (
-    SCORE_TILE,
-    SINGLE_TILE,
-    UPDATE_TILE,
-    codegen_of,
-    write_add_table_rows,
-    write_copy_row,
-    write_hadamard_add,
-    write_scatter_add,
-    write_scores,
-    write_single_update,
-    write_sum_rows,
-    write_update,
-)
-from embeddings.kernels.vector_emitter import INT64, int64
+
+SCORE_TILE = 8 if HAS_AVX512 else 4  # targets scored in one pass over two inputs
+UPDATE_TILE = (
+    14 if HAS_AVX512 else 6
+)  # targets updated in one pass over the inputs: they and their sums fit in registers
+PAIR_TILE = 6 if HAS_AVX512 else 2  # targets of which two vectors, with their sums, fit in registers
+SINGLE_TILE = 8 if HAS_AVX512 else 4  # targets updated in one pass over a single input
+ROW_BLOCKS = (8, 4, 2, 1) if HAS_AVX512 else (4, 2, 1)  # vectors of a row that are summed or updated at a time
+PARTIAL_SUMS = 4  # of a sum whose terms would otherwise wait for each other
+
+
+def codegen_of(write: Callable[..., None]) -> Callable[..., Any]:
+    """The code generator of a void intrinsic whose body is `write(emitter, *arguments)`.
+
+    Arrays are passed as the address of their first item; the first array's type is that of the rows.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values, sizes = list(args), {}
+        for i, kind in enumerate(signature.args):
+            if isinstance(kind, types.Array):
+                array = context.make_array(kind)(context, builder, args[i])
+                values[i] = builder.ptrtoint(array.data, INT64)
+                if IS_CHECKED:
+                    sizes[id(values[i])] = builder.mul(array.nitems, array.itemsize)
+        dtype = signature.args[0].dtype
+        write(CheckedEmitter(context, builder, dtype, sizes) if IS_CHECKED else Emitter(builder, dtype), *values)
+        return context.get_dummy_value()
+
+    return codegen
+
+
+def load_int64(emit: Emitter, start: Any, index: Any) -> Any:
+    """Item `index` of the int64 array at `start`."""
+    return emit.builder.load(emit.pointer(start, emit.builder.mul(index, int64(8)), INT64))
+
+
+def score_offset(emit: Emitter, row: Any, stride: Any, column: Any) -> Any:
+    """The offset of an item of the score matrix, in bytes."""
+    return emit.builder.mul(emit.builder.add(emit.builder.mul(row, stride), column), int64(emit.size))
+
+
+def write_scores(rows: int, emit: Emitter, scores: Any, inputs: Any, targets: Any, n: Any, *numbers: Any) -> None:
+    """Scores of `rows` inputs from i on and n targets from j on, each with its own accumulator."""
+    switch_on_count(partial(write_score_block, rows), SCORE_TILE, emit, n, scores, inputs, targets, *numbers)
+
+
+def write_score_block(rows: int, columns: int, emit: Emitter, *args: Any) -> None:
+    """`write_scores` for a constant number of targets."""
+    scores, inputs, targets, i, j, stride, width = args
+    builder = emit.builder
+    x = [load_int64(emit, inputs, builder.add(i, int64(r))) for r in range(rows)]
+    o = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
+    sums = [[emit.variable() for _ in o] for _ in x]
+    with emit.for_each_vector(width) as at:
+        right = [emit.load(row, at) for row in o]
+        for row, accumulators in zip(x, sums, strict=True):
+            left = emit.load(row, at)
+            for other, accumulator in zip(right, accumulators, strict=True):
+                builder.store(emit.fma(left, other, builder.load(accumulator)), accumulator)
+    padding = [emit.zero] * (SCORE_TILE - columns)
+    flat = [value for accumulators in sums for value in [builder.load(one) for one in accumulators] + padding]
+    run = min(SCORE_TILE, emit.lanes)
+    for first in range(0, len(flat), emit.lanes):
+        totals = emit.reduce_transpose(flat[first : first + emit.lanes])
+        for part in range(0, min(emit.lanes, len(flat) - first), run):
+            r, c = divmod(first + part, SCORE_TILE)
+            offset = score_offset(emit, builder.add(i, int64(r)), stride, builder.add(j, int64(c)))
+            emit.store(emit.shuffle(totals, totals, range(part, part + run)), scores, offset)
+
+
+def write_update(emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, *numbers: Any) -> None:
+    """Both gradients for n targets from j on: each step is loaded once for the two products it is in."""
+    switch_on_count(write_update_block, UPDATE_TILE, emit, n, steps, inputs, gradients, targets, *numbers)
+
+
+def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
+    """`write_update` for a constant number of targets, two vectors at a time if all sums stay in registers."""
+    write_in_blocks(partial(write_update_vectors, columns), (2, 1) if columns <= PAIR_TILE else (1,), emit, *args)
+
+
+def write_in_blocks(write: Callable[..., None], sizes: Sequence[int], emit: Emitter, *args: Any) -> None:
+    """Emit `write(emitter, places, *arguments)` for all vectors of a row, in blocks of falling sizes.
+
+    The last argument, which `write` does not get, is the number of items of a row.
+    """
+    *others, width = args
+    builder, done = emit.builder, int64(0)
+    size = builder.mul(width, int64(emit.size))
+    for vectors in sizes:
+        start, done = done, builder.and_(size, int64(-vectors * VECTOR_BYTES))
+        with emit.for_range(builder.sub(done, start), vectors * VECTOR_BYTES) as offset:
+            first = builder.add(start, offset)
+            write(emit, [builder.add(first, int64(n * VECTOR_BYTES)) for n in range(vectors)], *others)
+
+
+def write_update_vectors(columns: int, emit: Emitter, places: Sequence[Any], *args: Any) -> None:
+    """`write_update_block` for the vectors at some places of the rows."""
+    steps, inputs, gradients, targets, m, j, stride = args
+    builder, pairs = emit.builder, [(c, n) for c in range(columns) for n in range(len(places))]
+    o = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
+    before = {(c, n): emit.load(o[c], places[n]) for c, n in pairs}
+    sums = {pair: emit.variable() for pair in pairs}
+    with emit.for_range(m) as i:
+        source, gradient = load_int64(emit, inputs, i), load_int64(emit, gradients, i)
+        x, row_steps = [emit.load(source, at) for at in places], [emit.zero for _ in places]
+        g = [emit.broadcast(steps, score_offset(emit, i, stride, builder.add(j, int64(c)))) for c in range(columns)]
+        for c, n in pairs:
+            row_steps[n] = emit.fma(g[c], before[c, n], row_steps[n])
+            builder.store(emit.fma(g[c], x[n], builder.load(sums[c, n])), sums[c, n])
+        for at, step in zip(places, row_steps, strict=True):
+            emit.store(builder.fadd(emit.load(gradient, at), step), gradient, at)
+    for c, n in pairs:
+        emit.store(builder.fadd(emit.load(o[c], places[n]), builder.load(sums[c, n])), o[c], places[n])
+
+
+def write_single_update(
+    emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, *numbers: Any
+) -> None:
+    """`write_update` for a single input, whose steps stay in registers."""
+    switch_on_count(write_single_update_block, SINGLE_TILE, emit, n, steps, inputs, gradients, targets, *numbers)
+
+
+def write_single_update_block(columns: int, emit: Emitter, *args: Any) -> None:
+    """`write_single_update` for a constant number of targets."""
+    steps, inputs, gradients, targets, j, width = args
+    builder = emit.builder
+    at_column = [builder.add(j, int64(c)) for c in range(columns)]
+    o = [load_int64(emit, targets, column) for column in at_column]
+    g = [emit.broadcast(steps, builder.mul(column, int64(emit.size))) for column in at_column]
+    source, gradient = load_int64(emit, inputs, int64(0)), load_int64(emit, gradients, int64(0))
+    with emit.for_each_vector(width) as at:
+        x, before, parts = emit.load(source, at), [emit.load(row, at) for row in o], [emit.zero] * PARTIAL_SUMS
+        for c, (row, factor) in enumerate(zip(before, g, strict=True)):
+            parts[c % PARTIAL_SUMS] = emit.fma(factor, row, parts[c % PARTIAL_SUMS])
+        step = reduce(builder.fadd, parts)
+        for row, factor in zip(o, g, strict=True):
+            emit.store(emit.fma(factor, x, emit.load(row, at)), row, at)
+        emit.store(builder.fadd(emit.load(gradient, at), step), gradient, at)
+
+
+def write_sum_rows(emit: Emitter, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> None:
+    """Add up rows: y += f (x_1 + ... + x_m), where f is `factor[0]`."""
+    scale = emit.broadcast(factor, int64(0))
+    write_in_blocks(write_sum_vectors, ROW_BLOCKS, emit, scale, output, rows, m, width)
+
+
+def write_sum_vectors(emit: Emitter, places: Sequence[Any], scale: Any, output: Any, rows: Any, m: Any) -> None:
+    """`write_sum_rows` for the vectors at some places."""
+    builder, totals = emit.builder, [emit.variable() for _ in places]
+    with emit.for_range(m) as i:
+        row = load_int64(emit, rows, i)
+        for at, total in zip(places, totals, strict=True):
+            builder.store(builder.fadd(builder.load(total), emit.load(row, at)), total)
+    for at, total in zip(places, totals, strict=True):
+        emit.store(emit.fma(scale, builder.load(total), emit.load(output, at)), output, at)
+
+
+def write_scatter_add(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> None:
+    """Add a row to each of m rows: x_i += f y, where f is `factor[0]`."""
+    scale = emit.broadcast(factor, int64(0))
+    write_in_blocks(write_scatter_vectors, ROW_BLOCKS, emit, scale, source, rows, m, width)
+
+
+def write_scatter_vectors(emit: Emitter, places: Sequence[Any], scale: Any, source: Any, rows: Any, m: Any) -> None:
+    """`write_scatter_add` for the vectors at some places."""
+    steps = [emit.builder.fmul(scale, emit.load(source, at)) for at in places]
+    with emit.for_range(m) as i:
+        row = load_int64(emit, rows, i)
+        for at, step in zip(places, steps, strict=True):
+            emit.store(emit.builder.fadd(emit.load(row, at), step), row, at)
+
+
+def write_hadamard_add(emit: Emitter, factor: Any, output: Any, left: Any, right: Any, width: Any) -> None:
+    """Add an elementwise product: y += f (a * b), where f is `factor[0]`."""
+    scale = emit.broadcast(factor, int64(0))
+    with emit.for_each_vector(width) as at:
+        product = emit.builder.fmul(emit.load(left, at), emit.load(right, at))
+        emit.store(emit.fma(scale, product, emit.load(output, at)), output, at)
+
+
+def write_add_table_rows(
+    emit: Emitter,
+    table: Any,
+    total: Any,
+    rows: Any,
+    start: Any,
+    stop: Any,
+    stride: Any,
+    width: Any,
+    weights: Any = None,
+) -> None:
+    """Add rows without padding: columns in blocks of 4 vectors, then of one, then of half a vector, and so on.
+
+    `weights`, if given, has the factor of each row of the table.
+    """
+    builder = emit.builder
+    column, end = int64(0), builder.mul(width, int64(emit.size))
+    halves = [(emit.lanes >> n, 1) for n in range(emit.lanes.bit_length())]
+    for lanes, vectors in [(emit.lanes, 4), *halves]:
+        kind, step = emit.vector_of(lanes), lanes * emit.size
+        blocks = builder.sdiv(builder.sub(end, column), int64(vectors * step))
+        with emit.for_range(blocks) as block:
+            first = builder.add(column, builder.mul(block, int64(vectors * step)))
+            offsets = [builder.add(first, int64(n * step)) for n in range(vectors)]
+            write_add_columns(emit, table, rows, start, stop, stride, weights, total, offsets, kind)
+        column = builder.add(column, builder.mul(blocks, int64(vectors * step)))
+
+
+def write_add_columns(
+    emit: Emitter, table: Any, rows: Any, start: Any, stop: Any, stride: Any, weights: Any, total: Any,
+    offsets: Sequence[Any], kind: Any,
+) -> None:  # fmt: skip
+    """`write_add_table_rows` for the vectors at some offsets; if they are few, with several partial sums of each."""
+    builder, parts = emit.builder, PARTIAL_SUMS // len(offsets)
+    sums = [[emit.variable(kind) for _ in offsets] for _ in range(parts)]
+
+    def add(i: Any, values: Sequence[Any]) -> None:
+        number = load_int64(emit, rows, i)
+        row, weight = builder.mul(number, stride), None
+        if weights is not None:
+            weight = emit.broadcast(weights, builder.mul(number, int64(emit.size)), kind.count)
+        for offset, value in zip(offsets, values, strict=True):
+            part = emit.load(table, builder.add(row, offset), kind)
+            if weight is not None:
+                part = builder.fmul(weight, part, flags=("contract",))
+            builder.store(builder.fadd(builder.load(value), part, flags=("contract",)), value)
+
+    blocks = builder.sdiv(builder.sub(stop, start), int64(parts))
+    with emit.for_range(blocks) as block:
+        for part, values in enumerate(sums):
+            add(builder.add(start, builder.add(builder.mul(block, int64(parts)), int64(part))), values)
+    done = builder.add(start, builder.mul(blocks, int64(parts)))
+    if parts > 1:
+        with emit.for_range(builder.sub(stop, done)) as i:
+            add(builder.add(done, i), sums[0])
+    for n, offset in enumerate(offsets):
+        value = reduce(builder.fadd, [builder.load(values[n]) for values in sums])
+        emit.store(builder.fadd(emit.load(total, offset, kind), value), total, offset)
+
+
+def write_copy_row(emit: Emitter, like: Any, output: Any, source: Any, width: Any) -> None:
+    """Copy a row: y = x, with numbers of `like`'s type."""
+    with emit.for_each_vector(width) as at:
+        emit.store(emit.load(source, at), output, at)
+
+
+def switch_on_count(write: Callable[..., None], limit: int, emit: Emitter, count: Any, *args: Any) -> None:
+    """Emit a switch on `count`, with the code that `write` emits for each constant from 1 to `limit`."""
+    builder = emit.builder
+    after = builder.append_basic_block("after")
+    switch = builder.switch(count, after)
+    for number in range(1, limit + 1):
+        block = builder.append_basic_block(f"case{number}")
+        switch.add_case(int64(number), block)
+        builder.position_at_end(block)
+        write(number, emit, *args)
+        builder.branch(after)
+    builder.position_at_end(after)
+
 
 PADDING = 16  # numbers: a cache line of float32
 CACHE_LINE = 64  # bytes

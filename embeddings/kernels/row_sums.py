@@ -1,11 +1,21 @@
-"""Adds rows of dense and of quantised matrices. Compiled."""
+"""Sums, updates and scores of rows of dense and of quantised matrices. Compiled.
+
+`row_operations` has the same operations for the few rows of a window, which stay in the first cache; they go
+through all rows for each vector. Here up to `ROW_TILE` vectors of a row are read at once, so memory is read in order.
+"""
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
 
 import numpy as np
+from numba import types
 
+from embeddings.compilation.jit import dispatched, entry_point, implements, inline, intrinsic
+from embeddings.compilation.vector_emitter import HAS_AVX512, VECTOR_BYTES, Emitter, int64
 from embeddings.kernels.integers import smaller
-from embeddings.kernels.jit import dispatched, entry_point, implements, inline
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, Rows
-from embeddings.kernels.row_operations import add_table_rows
+from embeddings.kernels.row_operations import PARTIAL_SUMS, add_table_rows, codegen_of, load_int64, switch_on_count
 
 TILE = 128  # quantised rows at a time, so that their codes stay in the first cache
 
@@ -88,3 +98,101 @@ def decode_rows(matrix: QuantisedRows, numbers: np.ndarray, output: np.ndarray) 
     """Add all rows of a quantised matrix, whose `numbers` are 0, 1, ..., int64, to `output`, float32 (rows, dim)."""
     for row in range(output.shape[0]):
         add_rows(matrix, numbers, row, row + 1, output[row])
+
+
+@entry_point
+def score_dense_rows(matrix: DenseRows, output: np.ndarray, start: int, stop: int, scores: np.ndarray) -> None:
+    """Set `scores[start:stop]`, float32 (rows, labels), to products of rows with those of `output`, (labels, dim)."""
+    for row in range(start, stop):
+        for label in range(output.shape[0]):
+            total = np.float32(0)
+            for d in range(output.shape[1]):
+                total += matrix.table[row, d] * output[label, d]
+            scores[row, label] = total
+
+
+@entry_point
+def score_quantised_rows(
+    matrix: QuantisedRows, centroid_scores: np.ndarray, start: int, stop: int, scores: np.ndarray
+) -> None:
+    """Likewise for quantised rows, given the scores of all centroids of all parts, float32 (labels, 256 * parts)."""
+    for row in range(start, stop):
+        norm = row_norm(matrix, row)
+        for label in range(centroid_scores.shape[0]):
+            total = np.float32(0)
+            for part in range(matrix.table.shape[1]):
+                total += centroid_scores[label, CENTROIDS * part + np.int64(matrix.table[row, part])]
+            scores[row, label] = total * norm
+
+
+ROW_TILE = 8 if HAS_AVX512 else 4  # vectors of a row at a time
+
+
+@intrinsic
+def sum_row_list(typingctx: Any, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> Any:
+    """Add up rows: y += f (x_1 + ... + x_m), where f is `factor[0]`."""
+    return types.void(factor, types.int64, rows, types.int64, types.int64), codegen_of(write_sum)
+
+
+@intrinsic
+def scatter_add_row_list(typingctx: Any, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> Any:
+    """Add a row to each of m rows: x_i += f y, where f is `factor[0]`."""
+    return types.void(factor, types.int64, rows, types.int64, types.int64), codegen_of(write_scatter)
+
+
+def write_sum(emit: Emitter, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> None:
+    """`sum_row_list`."""
+    for_each_tile(write_sum_tile, emit, width, factor, output, rows, m)
+
+
+def write_scatter(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> None:
+    """`scatter_add_row_list`."""
+    for_each_tile(write_scatter_tile, emit, width, factor, source, rows, m)
+
+
+def for_each_tile(write: Callable[..., None], emit: Emitter, width: Any, *args: Any) -> None:
+    """Emit `write(vectors, emit, start, *args)` for each tile of a row, which starts at byte `start`."""
+    builder = emit.builder
+    tile = int64(ROW_TILE * VECTOR_BYTES)
+    size = builder.mul(width, int64(emit.size))
+    whole = builder.sdiv(size, tile)
+    with emit.for_range(whole) as block:
+        write(ROW_TILE, emit, builder.mul(block, tile), *args)
+    start = builder.mul(whole, tile)
+    rest = builder.sdiv(builder.sub(size, start), int64(VECTOR_BYTES))
+    switch_on_count(write, ROW_TILE - 1, emit, rest, start, *args)
+
+
+def write_sum_tile(vectors: int, emit: Emitter, start: Any, factor: Any, output: Any, rows: Any, m: Any) -> None:
+    """`write_sum` for a constant number of vectors, with several partial sums if they are few."""
+    builder, scale = emit.builder, emit.broadcast(factor, int64(0))
+    offsets = [builder.add(start, int64(n * VECTOR_BYTES)) for n in range(vectors)]
+    parts = -(-PARTIAL_SUMS // vectors)
+    totals = [[emit.variable() for _ in offsets] for _ in range(parts)]
+
+    def add(i: Any, sums: list[Any]) -> None:
+        row = load_int64(emit, rows, i)
+        for offset, total in zip(offsets, sums, strict=True):
+            builder.store(builder.fadd(builder.load(total), emit.load(row, offset)), total)
+
+    blocks = builder.sdiv(m, int64(parts))
+    with emit.for_range(blocks) as block:
+        for part, sums in enumerate(totals):
+            add(builder.add(builder.mul(block, int64(parts)), int64(part)), sums)
+    done = builder.mul(blocks, int64(parts))
+    with emit.for_range(builder.sub(m, done)) as i:
+        add(builder.add(done, i), totals[0])
+    for n, offset in enumerate(offsets):
+        total = reduce(builder.fadd, [builder.load(sums[n]) for sums in totals])
+        emit.store(emit.fma(scale, total, emit.load(output, offset)), output, offset)
+
+
+def write_scatter_tile(vectors: int, emit: Emitter, start: Any, factor: Any, source: Any, rows: Any, m: Any) -> None:
+    """`write_scatter` for a constant number of vectors."""
+    builder, scale = emit.builder, emit.broadcast(factor, int64(0))
+    offsets = [builder.add(start, int64(n * VECTOR_BYTES)) for n in range(vectors)]
+    steps = [builder.fmul(scale, emit.load(source, offset)) for offset in offsets]
+    with emit.for_range(m) as i:
+        row = load_int64(emit, rows, i)
+        for offset, step in zip(offsets, steps, strict=True):
+            emit.store(builder.fadd(emit.load(row, offset), step), row, offset)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.block import (
     END,
     FILLED,
@@ -17,7 +18,6 @@ from embeddings.kernels.block import (
     is_valid_cursor,
 )
 from embeddings.kernels.integers import larger, smaller
-from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.noise_sampling import draw_word
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embeddings.kernels.jit import inline, noinline
+from embeddings.compilation.jit import inline, noinline
 from embeddings.kernels.row_operations import row_stride
 
 LOG2_E = np.float32(np.log2(np.e))

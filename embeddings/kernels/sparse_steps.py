@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.jit import dispatched, implements, inline
+from embeddings.compilation.jit import dispatched, implements, inline
 from embeddings.kernels.row_operations import address, prefetch
 
 MEAN_DECAY, SQUARE_DECAY = 0.9, 0.999  # of Adam

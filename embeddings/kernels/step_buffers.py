@@ -10,14 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.checked_build import register_rows
+from embeddings.compilation.checked_build import register_rows
+from embeddings.compilation.jit import inline, noinline, wrapper
 from embeddings.kernels.integers import smaller
-from embeddings.kernels.jit import inline, noinline, wrapper
-from embeddings.kernels.logistic import logistic_loss, scores_to_steps
-from embeddings.kernels.logistic_step import STEP_TILE, UPDATE_PASS, learn_tile
-from embeddings.kernels.matrix_products import SCORE_TILE, SINGLE_TILE, UPDATE_TILE
+from embeddings.kernels.logistic import STEP_TILE, UPDATE_PASS, learn_tile, logistic_loss, scores_to_steps
 from embeddings.kernels.row_cache import MAX_CACHED_ROWS, RowCache
-from embeddings.kernels.row_operations import PADDING, address, copy_row, score, sum_rows, update
+from embeddings.kernels.row_operations import (
+    PADDING,
+    SCORE_TILE,
+    SINGLE_TILE,
+    UPDATE_TILE,
+    address,
+    copy_row,
+    score,
+    sum_rows,
+    update,
+)
 from embeddings.kernels.separate_arrays import separate_ones, separate_zeros
 
 LOSS_INTERVAL = 64  # steps from one loss measurement to the next

@@ -6,7 +6,7 @@ of which the caller has set the start; the columns of the table beyond the width
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point
+from embeddings.compilation.jit import entry_point
 from embeddings.kernels.row_operations import add_table_rows, add_weighted_table_rows
 
 

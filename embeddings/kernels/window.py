@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from embeddings.compilation.jit import inline
 from embeddings.kernels.block import FIRST, LAST, SPACING, Block
 from embeddings.kernels.integers import larger, smaller
-from embeddings.kernels.jit import inline
 from embeddings.kernels.row_cache import RowCache, cached_row
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers

@@ -12,10 +12,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from embeddings.kernels.checked_build import IS_CHECKED
-from embeddings.kernels.checked_emitter import require
-from embeddings.kernels.jit import inline, intrinsic
-from embeddings.kernels.vector_emitter import INT64, int64
+from embeddings.compilation.checked_build import IS_CHECKED, require
+from embeddings.compilation.jit import inline, intrinsic
+from embeddings.compilation.vector_emitter import INT64, int64
 
 WORD_BYTES = 8
 SPACES = np.uint64(0x2121212121212121)  # the byte after the last one that can be white space, in every byte

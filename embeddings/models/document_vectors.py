@@ -12,8 +12,7 @@ from embeddings.errors import CorpusError, FormatError, RegistryError, SettingEr
 from embeddings.models import model_files
 from embeddings.models.capabilities import capabilities_of
 from embeddings.models.text_settings import PHRASES, corpus_settings
-from embeddings.support.arrow_arrays import to_arrow
-from embeddings.support.arrow_files import write_table
+from embeddings.support.arrow import to_arrow, write_table
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def document_vectors(model: "Model") -> DocumentVectors:
 def save_extras(model: "Model", folder: Path) -> None:
     """Write the optional files: tags of documents, phrases and labels."""
     if model.tags is not None:
-        from embeddings.corpora.tag_file import TagFile
+        from embeddings.corpora.encoded_corpus import TagFile
 
         file = TagFile(folder / model_files.TAGS)
         for start in range(0, len(model.tags), 1 << 16):
@@ -66,7 +65,7 @@ def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
     """The `tags`, `phrases` and `labels` of a saved model, None if missing; `table` holds its document vectors."""
     phrases = None
     if (folder / model_files.PHRASES).exists():
-        from embeddings.corpora.phrases.phrase_table import load_phrase_table  # imports numba
+        from embeddings.corpora.phrases.phrase_list import load_phrase_table  # imports numba
 
         phrases = load_phrase_table(folder / model_files.PHRASES)
     path = folder / model_files.LABELS
@@ -76,7 +75,7 @@ def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
 
 def load_model_tags(path: Path, table: np.ndarray | None) -> Any:
     """The tags of the rows of a table; None if there is no file."""
-    from embeddings.corpora.tag_file import load_tags
+    from embeddings.corpora.encoded_corpus import load_tags
 
     if not path.exists():
         return None

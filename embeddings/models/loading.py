@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embeddings import registry
-from embeddings.corpora.reading.compressed_files import read_head
+from embeddings.corpora.reading.compression import read_head
 from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError
 from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
@@ -20,7 +20,7 @@ from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.models.classifier import Classifier
+    from embeddings.classifier.classifier import Classifier
 
 MAX_SIGNATURE = 16  # bytes
 

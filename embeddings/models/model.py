@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.corpora.word_form import WordForm
-from embeddings.errors import SettingError
+from embeddings.corpora.word_rules import WordForm
+from embeddings.errors import FormatError, SettingError
+from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import (
     DOCUMENTS,
     Infer,
@@ -19,8 +21,6 @@ from embeddings.models.document_vectors import (
     load_extras,
     save_extras,
 )
-from embeddings.models.gap_contexts import GapContexts
-from embeddings.models.installed_parts import installed_classifier, installed_composer
 from embeddings.models.model_files import (
     FILES,
     FORMAT_VERSION,
@@ -30,26 +30,72 @@ from embeddings.models.model_files import (
     VECTORS,
     VOCABULARY,
     check_target,
+    package_versions,
     read_model_json,
     read_tensors,
     read_vocabulary,
 )
-from embeddings.models.package_versions import package_versions
-from embeddings.models.prediction import predict_output_word
+from embeddings.models.prediction import GapContexts, predict_output_word
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write
 from embeddings.support.interop import InteropMixin
-from embeddings.support.jsonable import to_jsonable
 from embeddings.support.local_paths import local_path
+from embeddings.support.markup import Html, table, tag
+from embeddings.support.records import to_jsonable
 from embeddings.vectors import format_dispatch
-from embeddings.vectors.base_vectors import Compose
-from embeddings.vectors.gensim_names import hint_gensim_names
+from embeddings.vectors.base_vectors import Compose, hint_gensim_names
 from embeddings.vectors.search import Neighbours
-from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import Vectors, vectors_html
 
 if TYPE_CHECKING:
+    from embeddings.classifier.classifier import Classifier, Predictions
     from embeddings.corpora import Corpus
-    from embeddings.models.classifier import Classifier, Predictions
+
+
+def installed_composer(model: "Model") -> Compose:
+    """The compose function of a model, made by its installed trainer."""
+    composer: Callable[[Model], Compose] | None = capabilities_of(registry.load("trainer", model.name)).composer
+    if composer is None:
+        raise FormatError(f"model.json is broken: it says that {model.name} models compose vectors, but they do not")
+    return composer(model)
+
+
+def installed_classifier(model: "Model") -> "Classifier":
+    """The classifier of a model, made by its installed trainer."""
+    predictor: Callable[[Model], Classifier] | None = capabilities_of(registry.load("trainer", model.name)).predictor
+    if predictor is None:
+        raise SettingError(f"{model.name} models predict no labels; train a classifier")
+    return predictor(model)
+
+
+RECORD_FIELDS = ("seed", "threads", "words", "seconds", "words_per_second", "loss_by_epoch")
+
+
+def model_html(model: "Model") -> Html:
+    """Render the settings, the training record, the shapes of the tables, and the vectors."""
+    record = {name: model.record[name] for name in RECORD_FIELDS if name in model.record}
+    shapes = {name: array.shape for name, array in model.tables.items()}
+    sections = {"settings": model.settings, "training": record, "tables": shapes}
+    return tag(
+        "div",
+        tag("p", tag("b", "Model"), f" {model.name}"),
+        *(
+            tag("details", tag("summary", title), table([title, "value"], [[k, to_text(v)] for k, v in values.items()]))
+            for title, values in sections.items()
+            if values
+        ),
+        vectors_html(model.vectors),
+    )
+
+
+def to_text(value: object) -> str:
+    """Format a value for one table cell."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(to_text, value))
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
 
 N_FREQUENT = 10_000  # words that show whether the words of a model were converted
 
@@ -234,7 +280,6 @@ class Model(GapContexts, InteropMixin):
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
 
     def _repr_html_(self) -> str:
-        from embeddings.models.model_html import model_html
 
         return model_html(self)
 

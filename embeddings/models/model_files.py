@@ -1,6 +1,9 @@
 """The files of a saved model's folder: their names, where a model can be saved, and reading them."""
 
 import os
+import platform
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +11,60 @@ import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import EmbeddingsError, FormatError, SettingError
-from embeddings.models.earlier_versions import translate_model_json
 from embeddings.support import tensors
 from embeddings.support.files import check_own_folder
-from embeddings.support.versioned_json import check_fields, read_versioned
+from embeddings.support.records import check_fields, read_versioned
 from embeddings.vectors.vectors import Vectors
+
+PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
+
+
+def package_versions() -> dict[str, str]:
+    """The versions of Python and of the packages that affect training results."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return versions
+
+
+SETTINGS = {
+    "rate": "learning_rate",
+    "min_rate": "min_learning_rate",
+    "sample": "subsample",
+    "fewest": "min_phrases",
+    "fit_rate": "fit_learning_rate",
+}
+REMOVED_SETTINGS = {"sample_side"}
+VALUES: dict[tuple[str, str], str] = {("negative_sharing", "distant"): "batch", ("negative_sharing", "pair"): "none"}
+RECORD = {"of_words": "total_words", "bundles": "steps"}
+
+
+def translate_model_json(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of model.json with the current names; fields of unexpected types are left as they are."""
+    record = content.get("record")
+    if not isinstance(record, dict):
+        return {**content, "settings": translate_settings(content.get("settings"))}
+    record = {RECORD.get(name, name): value for name, value in record.items()}
+    text, base = record.get("text"), record.get("base")
+    if isinstance(text, dict) and isinstance(text.get("phrases"), dict):
+        phrases = {"mode" if name == "words" else name: value for name, value in text["phrases"].items()}
+        record["text"] = {**text, "phrases": phrases}
+    if isinstance(base, dict):  # the model of words that a composition was fitted to
+        record["base"] = {**base, "settings": translate_settings(base.get("settings"))}
+    return {**content, "settings": translate_settings(content.get("settings")), "record": record}
+
+
+def translate_settings(settings: Any) -> Any:
+    """Settings of a trainer with the current names and values."""
+    if not isinstance(settings, dict):
+        return settings
+    return {
+        SETTINGS.get(str(name), str(name)): VALUES.get((str(name), str(value)), value)
+        for name, value in settings.items()
+        if name not in REMOVED_SETTINGS
+    }
+
 
 FORMAT_VERSION = 2
 MODEL_JSON, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"

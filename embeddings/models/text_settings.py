@@ -33,7 +33,7 @@ def corpus_settings(model: "Model") -> dict[str, Any]:
 
     Phrases always replace their words; if they alternated, one text would change how another is read.
     """
-    from embeddings.corpora.phrases.phrase_table import phrases_from_table  # imports numba
+    from embeddings.corpora.phrases.phrase_list import phrases_from_table  # imports numba
 
     text = recorded_text_settings(model)
     settings = {name: text[name] for name in TEXT_SETTINGS}

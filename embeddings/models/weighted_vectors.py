@@ -8,8 +8,7 @@ import numpy as np
 from embeddings.errors import SettingError
 from embeddings.models.embed import load_source, text_batches_of, text_embedder
 from embeddings.models.model import Model
-from embeddings.models.text_embedder import TextEmbedder
-from embeddings.models.text_statistics import first_texts
+from embeddings.models.text_embedder import TextEmbedder, first_texts
 from embeddings.settings import check_value
 from embeddings.vectors.vectors import Vectors
 from embeddings.vectors.word_weights import common_components, moment_components

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.checked_build import register_rows
+from embeddings.compilation.jit import implements, inline, noinline
 from embeddings.errors import SettingError
 from embeddings.kernels.block import Block
-from embeddings.kernels.checked_build import register_rows
-from embeddings.kernels.jit import implements, inline, noinline
-from embeddings.kernels.matrix_products import SINGLE_TILE
-from embeddings.kernels.row_operations import address, padded, score, sum_rows, update
+from embeddings.kernels.row_operations import SINGLE_TILE, address, padded, score, sum_rows, update
 from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import (
     StepBuffers,
@@ -21,8 +20,7 @@ from embeddings.kernels.step_buffers import (
     mask_frozen,
     tally_loss,
 )
-from embeddings.models.parameters import Arrays
-from embeddings.models.table import Table
+from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective
 from embeddings.objectives.softmax_probabilities import log_softmax, log_softmax_items, log_softmax_of_rows
 

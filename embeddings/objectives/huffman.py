@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import LAST, Block
 from embeddings.kernels.integers import larger
-from embeddings.kernels.jit import implements, inline
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers, apply_input_steps, compute_steps, learn_single
-from embeddings.models.parameters import Arrays
-from embeddings.models.table import Table
+from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective
 
 GATHERED = 8  # rows written at a time

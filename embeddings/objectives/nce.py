@@ -5,15 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import Block
-from embeddings.kernels.jit import implements, inline
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import row_stride, score
 from embeddings.kernels.softmax import subtract_offsets
 from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, compute_logistic_steps
 from embeddings.kernels.window import prefetch_targets
-from embeddings.models.parameters import Arrays
-from embeddings.models.table import Table
+from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import SampledObjective
 from embeddings.objectives.softmax_probabilities import SoftmaxObjective
 

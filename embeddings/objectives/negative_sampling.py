@@ -5,14 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import Block
-from embeddings.kernels.jit import implements, inline
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import score
 from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, compute_logistic_steps
 from embeddings.kernels.window import prefetch_targets
-from embeddings.models.parameters import Arrays
-from embeddings.models.table import Table
+from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import SampledObjective
 
 LOSS_SEED = 1  # of the negative samples of held-out text, which are the same for every model of a vocabulary

@@ -11,14 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from embeddings.compilation.jit import dispatched, wrapper
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import DeclarationError
 from embeddings.kernels.block import Block
-from embeddings.kernels.jit import dispatched, wrapper
 from embeddings.kernels.step_buffers import StepBuffers
-from embeddings.models.initializers import Initializer
-from embeddings.models.parameters import Arrays
-from embeddings.models.table import Axis, Table
+from embeddings.models.table import Arrays, Axis, Initializer, Table
 from embeddings.settings import ObjectiveChoice, WeightTying
 
 
@@ -156,7 +154,7 @@ def run_step(
     operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int, first: int,
     frozen: bool,
 ) -> None:  # fmt: skip
-    """The step of an objective; an implementation is registered for its operand by `embeddings.kernels.jit.implements`.
+    """The step of an objective; `embeddings.compilation.jit.implements` registers an implementation for its operand.
 
     Inputs 0 to m of the buffers predict word i of the block. Words have `slots` output rows, of which `slot` is used.
     Its random words are `block.noise[i, first:]`. If `frozen`, there is one input, and only this one is updated.

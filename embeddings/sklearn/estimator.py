@@ -1,6 +1,6 @@
 """The base of the estimators: a trainer with its settings as parameters, the seed, scikit-learn's tags."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, is_dataclass, replace
 from numbers import Integral
 from typing import Any, Self
@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 
 from embeddings import registry
+from embeddings.corpora.reading.sources import Texts
+from embeddings.corpora.reading.text_rows import is_null
 from embeddings.corpora.word_rules import TOKENIZER_SETTINGS
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
@@ -17,6 +19,42 @@ from embeddings.registry import check_settings
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import check_value
 from embeddings.training.training_data import check_threads_and_seed
+
+ITEMS = "strings or lists of tokens"
+
+
+def as_texts(source: Any) -> Texts:
+    """A list of the texts or token lists of a Series, a pyarrow column, a one-dimensional array, or any iterable.
+
+    Nulls are empty texts.
+    """
+    if hasattr(source, "toarray"):
+        raise SettingError(f"texts must be a list of {ITEMS}, got a sparse {type(source).__name__}")
+    if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
+        raise SettingError(f"texts must be a list of {ITEMS}, got {source!r:.80}")
+    if getattr(source, "ndim", 1) != 1:
+        shape = getattr(source, "shape", "unknown")
+        raise SettingError(f"texts must have one dimension, got the shape {shape}: select one column by name")
+    texts = Texts(source.to_pylist() if hasattr(source, "to_pylist") else source)  # a pyarrow column
+    is_tokens = any(isinstance(text, Iterable) and not isinstance(text, str | bytes) for text in texts)
+    for number, text in enumerate(texts):
+        if is_null(text):
+            texts[number] = [] if is_tokens else ""
+            continue
+        if isinstance(text, bytes) or not isinstance(text, str | Iterable):
+            raise SettingError(f"texts must be {ITEMS}; text {number} is {text!r:.40}, of type {type(text).__name__}")
+        if isinstance(text, Iterator):  # a second pass over the texts would find it exhausted
+            texts[number] = list(text)
+    return texts
+
+
+def as_training_texts(source: Any) -> Texts:
+    """`as_texts`, at least one."""
+    texts = as_texts(source)
+    if not texts:
+        raise SettingError("texts must not be empty: there is nothing to learn from")
+    return texts
+
 
 PREFIX = "settings__"  # of the name of one trainer setting, in parameter searches
 

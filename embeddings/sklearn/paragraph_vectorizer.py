@@ -14,8 +14,7 @@ from embeddings.models.document_vectors import installed_inferencer
 from embeddings.models.loading import load_model
 from embeddings.models.model import Model
 from embeddings.settings import check_value
-from embeddings.sklearn.estimator import TextVectorizer, model_text_settings
-from embeddings.sklearn.text_input import as_texts, as_training_texts
+from embeddings.sklearn.estimator import TextVectorizer, as_texts, as_training_texts, model_text_settings
 
 EPOCH_BOUNDS = {"ge": 1, "le": 1_000_000}  # those of training
 

@@ -19,8 +19,7 @@ from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.plugins.classifier.text_classification import TextClassification
 from embeddings.settings import check_value
-from embeddings.sklearn.estimator import TextEstimator, checked_settings
-from embeddings.sklearn.text_input import as_texts, as_training_texts
+from embeddings.sklearn.estimator import TextEstimator, as_texts, as_training_texts, checked_settings
 
 TRAINER = "classifier"
 TEXT, LABELS = "text", "labels"  # columns of the training texts

@@ -75,3 +75,12 @@ def check_no_stream(path: Path) -> None:
     """
     if is_stream(path):
         raise FormatError(f"{path} is a pipe or device, not a file")
+
+
+SPARK_FILES = {"_SUCCESS", "_metadata", "_common_metadata", "_temporary"}  # records of Spark and of other writers
+SPARK_PREFIXES = ("_started_", "_committed_")
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder in the folder of a corpus is not a part of it: hidden, or a record of Spark's own."""
+    return name.startswith((".", *SPARK_PREFIXES)) or name in SPARK_FILES

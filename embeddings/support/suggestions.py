@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.support.arrow_arrays import combine_chunks, to_string_array
+from embeddings.support.arrow import combine_chunks, to_string_array
 from embeddings.support.word_list import WordList
 
 MAX_COMPARED = 20_000  # most frequent words that contain a part of the word

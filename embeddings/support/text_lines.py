@@ -1,7 +1,10 @@
-"""Lines of small UTF-8 files."""
+"""Small text files of users: lines in UTF-8, and TOML."""
 
+import os
+import tomllib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
+from typing import Any
 
 from embeddings.errors import FormatError
 from embeddings.support.local_paths import local_path
@@ -19,3 +22,34 @@ def read_text_lines(path: Path, kind: str) -> list[str]:
     except UnicodeDecodeError as error:
         raise FormatError(f"{path} is not a {kind}: not UTF-8 at byte {error.start}") from None
     return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+MAX_LENGTH, MAX_LINE_LENGTH = 1 << 16, 1 << 12  # characters
+
+
+def read_toml(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
+    """The content of a file; `kind` names it in messages.
+
+    Raises:
+        FormatError: it cannot be read, is not TOML, or is longer than such files are.
+    """
+    try:
+        text = read_start(path)
+        longest = max(map(len, text.split("\n")))
+        if len(text) > MAX_LENGTH or longest > MAX_LINE_LENGTH:  # memory grows with the square of a key's parts
+            sizes = f"{MAX_LENGTH} characters, {MAX_LINE_LENGTH} in a line"
+            raise FormatError(f"{path} has more than {sizes}: it is not a {kind}")
+        return tomllib.loads(text)
+    except OSError as error:
+        raise FormatError(f"cannot read {path}: {error.strerror or error}") from error
+    except RecursionError:
+        raise FormatError(f"{path} is not TOML: nested too deeply") from None
+    except ValueError as error:
+        raise FormatError(f"{path} is not TOML: {error}") from error
+
+
+def read_start(path: str | os.PathLike[str]) -> str:
+    """The text of a file, or so much of a longer one, which may be a device, that its length can be refused."""
+    with open(local_path(path), "rb") as stream:
+        data = stream.read(4 * MAX_LENGTH + 1)  # bytes
+    return data.decode("utf-8", "strict" if len(data) <= 4 * MAX_LENGTH else "replace")

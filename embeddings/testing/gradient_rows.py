@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.jit import implements, inline
+from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.sparse_steps import StepRates
 
 

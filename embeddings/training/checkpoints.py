@@ -1,39 +1,166 @@
 """Checkpoints: the complete state of a run, written regularly, from which an interrupted run can be resumed.
 
 When a checkpoint is due, all threads halt at the end of their blocks, the state is written, and they continue. The
-state (`embeddings.training.state`) holds everything that the rest of the run depends on: a resumed single-threaded run
+state (`embeddings.training.run`) holds everything that the rest of the run depends on: a resumed single-threaded run
 ends with the same bytes as an uninterrupted one. With several threads, each continues where it stopped.
 
 A checkpoint is a folder `words-N`, where N is the number of words read, with `checkpoint.json` and
 `tensors.safetensors`. It is written under a temporary name, flushed, and renamed, so a folder `words-N` is complete
 even if the process is killed. The last few are retained. The record holds the fingerprint of the run (trainer,
 settings, corpus, vocabulary, seed, threads, versions, starting vectors), and a checkpoint of another run is refused.
+
+`auto`, or a number with a unit and no space: seconds, minutes or hours (`30s`, `10m`, `1.5h`), or words of the corpus
+(`500000w`, `500kw`, `5Mw`, `1Gw`). A number without a unit is refused as ambiguous.
 """
 
+import hashlib
 import json
 import os
+import re
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
+from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteError, SettingError
 from embeddings.settings import check_value
 from embeddings.support import tensors
+from embeddings.support.cache_folder import cache_folder
 from embeddings.support.files import atomic_write, check_output
 from embeddings.support.foreign_files import path_below
-from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
-from embeddings.support.remote.address import display_name, is_remote
-from embeddings.support.versioned_json import check_fields, read_versioned
-from embeddings.training.checkpoint_interval import AUTO, Interval
+from embeddings.support.records import check_fields, read_versioned, to_jsonable
+from embeddings.support.remote.address import Address, StrPath, display_name, is_remote, parse_address
 from embeddings.training.progress import Progress
-from embeddings.training.remote_checkpoints import RemoteCheckpoints
+from embeddings.training.run_log import is_number
+
+AUTO = "auto"
+AUTO_SECONDS = 60.0  # between checkpoints
+AUTO_SHARE = 0.01  # maximum share of the time spent on writing
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+WORDS = {"w": 1.0, "kw": 1e3, "Mw": 1e6, "Gw": 1e9}
+PATTERN = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([a-zA-Z]+)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Minimum seconds or words between two checkpoints (the other is 0); `share` limits the time spent writing."""
+
+    seconds: float = 0.0
+    words: float = 0.0
+    share: float = 1.0
+
+    @classmethod
+    def parse(cls, text: str) -> "Interval":
+        """Parse an interval."""
+        if text == AUTO:
+            return cls(seconds=AUTO_SECONDS, share=AUTO_SHARE)
+        match = PATTERN.fullmatch(text) if isinstance(text, str) else None
+        number, unit = (float(match[1]), match[2]) if match else (0.0, "")
+        if not number or unit not in SECONDS | WORDS:
+            interval_forms = "auto, a time such as 30s, 10m or 1h, or words such as 500000w, 500kw or 5Mw"
+            raise SettingError(f"the checkpoint interval must be {interval_forms}, got {text!r}")
+        return cls(number * SECONDS.get(unit, 0.0), number * WORDS.get(unit, 0.0))
+
+    def is_over(self, seconds: float, words: int, cost: float) -> bool:
+        """Whether the next checkpoint is due, `seconds` and `words` after one that took `cost` seconds to write."""
+        return seconds >= max(self.seconds, cost / self.share if self.share < 1 else 0.0) and words >= self.words
+
+
+@cache
+def local_folder(address: Address) -> Path:
+    """Return the local folder of checkpoints that are written to an address."""
+    parent = cache_folder("checkpoints") or Path(tempfile.mkdtemp(prefix="embeddings-checkpoints-"))
+    return parent / hashlib.sha256(str(address).encode()).hexdigest()[:24]
+
+
+class RemoteCheckpoints:
+    """The checkpoints below an address; a checkpoint is complete if its record is there.
+
+    Files that are not of checkpoints are neither read nor removed.
+
+    Arguments:
+        record: the name of the file that is uploaded last.
+        pattern: that of the names of checkpoints, as for `fnmatch`.
+    """
+
+    def __init__(self, path: StrPath, record: str, pattern: str) -> None:
+        self.address, self.record, self.pattern = parse_address(path), record, pattern
+
+    @property
+    def folder(self) -> Path:
+        """The local folder."""
+        return local_folder(self.address)
+
+    def files(self) -> list[Address]:
+        """All files of checkpoints, complete or not."""
+        from embeddings.support.remote.copies import files_below
+
+        try:
+            return files_below(self.address, lambda parts: len(parts) > 1 and fnmatchcase(parts[0], self.pattern))
+        except RemoteError as error:
+            raise OutputError(str(error)) from None
+
+    def names(self) -> list[str]:
+        """The complete checkpoints, oldest first."""
+        parts = [file.relative_to(self.address).split("/") for file in self.files()]
+        return sorted(one[0] for one in parts if one[1:] == [self.record])
+
+    def check(self) -> None:
+        """Refuse an address that cannot be written."""
+        from embeddings.support.remote.writing import check_remote_output
+
+        check_remote_output(str(self.address), force=True)
+
+    def fetch(self, name: str) -> Path:
+        """Copy a checkpoint to the local folder."""
+        from embeddings.support.remote.copies import local_copy
+
+        target = path_below(self.folder, name)
+        try:
+            source = local_copy(str(self.address.child(name)))
+        except RemoteError as error:
+            raise FormatError(str(error)) from None
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target)
+        return target
+
+    def upload(self, folder: Path) -> None:
+        """Write a checkpoint of the local folder to the store."""
+        from embeddings.support.remote.writing import upload_folder
+
+        try:
+            upload_folder(folder, self.address.child(folder.name), force=True)
+        except RemoteError as error:
+            raise OutputError(str(error)) from None
+
+    def remove(self, name: str) -> None:
+        """Remove a checkpoint, its record first."""
+        prefix = self.address.child(name).path + "/"
+        self.remove_files([file for file in self.files() if file.path.startswith(prefix)])
+
+    def remove_partial(self) -> None:
+        """Remove files of incomplete checkpoints."""
+        complete = tuple(self.address.child(name).path + "/" for name in self.names())
+        self.remove_files([file for file in self.files() if not file.path.startswith(complete)])
+
+    def remove_files(self, files: list[Address]) -> None:
+        """Remove files, records first; what cannot be removed stays."""
+        from embeddings.support.remote.requests import attempt
+        from embeddings.support.remote.store import arrow_store
+
+        with suppress(EmbeddingsError):
+            for file in sorted(files, key=lambda file: file.name != self.record):
+                attempt(file, partial(arrow_store(file).writer.delete_file, file.store_path), writes=True)
+
 
 FORMAT_VERSION = 3
 RECORD, TENSORS = "checkpoint.json", "tensors.safetensors"
@@ -282,3 +409,25 @@ def shorten(value: Any) -> str:
     """A value as text; only the end of a long one, where paths differ."""
     text = str(value)
     return text if len(text) <= MAX_VALUE_LENGTH else f"…{text[1 - MAX_VALUE_LENGTH :]}"
+
+
+def find_checkpoints(path: Path) -> list[Path]:
+    """The complete checkpoints in a folder, oldest first, or the folder itself if it is one."""
+    return [path] if (path / RECORD).is_file() else Checkpoints(path).paths()
+
+
+def summarize_checkpoints(paths: list[Path]) -> dict[str, Any]:
+    """A summary: the run they belong to, and the progress of the last one."""
+    fingerprint, values = read_record(paths[-1])
+    tally = values.get("tally")
+    words, seconds = (tally.get("words"), tally.get("seconds")) if isinstance(tally, dict) else (None, None)
+    summary: dict[str, Any] = to_jsonable(
+        {
+            "trainer": fingerprint.get("trainer"),
+            "checkpoints": [path.name for path in paths],
+            "words": sum(number for number in words if is_number(number)) if isinstance(words, list) else 0,
+            "seconds": seconds if is_number(seconds) else None,
+            **{name: fingerprint.get(name) for name in ("seed", "threads", "replicas", "settings", "packages")},
+        }
+    )
+    return summary

@@ -9,14 +9,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from embeddings.compilation.compile_monitor import CompilationNeeded, monitor
+from embeddings.compilation.compile_process import CompileProcess, Work, can_compile_beside
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.pair_encoding import PAIR_SIDES
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.kernels.compile_monitor import CompilationNeeded, monitor
-from embeddings.kernels.compile_process import CompileProcess, Work, can_compile_beside
 from embeddings.models.document_vectors import ConcatenatedModels
-from embeddings.support.arrow_arrays import to_string_array
-from embeddings.training.document_inference import DocumentInferencer
+from embeddings.support.arrow import to_string_array
+from embeddings.training.document_trainer import DocumentInferencer
 from embeddings.training.progress import Tally
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData

@@ -6,6 +6,7 @@ positions; other tables are copied whole or start again, as the trainer declares
 the new text, start at random. The learning rate starts again from its initial value.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,11 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import recorded_settings
 from embeddings.errors import CorpusError, FormatError, SettingError
+from embeddings.kernels.row_operations import padded
 from embeddings.models.model import Model
-from embeddings.models.parameters import VECTORS, Arrays
-from embeddings.models.table import Table
+from embeddings.models.table import VECTORS, Arrays, Table, zero_rows
 from embeddings.models.text_settings import PHRASES
-from embeddings.support.arrow_arrays import to_arrow, to_string_array
+from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.training.vocabulary_selection import with_unknown_rows, with_vocabulary
 
 if TYPE_CHECKING:
@@ -28,6 +29,47 @@ if TYPE_CHECKING:
     from embeddings.training.plan import Plan
     from embeddings.training.trainer import Trainer
     from embeddings.training.training_data import TrainingData
+
+
+def model_settings(trainer: type, model: Model) -> Any:
+    """The trainer of a model with its recorded settings, which must fit the vectors."""
+    try:
+        settings: Any = trainer(**model.settings)
+    except (TypeError, SettingError) as error:
+        raise FormatError(f"the {model.name} model is broken: {error}") from None
+    if settings.dim != model.vectors.dim:  # kernels rely on the length of rows
+        problem = f"the setting dim is {settings.dim}, but its vectors have {model.vectors.dim} dimensions"
+        raise FormatError(f"the {model.name} model is broken: {problem}")
+    return settings
+
+
+def saved_table(model: Model, name: str, declared: Table) -> np.ndarray:
+    """A table of a model as it was saved, float32 `declared.saved_shape`."""
+    saved_as = declared.saved_as or name
+    table = model.vectors.matrix if saved_as == VECTORS else model.tables.get(saved_as)
+    if table is None or table.shape != declared.saved_shape or table.dtype != np.float32:
+        problem = "missing" if table is None else f"{table.dtype} {table.shape}"
+        expected = f"table {name!r} as float32 {declared.saved_shape}"
+        raise FormatError(f"the {model.name} model is broken: expected {expected}, got {problem}")
+    return table
+
+
+def padded_tables(model: Model, declared: Mapping[str, Table]) -> Arrays:
+    """Tables of a model as kernels read them, read-only: see `Table` for their shapes."""
+    return {name: table.concatenate(padded_rows(saved_table(model, name, table))) for name, table in declared.items()}
+
+
+def padded_rows(array: np.ndarray) -> np.ndarray:
+    """Rows padded with zeros, read-only, (rows, padded dim); a view if they have that length already."""
+    flat = array.reshape(-1, array.shape[-1])
+    if flat.shape[1] == padded(flat.shape[1]):
+        rows = np.asarray(flat).view()
+    else:
+        rows = zero_rows(*flat.shape)
+        rows[:, : flat.shape[1]] = flat
+    rows.flags.writeable = False
+    return rows
+
 
 OBJECTIVE_SETTINGS = ("objective", "nce_normalizer", "tree", "cutoffs", "tie")  # the tables of a model depend on them
 
@@ -126,7 +168,7 @@ def apply(model: Model, data: "TrainingData", plan: "Plan", arrays: Arrays) -> i
             )
         if table.continuation == "restart":
             continue
-        saved = saved_table(model, plan.saved_name(name))
+        saved = optional_table(model, plan.saved_name(name))
         if saved is None and table.continuation == "grow":
             raise FormatError(f"the {model.name} model has no table {name!r}, so it cannot be trained further")
         if saved is not None and table.continuation == "grow":
@@ -138,7 +180,7 @@ def apply(model: Model, data: "TrainingData", plan: "Plan", arrays: Arrays) -> i
     return len(new_rows)
 
 
-def saved_table(model: Model, name: str | None) -> np.ndarray | None:
+def optional_table(model: Model, name: str | None) -> np.ndarray | None:
     """A table of a model by the name it is saved as, or the vectors."""
     return model.vectors.matrix if name == VECTORS else model.tables.get(name or "")
 

@@ -7,8 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from embeddings.kernels.block import END, LINE, POSITION
-from embeddings.training.shuffle import Chunk
-from embeddings.training.stream import TokenStream
+from embeddings.training.stream import Chunk, TokenStream
 
 
 class WholeCorpusNeeded(Exception):

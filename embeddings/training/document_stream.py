@@ -8,11 +8,10 @@ import numpy as np
 
 from embeddings.corpora.documents import Documents
 from embeddings.errors import OutputError
+from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows
 from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.tag_rows import SINGLE_ROWS, TagRows
-from embeddings.models.initializers import Initializer
-from embeddings.models.table import Table
+from embeddings.models.table import Initializer, Table
 from embeddings.support.cache_folder import cache_folder
 
 if TYPE_CHECKING:

@@ -1,25 +1,282 @@
 """Base of trainers of models of documents and words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
+from threading import Event
 from typing import Any, ClassVar
 
-from embeddings.corpora.documents import Documents, corpus_documents
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.compilation import compile_process
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.documents import Documents, DocumentUnit, corpus_documents, splits_by_line
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.reading.sources import Texts
+from embeddings.corpora.remapping import id_mapping
+from embeddings.errors import CorpusError, NoWordsError, SettingError
+from embeddings.kernels.block import NO_ROWS, new_block
+from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows
+from embeddings.kernels.infer_documents import Inference, new_state
+from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers
-from embeddings.kernels.tag_rows import TagRows
-from embeddings.models.initializers import INITIALIZERS
+from embeddings.learning_rates import LINEAR
+from embeddings.models.document_vectors import DOCUMENTS, as_list
 from embeddings.models.model import Model
-from embeddings.models.parameters import Arrays
+from embeddings.models.table import INITIALIZERS, Arrays, zero_rows
+from embeddings.models.text_settings import check_same_text_settings, corpus_settings
 from embeddings.objectives.objective import Objective
-from embeddings.settings import DocumentChoice
-from embeddings.training.document_inference import DocumentInferencer
+from embeddings.settings import DocumentChoice, check_value
+from embeddings.support.arrow import to_string_array
+from embeddings.training.continued_training import model_settings, padded_tables
 from embeddings.training.document_stream import document_table, tag_rows
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
-from embeddings.training.saved_tables import padded_tables, recorded_settings
 from embeddings.training.stream import TokenStream
-from embeddings.training.training_data import TrainingData
+from embeddings.training.training_data import TrainingData, block_source, check_threads_and_seed
+from embeddings.training.worker import run_threads
+
+
+@dataclass(frozen=True)
+class InferenceTags:
+    """The tags of documents that a model knows.
+
+    Arguments:
+        rows: of the model's table of documents, for all documents in order.
+        starts: where those of each document begin, (documents + 1,).
+    """
+
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    def check_counts(self, count: int) -> None:
+        """Refuse documents without exactly `count` known tags."""
+        counts = np.diff(self.starts)
+        if len(counts) and (counts != count).any():
+            first = int(np.argmax(counts != count))
+            raise CorpusError(
+                f"the model concatenates the vector of a document with those of its known tags: document {first} has "
+                f"{counts[first]} of them, expected {count}; in a corpus, the first tag of a document is its name"
+            )
+
+    def document_rows(self, table: np.ndarray, dim: int) -> np.ndarray:
+        """A row for the new document, then those of the tags that documents have; float32 (rows, padded dim)."""
+        used = np.unique(self.rows)
+        rows = zero_rows(1 + len(used), dim)
+        rows[1:, :dim] = table[used]
+        return rows
+
+    def tag_rows(self) -> TagRows:
+        """The rows of each document in `document_rows`, the new one first."""
+        numbers = 1 + np.unique(self.rows, return_inverse=True)[1].astype(np.int64)
+        return TagRows(self.starts + np.arange(len(self.starts)), np.insert(numbers, self.starts[:-1], 0))
+
+
+def tags_of_corpus(model: Model, documents: Documents) -> InferenceTags | None:
+    """The tags of the documents of a corpus without the first of each, its name; None if there are no others."""
+    if documents.starts is None:
+        return None
+    rows = known_rows(model, documents.tags)[documents.rows]
+    rows[documents.starts[:-1]] = -1
+    return known_tags(rows, np.diff(documents.starts))
+
+
+def tags_of_texts(model: Model, tags: Any, texts: int) -> InferenceTags | None:
+    """The given tags of this many texts; None if there are none."""
+    if tags is None:
+        return None
+    lists = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else []
+    if len(lists) != texts or not all(is_list_of_strings(one) for one in lists):
+        raise SettingError(f"tags must be a list of tags for each of the {texts} texts, got {tags!r:.80}")
+    distinct = [list(dict.fromkeys(one)) for one in lists]
+    names = to_string_array([tag for one in distinct for tag in one])
+    return known_tags(known_rows(model, names), np.array([len(one) for one in distinct], np.int64))
+
+
+def is_list_of_strings(value: Any) -> bool:
+    """Whether a value is a list or tuple of strings."""
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+
+
+def known_rows(model: Model, tags: Any) -> NDArray[np.int64]:
+    """The row of each tag in the model's table of documents, -1 for unknown tags; a new array."""
+    import pyarrow.compute
+
+    if model.tags is None:
+        return np.full(len(tags), -1, np.int64)
+    rows = pyarrow.compute.index_in(to_string_array(tags), value_set=to_string_array(model.tags))
+    return np.array(rows.fill_null(-1), np.int64)
+
+
+def known_tags(rows: NDArray[np.int64], counts: NDArray[np.int64]) -> InferenceTags:
+    """The rows that are known, given those of all tags and how many tags each document has."""
+    document = np.repeat(np.arange(len(counts)), counts)[rows >= 0]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(document, minlength=len(counts)))])
+    return InferenceTags(rows[rows >= 0], starts.astype(np.int64))
+
+
+Report = Callable[[int, int], object]  # called with the number of documents done, and the total
+Scratch = tuple[Any, Any, StepBuffers, Inference, np.ndarray]  # block, operands, buffers, inference, random counter
+WORDS_IN_MEMORY = 1 << 22
+DOCUMENTS_PER_TURN = 64  # that a thread takes at a time
+
+
+@dataclass(frozen=True)
+class DocumentInferencer:
+    """Infers vectors of documents with a trained model.
+
+    Arguments:
+        settings: the trainer of the model.
+        noise_weights: the distribution of random words, (vocabulary,).
+        noise: random words drawn for each window.
+        buffers: makes the step buffers of one thread, given the largest number of rows of a document.
+        kernel: `kernel(rows, source, block, operands, buffers, inference, rng)`, such as
+            `embeddings.plugins.paragraph_dbow.infer`.
+        operands: makes what a thread works on, given its table of documents (rows, padded dim), of which the first row
+            learns, and the rows of each document.
+        shrink: draw the size of each window.
+        tag_count: rows that are concatenated, that of the document and those of its tags; 0 for any number.
+        uses_tags: whether the tags of a document change its vector.
+    """
+
+    model: Model
+    settings: Any
+    noise_weights: np.ndarray
+    noise: int
+    buffers: Callable[[int], StepBuffers]
+    kernel: Callable[..., None]
+    operands: Callable[[np.ndarray, TagRows], Any]
+    shrink: bool
+    tag_count: int = 0
+    uses_tags: bool = False
+
+    def __call__(
+        self,
+        texts: Corpus | Iterable[Any],
+        *,
+        tags: Any = None,
+        epochs: int | None = None,
+        seed: int = 1,
+        threads: int | None = None,
+        report: Report | None = None,
+    ) -> np.ndarray:
+        """The vectors, (documents, dim) float32; see `embeddings.models.model.Model.infer`."""
+        number = self.settings.epochs if epochs is None else epochs
+        epochs = check_value("epochs", number, int, {"ge": 1, "le": 1_000_000})
+        threads, seed = check_threads_and_seed(threads, seed)
+        if isinstance(texts, Corpus):
+            if tags is not None:
+                raise SettingError("tags are those of texts; name tag columns for a corpus")
+            try:
+                encoded = texts.encode()
+            except NoWordsError as error:
+                by_line = splits_by_line(self.settings.documents, error.has_items)
+                return np.zeros((error.sentences if by_line else error.documents, self.settings.dim), np.float32)
+            check_same_text_settings(self.model, encoded)
+            return self.infer_documents(encoded, self.settings.documents, epochs, seed, threads, report)
+        items = as_list(texts)
+        given_tags = tags_of_texts(self.model, tags, len(items))
+        try:
+            with Corpus(Texts(items), **self.corpus_settings).encode() as encoded:
+                return self.infer_documents(encoded, "blocks", epochs, seed, threads, report, given_tags)
+        except NoWordsError:
+            return np.zeros((len(items), self.settings.dim), np.float32)
+
+    @cached_property
+    def corpus_settings(self) -> dict[str, Any]:
+        """How texts are read, as settings of a `Corpus`."""
+        return corpus_settings(self.model)
+
+    def infer_documents(
+        self, encoded: EncodedCorpus, unit: DocumentUnit, epochs: int, seed: int, threads: int, report: Report | None,
+        tags: InferenceTags | None = None,
+    ) -> np.ndarray:  # fmt: skip
+        """The vectors of the documents of an encoded corpus, (documents, dim); a document is a `unit` of its text.
+
+        Arguments:
+            tags: those of texts; by default those of the documents of the corpus, except for their names.
+        """
+        compile_process.wait()
+        documents = corpus_documents(encoded, unit)
+        tags = self.tags_in_use(documents, tags)
+        settings, new_ids = self.settings, id_mapping(encoded.vocabulary, self.model.vocabulary)
+        vectors = np.zeros((documents.size, settings.dim), np.float32)
+        key = thread_keys(seed, 1)[0]
+        no_text = np.empty(0, np.int32), np.zeros(1, np.int64)
+        empty = block_source(settings, self.model.vocabulary, *no_text, self.noise_weights)
+        empty = empty._replace(shrink_window=self.shrink)
+        for first, last in document_ranges(documents.borders):
+            borders = documents.borders[first : last + 1]
+            ids = new_ids[encoded.ids[borders[0] : borders[-1]]]
+            source = empty._replace(ids=ids, lines=borders - borders[0])
+
+            def work(begin: int, end: int, scratch: Scratch, source: Any = source, first: int = first) -> None:
+                numbers = NO_ROWS if tags is None else np.arange(first + begin, first + end)
+                part = source._replace(lines=source.lines[begin : end + 1], document_rows=numbers)
+                self.kernel(vectors[first + begin : first + end], part, *scratch)
+
+            def report_done(done: int, first: int = first) -> None:
+                if report is not None:
+                    report(first + done, len(vectors))
+
+            rates = settings.learning_rate, settings.final_learning_rate_of(LINEAR)
+            inference = Inference(key, epochs, *rates, settings.dim, new_state())
+            new_scratch = partial(self.scratch, inference, tags)
+            run_shared(work, last - first, threads, new_scratch, report_done)
+        return vectors
+
+    def tags_in_use(self, documents: Documents, given: InferenceTags | None) -> InferenceTags | None:
+        """The tags that change the vectors of documents; None if there are none."""
+        tags = given or tags_of_corpus(self.model, documents)
+        if self.tag_count > 1:
+            empty = InferenceTags(np.zeros(0, np.int64), np.zeros(documents.size + 1, np.int64))
+            tags = tags or empty
+            tags.check_counts(self.tag_count - 1)
+        return tags if self.uses_tags and tags is not None and len(tags.rows) else None
+
+    def scratch(self, inference: Inference, tags: InferenceTags | None) -> Scratch:
+        """The working memory of one thread."""
+        block, dim = new_block(self.settings.window, self.noise, documents=True), self.settings.dim
+        if tags is None:
+            operands, count = self.operands(zero_rows(1, dim), SINGLE_ROWS), 1
+        else:
+            rows, count = tags.document_rows(self.model.tables[DOCUMENTS], dim), 1 + int(np.diff(tags.starts).max())
+            operands = self.operands(rows, tags.tag_rows())
+        return block, operands, self.buffers(count), inference._replace(state=new_state()), np.zeros(2, np.uint64)
+
+
+def run_shared(
+    work: Callable[[int, int, Scratch], None],
+    count: int,
+    threads: int,
+    new_scratch: Callable[[], Scratch],
+    report: Callable[[int], None],
+) -> None:
+    """Let threads do `work(begin, end, scratch)` on ranges of `count` documents until all are done."""
+    starts, done = iter(range(0, count, DOCUMENTS_PER_TURN)), [0] * threads
+
+    def run(thread: int, halt: Event) -> None:
+        scratch = new_scratch()
+        for start in starts:
+            if halt.is_set():
+                return
+            end = min(start + DOCUMENTS_PER_TURN, count)
+            work(start, end, scratch)
+            done[thread] += end - start
+
+    run_threads(run, threads, lambda: report(sum(done)))
+
+
+def document_ranges(borders: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Ranges of documents of about `WORDS_IN_MEMORY` words, with at least one document each."""
+    first, count = 0, len(borders) - 1
+    while first < count:
+        last = int(np.searchsorted(borders, borders[first] + WORDS_IN_MEMORY, side="right")) - 1
+        last = min(max(last, first + 1), count)
+        yield first, last
+        first = last
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +351,7 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
     @classmethod
     def inferencer(cls, model: Model) -> DocumentInferencer:
         """The inferencer of a trained model."""
-        settings = recorded_settings(cls, model)
+        settings = model_settings(cls, model)
         objective = settings.new_objective(model.vocabulary)
         tables, width = padded_tables(model, settings.word_tables(objective)), padded(settings.dim)
         return DocumentInferencer(

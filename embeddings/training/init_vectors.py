@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from embeddings.corpora.word_form import WordForm
+from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import SettingError
 from embeddings.models.loading import load
 from embeddings.models.model import Model
-from embeddings.models.parameters import Arrays, is_finite
+from embeddings.models.table import Arrays, is_finite
 from embeddings.settings import check_value
 from embeddings.vectors.vectors import Vectors
 

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embeddings import registry
+from embeddings.compilation.compile_monitor import kernel_owner
+from embeddings.compilation.compile_time import compile_time
+from embeddings.compilation.jit import ENTRY_POINTS, cached_versions
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.corpora.reading.csv_cells import CompiledReader
+from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.json_rows import CompiledLines
 from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.corpora.reading.record_rows import RecordCollector
 from embeddings.corpora.reading.text_rows import ColumnSelection
-from embeddings.corpora.reading.utf8 import Utf8Decoder
 from embeddings.errors import CorpusError, EmbeddingsError, SettingError
-from embeddings.kernels.compile_monitor import kernel_owner
-from embeddings.kernels.compile_time import compile_time
-from embeddings.kernels.jit import ENTRY_POINTS, cached_versions
 from embeddings.models.embed import embed
 from embeddings.models.model import Model
 from embeddings.models.table import Table
@@ -45,7 +45,7 @@ CORPORA: list[dict[str, Any]] = [  # settings of the text that trainers may requ
 SHARED_MODULES = [  # that have kernels and are imported when they are used
     "embeddings.corpora.encoder",
     "embeddings.kernels.text_pooling",
-    *(f"embeddings.indexes.{name}" for name in ("block_products", "hamming", "hyperplanes", "shortlist")),
+    *(f"embeddings.indexes.{name}" for name in ("exact", "lsh")),
 ]
 POOLS: tuple[Pool, ...] = ("mean", "sif", "max")  # one for each kernel
 SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "buckets": 100, "min_phrases": 1, "fit_epochs": 1}

@@ -8,13 +8,12 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.model import Model
-from embeddings.models.parameters import Arrays
-from embeddings.models.table import Table, word_vectors
+from embeddings.models.table import Arrays, Table, word_vectors
 from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import Objective
 from embeddings.settings import ObjectiveChoice
+from embeddings.training.continued_training import model_settings
 from embeddings.training.plan import Kernel, Plan
-from embeddings.training.saved_tables import recorded_settings
 from embeddings.training.stream import Stream
 from embeddings.training.trainer import WindowTrainer
 from embeddings.training.training_data import TrainingData
@@ -94,5 +93,5 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
         """The probabilities of words by a trained model."""
         if cls.examples is None:
             return None
-        settings = recorded_settings(cls, model)
+        settings = model_settings(cls, model)
         return new_predictor(model, settings, settings.new_objective(model.vocabulary))

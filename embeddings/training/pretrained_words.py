@@ -1,4 +1,10 @@
-"""Skip-gram and CBOW with pretrained vectors of words, next to trained components or through a learned projection."""
+"""Skip-gram and CBOW with pretrained vectors of words, next to trained components or through a learned projection.
+
+The input of a group of words is the mean or sum of the rows of these words. The row of a word is
+
+    concatenated    its pretrained vector, followed by its trained row
+    projected       P' x for its pretrained vector x and a matrix P that is learned, or its trained row if it has none
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,20 +13,100 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.jit import entry_point, inline
-from embeddings.kernels.pretrained_inputs import PretrainedInputs, backprop_to_group, read_group
 from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-from embeddings.models.initializers import orthogonal
-from embeddings.models.parameters import VECTORS, Arrays
-from embeddings.models.table import Table, word_vectors
+from embeddings.models.table import VECTORS, Arrays, Table, orthogonal, word_vectors
 from embeddings.objectives.objective import Objective, predict, predict_pair
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.stream import Stream
 from embeddings.training.training_data import TrainingData
+
+
+class PretrainedInputs(NamedTuple):
+    """The rows of words.
+
+    trained: (vocabulary, padded trained dim) rows that are learned.
+    pretrained: (vocabulary, pretrained dim) constants; zeros for words without a vector.
+    projection: (pretrained dim, padded dim) the matrix P; without rows if vectors are concatenated.
+    is_trained: (vocabulary,) whether the trained row of a word is part of its row.
+    trained_dim: numbers in a trained row, without padding.
+    mean: (pretrained dim,) scratch memory: the mean or sum of the pretrained vectors of a group.
+    """
+
+    trained: np.ndarray
+    pretrained: np.ndarray
+    projection: np.ndarray
+    is_trained: np.ndarray
+    trained_dim: int
+    mean: np.ndarray
+
+
+@inline
+def read_group(
+    rows: PretrainedInputs, words: np.ndarray, first: int, last: int, factor: float, hidden: np.ndarray, row: int
+) -> None:
+    """Set a hidden row to the sum of the rows of `words[first:last]` times a factor."""
+    dim, start = rows.trained_dim, trained_start(rows)
+    set_mean(rows, words, first, last, factor)
+    for j in range(hidden.shape[1]):
+        hidden[row, j] = 0
+    for k in range(rows.mean.shape[0]):
+        number = rows.mean[k]
+        if start > 0:
+            hidden[row, k] = number
+        else:
+            for j in range(dim):
+                hidden[row, j] += number * rows.projection[k, j]
+    for c in range(first, last):
+        word = words[c]
+        if rows.is_trained[word]:
+            for j in range(dim):
+                hidden[row, start + j] += factor * rows.trained[word, j]
+
+
+@inline
+def backprop_to_group(
+    rows: PretrainedInputs, words: np.ndarray, first: int, last: int, factor: float, share: float,
+    hidden: np.ndarray, row: int,
+) -> None:  # fmt: skip
+    """Add the gradient in a hidden row, times `share`, to the trained rows of `words[first:last]`, and let P learn.
+
+    The gradient of P is exact: that of the group's input, of which `factor` is that of `read_group`.
+    """
+    dim, start = rows.trained_dim, trained_start(rows)
+    if start == 0:
+        set_mean(rows, words, first, last, factor)
+        for k in range(rows.mean.shape[0]):
+            number = rows.mean[k]
+            for j in range(dim):
+                rows.projection[k, j] += number * hidden[row, j]
+    for c in range(first, last):
+        word = words[c]
+        if rows.is_trained[word]:
+            for j in range(dim):
+                rows.trained[word, j] += share * hidden[row, start + j]
+
+
+@inline
+def set_mean(rows: PretrainedInputs, words: np.ndarray, first: int, last: int, factor: float) -> None:
+    """Set `mean` to the sum of the pretrained vectors of `words[first:last]` times a factor."""
+    for k in range(rows.mean.shape[0]):
+        rows.mean[k] = 0
+    for c in range(first, last):
+        word = words[c]
+        for k in range(rows.mean.shape[0]):
+            rows.mean[k] += factor * rows.pretrained[word, k]
+
+
+@inline
+def trained_start(rows: PretrainedInputs) -> int:
+    """Where the trained row of a word begins in its row: 0 if vectors are projected."""
+    return 0 if rows.projection.shape[0] > 0 else rows.mean.shape[0]
+
 
 PROJECTION = "projection"
 PROJECTION_SEED = 1 << 32  # added to that of words
@@ -114,7 +200,7 @@ class PretrainedWords:
         rows, vectors: the words with a pretrained vector, int64 (n,), and these vectors, (n, pretrained dim).
         size: of the vocabulary.
         dim: of the model's vectors.
-        initializer: of trained rows; a key of `embeddings.models.initializers.INITIALIZERS`.
+        initializer: of trained rows; a key of `embeddings.models.table.INITIALIZERS`.
     """
 
     rows: np.ndarray

@@ -12,8 +12,7 @@ import numpy as np
 from embeddings.errors import SettingError
 from embeddings.kernels.merge_rows import RULES, merge_rows
 from embeddings.kernels.separate_arrays import separate_zeros
-from embeddings.models.parameters import Arrays
-from embeddings.models.table import Table
+from embeddings.models.table import Arrays, Table
 from embeddings.support.system import free_memory
 from embeddings.training.document_stream import memory_mapped_zeros
 from embeddings.training.replicas import MergeSchedule, Replicas

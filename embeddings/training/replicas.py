@@ -6,9 +6,15 @@ number of threads that do the work, or on timing.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from embeddings.settings import check_value
+from embeddings.support.logs import notice
+
+if TYPE_CHECKING:
+    from embeddings.training.trainer import Trainer
+    from embeddings.training.training_data import TrainingData
+
 
 MergeRule = Literal["mean", "mean-changed", "sum", "adasum", "coherence"]
 MAX_REPLICAS = 1024
@@ -64,3 +70,22 @@ class MergeSchedule:
     def advance(self) -> None:
         """Go to the next merge."""
         self.next_merge += min(max(self.next_merge // self.growth, FIRST_INTERVAL), self.merge_every)
+
+
+def rate_advice(trainer: "Trainer", replicas: Replicas | None) -> str | None:
+    """The learning rate that is usually better than the default of a trainer, if that is used; None if none is."""
+    default = getattr(type(trainer), "learning_rate", None)
+    if default is None or getattr(trainer, "learning_rate", None) != default:
+        return None
+    if replicas is None or replicas.count < MANY_REPLICAS or trainer.replica_rate_factor == 1:
+        return None
+    rate = default * trainer.replica_rate_factor
+    return f"with {replicas.count} replicas a learning rate of {rate:g} is usually better than {default:g}"
+
+
+def log_rate_advice(data: "TrainingData") -> None:
+    """Log the advice for a run, and show it in the progress display, unless its options say otherwise."""
+    options = data.run_options
+    advice = rate_advice(data.settings, options.replicas) if options.rate_advice else None
+    if advice is not None:
+        notice(advice)

@@ -5,15 +5,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
-from embeddings.corpora.phrases.phrase_table import merge_phrase_tables
+from embeddings.corpora.phrases.phrase_list import merge_phrase_tables
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, EmbeddingsError
 from embeddings.models.model import Model
-from embeddings.models.package_versions import package_versions
-from embeddings.models.parameters import VECTORS, Arrays, is_finite
+from embeddings.models.model_files import package_versions
+from embeddings.models.table import VECTORS, Arrays, is_finite
 from embeddings.models.text_settings import PHRASES, TEXT_SETTINGS
-from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
+from embeddings.support.records import to_jsonable
 from embeddings.training.progress import Progress, Tally
 from embeddings.vectors.vectors import Vectors
 

@@ -5,32 +5,162 @@ a checkpoint is due, or when the user interrupts. Every thread then halts at the
 continues from there. So the state at checkpoints, epoch ends and interrupts can be restored.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isfinite
 from threading import Event
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
-from embeddings.errors import DeclarationError, FormatError
+from embeddings.errors import DeclarationError, EmbeddingsError, FormatError
 from embeddings.models.model import Model
-from embeddings.models.parameters import Arrays
+from embeddings.models.table import Arrays, copy_into
 from embeddings.support.mapped_files import check_mapped_files
 from embeddings.training import continued_training
-from embeddings.training.averaging import Average
 from embeddings.training.callbacks import EpochEnd, RunStart, stateful, wants_epoch_end
-from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, check_same_run, unusable
-from embeddings.training.hogwild import run_threads
-from embeddings.training.plan import Plan
+from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, RunState, check_same_run, unusable
+from embeddings.training.plan import Plan, check_stream
 from embeddings.training.progress import Tally
 from embeddings.training.replica_tables import ReplicaTables
 from embeddings.training.result import AVERAGE, NOTES, Interrupted, build_model, nothing_learned, overflow
-from embeddings.training.state import RunProgress, capture, capture_progress, restore
-from embeddings.training.stream_contract import check_stream
 from embeddings.training.training_data import TrainingData
-from embeddings.training.worker import Worker
+from embeddings.training.worker import Worker, check_count, run_threads
+
+POINTS = 20  # at which the tables enter the mean; the last is the end of training
+BLOCK = 1 << 22  # numbers at a time, so that no further table is ever in memory
+
+
+class Average:
+    """A running mean of tables, taken at equal distances in the last `share` of training; None takes none.
+
+    Arguments:
+        share: 0 to 1.
+    """
+
+    def __init__(self, share: float | None) -> None:
+        self.share = share
+        self.tables: Arrays = {}
+        self.count = 0  # points in the mean
+        self.next_point = 1  # to `POINTS`
+
+    @property
+    def due(self) -> float | None:
+        """The share of training after which the next point is due; None if it is the end of training, or none is."""
+        if self.share is None or self.next_point >= POINTS:
+            return None
+        return 1 - self.share * (POINTS - self.next_point) / POINTS
+
+    def add(self, tables: Arrays) -> None:
+        """Add a point."""
+        self.next_point += 1
+        self.count += 1
+        if self.count == 1:
+            self.tables = {name: table.copy() for name, table in tables.items()}
+            return
+        for name, mean in self.tables.items():
+            add_to_mean(mean.reshape(-1), tables[name].reshape(-1), self.count)
+
+    def clear(self) -> None:
+        """Forget all points so far."""
+        self.tables, self.count = {}, 0
+
+
+def add_to_mean(mean: np.ndarray, numbers: np.ndarray, count: int) -> None:
+    """Make the mean of `count` - 1 arrays (n,) that of `count` arrays."""
+    for start in range(0, len(mean), BLOCK):
+        block = slice(start, start + BLOCK)
+        mean[block] += (numbers[block] - mean[block]) / np.float32(count)
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """What a run has read: the counts, and the states of its workers. With replicas, the next merge."""
+
+    values: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+
+    def copy(self) -> "RunProgress":
+        """A copy that later steps of the run do not change."""
+        return RunProgress(self.values, {name: array.copy() for name, array in self.arrays.items()})
+
+
+def capture_progress(run: "Run") -> RunProgress:
+    """What a run has read; the arrays are not copies."""
+    arrays = {
+        f"thread.{number}.{name}": array
+        for number, worker in enumerate(run.workers)
+        for name, array in worker.arrays().items()
+    }
+    values: dict[str, Any] = {"tally": run.tally.state(), "workers": [worker.state() for worker in run.workers]}
+    if run.replicas is not None:
+        values["next_merge"] = run.replicas.schedule.next_merge
+    return RunProgress(values, arrays)
+
+
+def capture(run: "Run") -> RunState:
+    """The state of a run, with replicas that of their last merge; its arrays are not copies."""
+    progress = run.merged_progress or capture_progress(run)
+    arrays = {f"table.{name}": table for name, table in run.tables.items()} | progress.arrays
+    arrays |= {f"saved.{name}": table for name, table in run.saved_tables.items()}
+    arrays |= {f"average.{name}": table for name, table in run.average.tables.items()}
+    callback_values = []
+    for number, state in enumerate(run.callback_state or [callback.state() for callback in stateful(run.callbacks)]):
+        arrays |= {f"callback.{number}.{name}": value for name, value in state.items() if isinstance(value, np.ndarray)}
+        callback_values.append({name: value for name, value in state.items() if not isinstance(value, np.ndarray)})
+    values = {
+        **progress.values,
+        "epochs_reported": run.epochs_reported,
+        "stopped": run.stopped,
+        "is_rollback_due": run.is_rollback_due,
+        "average": [run.average.count, run.average.next_point],
+        "callbacks": callback_values,
+        "checksum": checksum(arrays),
+    }
+    return RunState(run.fingerprint, values, arrays)
+
+
+def restore(run: "Run", state: RunState) -> None:
+    """Restore a saved state into a new run."""
+    arrays, values = state.arrays, state.values
+    try:
+        for name, table in run.tables.items():
+            copy_into(table, arrays[f"table.{name}"])
+        if values["checksum"] != checksum(arrays):
+            raise ValueError("the checksum of the arrays is wrong")
+        for number, worker in enumerate(run.workers):
+            worker.restore(values["workers"][number], without_prefix(arrays, f"thread.{number}."))
+        run.tally.restore(values["tally"])
+        if run.replicas is not None:
+            run.replicas.restore(check_count(values["next_merge"]))
+        run.epochs_reported, run.stopped = check_count(values["epochs_reported"]), values["stopped"] is True
+        run.is_rollback_due = values["is_rollback_due"] is True
+        run.average.count, run.average.next_point = map(check_count, values["average"])
+        run.saved_tables, run.average.tables = (
+            {name: np.array(array, subok=False) for name, array in without_prefix(arrays, prefix).items()}
+            for prefix in ("saved.", "average.")
+        )
+        for number, callback in enumerate(stateful(run.callbacks)):
+            callback.restore(values["callbacks"][number] | without_prefix(arrays, f"callback.{number}."))
+    except EmbeddingsError:
+        raise
+    except (KeyError, IndexError, OverflowError, TypeError, ValueError) as error:
+        raise FormatError(f"the checkpoint is incomplete: {type(error).__name__}: {error}") from None
+
+
+def checksum(arrays: Mapping[str, np.ndarray]) -> int:
+    """The CRC-32 of all arrays in order of their names; detects corruption."""
+    value = 0
+    for name in sorted(arrays):
+        value = crc32(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"", value)
+    return value
+
+
+def without_prefix(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """The arrays whose names start with a prefix, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 @dataclass(eq=False)

@@ -1,24 +1,117 @@
-"""The log of a run as JSON lines, which can be read while it runs."""
+"""The log of a run as JSON lines: written while it runs, read as a summary, and plotted."""
 
 import json
 import os
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter
 from typing import IO, Any
 
-from embeddings.errors import OutputError, SettingError
+from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.models.model import Model
+from embeddings.models.model_files import read_model_json
 from embeddings.support.files import check_file
 from embeddings.support.foreign_files import is_stream
-from embeddings.support.jsonable import to_jsonable
 from embeddings.support.local_paths import check_local
 from embeddings.support.logs import log
+from embeddings.support.plots import check_figure_path, save_figure
+from embeddings.support.records import to_jsonable
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart
 from embeddings.training.progress import Progress
-from embeddings.training.run_log_reader import is_log_file
+
+FIRST_BYTES = b'{"event": "begin", "time": "'  # of every log
+END_BYTES = 1 << 16  # read at either end of a log for a summary
+HELD_OUT_LOSS = "held_out_loss"  # among the scores of epochs
+STATES = {"end": "ended", "interrupted": "interrupted"}
+PROGRESS_FIELDS = ("words", "total_words", "epoch", "learning_rate", "loss", "seconds", "words_per_second")
+OLD_FIELDS = {"of_words": "total_words", "rate": "learning_rate", "bundles": "steps"}  # of logs of version 0.1
+
+
+def is_log(start: bytes) -> bool:
+    """Whether a file that starts with these bytes is the log of a run."""
+    return start.startswith(FIRST_BYTES)
+
+
+def is_log_file(path: Path) -> bool:
+    """Whether a file is a log, empty, or the cut-off first line of a log; raises OSError if it cannot be read."""
+    with path.open("rb") as stream:
+        return FIRST_BYTES.startswith(stream.read(len(FIRST_BYTES)))
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of all complete lines."""
+    lines = parse(read_bytes(path))
+    if not lines:
+        raise FormatError(f"{path} has no loss curve: it is neither a saved model nor the log of a run")
+    return lines
+
+
+def read_bytes(path: Path, *, ends_only: bool = False) -> bytes:
+    """The content of a file, or only its two ends; a file that cannot be read is a FormatError."""
+    try:
+        if not ends_only:
+            return path.read_bytes()
+        with path.open("rb") as stream:
+            start = stream.read(END_BYTES)
+            if os.fstat(stream.fileno()).st_size - len(start) > END_BYTES:
+                stream.seek(-END_BYTES, os.SEEK_END)
+                start += b"\n"
+            return start + stream.read(END_BYTES)
+    except OSError as error:
+        raise FormatError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def parse(content: bytes) -> list[dict[str, Any]]:
+    """The objects of all complete lines that are events, with the current names of fields."""
+    lines: list[dict[str, Any]] = []
+    for line in content.decode("utf-8", "replace").split("\n"):
+        try:
+            value = json.loads(line) if line.startswith("{") else None
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and isinstance(value.get("event"), str):
+            lines.append({OLD_FIELDS.get(str(name), str(name)): item for name, item in value.items()})
+    return lines
+
+
+def summarize_log(path: Path, *, full: bool = False) -> dict[str, Any]:
+    """A summary of the run, or of the last one if there are several, from the two ends of its log.
+
+    Arguments:
+        full: read the whole log, and count events.
+    """
+    lines = parse(read_bytes(path, ends_only=not full))
+    starts = [line for line in lines if line["event"] == "begin"]
+    start, last = (starts or [{}])[-1], (lines or [{}])[-1]
+    state = STATES.get(str(last.get("event")), "running, or killed")
+    summary: dict[str, Any] = {"trainer": start.get("trainer"), "state": state}
+    summary |= {"started": start.get("time"), "last": last.get("time")}
+    summary |= {name: last_number(lines, name) for name in PROGRESS_FIELDS}
+    summary |= {name: start.get(name) for name in ("seed", "threads", "replicas", "settings")}
+    if full:
+        for name, event in (("runs", "begin"), ("checkpoints", "checkpoint"), ("interrupts", "interrupted")):
+            summary[name] = sum(line["event"] == event for line in lines)
+    result: dict[str, Any] = to_jsonable(summary)
+    return result
+
+
+def last_number(lines: list[dict[str, Any]], name: str) -> Any:
+    """The last number of that name in the last run; None if there is none."""
+    for line in reversed(lines):
+        if is_number(line.get(name)):
+            return line[name]
+        if line["event"] == "begin":
+            break
+    return None
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18
+
 
 PROGRESS_INTERVAL = 1.0  # seconds
 
@@ -138,3 +231,103 @@ def progress_values(progress: Progress) -> dict[str, Any]:
         "seconds": round(progress.seconds, 3),
         "words_per_second": round(progress.words_per_second),
     }
+
+
+Points = list[tuple[float, float]]
+
+
+@dataclass
+class Curves:
+    """The losses of a run and the scores of its epochs by name, over epochs, or over the units read, such as words."""
+
+    unit: str
+    loss: Points = field(default_factory=list)
+    scores: dict[str, Points] = field(default_factory=dict)
+
+    def forget_after(self, position: float) -> None:
+        """Drop what was read again after a crash."""
+        self.loss = [point for point in self.loss if point[0] <= position]
+        self.scores = {
+            name: [point for point in points if point[0] <= position] for name, points in self.scores.items()
+        }
+
+
+def read_curves(path: str | os.PathLike[str]) -> Curves:
+    """The curves of a saved model, by epoch, or of a log, by words of the corpus or other units.
+
+    Raises:
+        FormatError: there are no losses and no scores.
+    """
+    source = Path(path)
+    curves = model_curves(read_model_json(source)["record"]) if source.is_dir() else log_curves(source)
+    if not curves.loss and not any(curves.scores.values()):
+        raise FormatError(f"{path} has no losses: nothing was trained, or its trainer does not report a loss")
+    return curves
+
+
+def model_curves(record: dict[str, Any]) -> Curves:
+    """The curves of the record of a model."""
+    stopping = record.get("early_stopping")
+    stopping = stopping if isinstance(stopping, dict) else {}
+    name = HELD_OUT_LOSS if HELD_OUT_LOSS in stopping else "scores"
+    return Curves("epochs", by_epoch(record.get("loss_by_epoch")), {name: by_epoch(stopping.get(name))})
+
+
+def by_epoch(values: Any) -> Points:
+    """The numbers in a list of one value for each epoch."""
+    pairs = enumerate(values if isinstance(values, list) else [], 1)
+    return [(float(epoch), float(value)) for epoch, value in pairs if is_number(value)]
+
+
+def log_curves(path: Path) -> Curves:
+    """The curves of a log; where words were read again after a crash, the later values."""
+    curves = Curves("words")
+    for line in read_lines(path):
+        words: Any = line.get("words")
+        loss: Any = line.get("loss")
+        scores = line.get("scores")
+        if not is_number(words):
+            continue
+        curves.unit = str(line.get("unit", curves.unit))
+        if line["event"] == "begin":
+            curves.forget_after(words)
+        elif line["event"] == "progress" and is_number(loss):
+            curves.loss.append((float(words), float(loss)))
+        elif line["event"] == "epoch" and isinstance(scores, dict):
+            for name, value in scores.items():
+                if is_number(value):
+                    curves.scores.setdefault(str(name), []).append((float(words), float(value)))
+    return curves
+
+
+def draw_loss_curve(path: str | os.PathLike[str], figure_path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Plot the losses of a saved model or of a log, with the scores of epochs on an axis at the right.
+
+    The ending of the path, such as .png, decides the format.
+    """
+    check_figure_path(figure_path, force=force)
+    curves = read_curves(path)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    draw(axes, curves.loss, "training", "C0")
+    draw(axes, curves.scores.pop(HELD_OUT_LOSS, []), "held out", "C1")
+    axes.set_xlabel("epochs" if curves.unit == "epochs" else f"{curves.unit} read")
+    axes.set_ylabel("mean loss")
+    for number, (name, points) in enumerate(sorted(curves.scores.items())):
+        if points:
+            right = axes.twinx()
+            draw(right, points, name, f"C{2 + number}")
+            right.set_ylabel(name if name != "score" else "score (dev)")
+    figure.legend(loc="outside lower center", ncols=3)
+    axes.set_title(Path(path).name)
+    axes.grid(alpha=0.3)
+    save_figure(figure, figure_path, force=force)
+
+
+def draw(axes: Any, points: Points, label: str, color: str) -> None:
+    """Draw a curve, if it has points."""
+    if points:
+        style = "o-" if len(points) < 100 else "-"
+        axes.plot(*zip(*points, strict=True), style, color=color, markersize=3, label=label)

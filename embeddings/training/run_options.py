@@ -1,5 +1,6 @@
 """How a run is carried out: what it starts from, its checkpoints and its callbacks."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -7,19 +8,30 @@ from typing import TYPE_CHECKING, Any
 from embeddings.corpora.vocabulary import VocabularyRule
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
-from embeddings.models.package_versions import package_versions
+from embeddings.models.model_files import package_versions
 from embeddings.settings import DocumentFrequency, check_value
-from embeddings.support.jsonable import to_jsonable
+from embeddings.support.records import to_jsonable
 from embeddings.training import continued_training
 from embeddings.training.callbacks import Callback, stateful
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.init_vectors import InitFrom
-from embeddings.training.remote_training import RemoteTraining
+from embeddings.training.progress import Report
 from embeddings.training.replicas import Replicas
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
     from embeddings.training.trainer import Trainer
+
+
+class RemoteTraining(ABC):
+    """Where a model is trained, if not in this process."""
+
+    @abstractmethod
+    def train(
+        self, trainer: "Trainer", corpus: Any, threads: int | None, seed: int, report: Report | None,
+        run_options: "RunOptions",
+    ) -> Model:  # fmt: skip
+        """Train a model; arguments as those of `Trainer.train`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
+from embeddings.compilation import compile_process
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import DeclarationError, EmbeddingsError, SettingError
-from embeddings.kernels import compile_process
 from embeddings.models.capabilities import Capabilities
 from embeddings.models.model import Model
 from embeddings.setting_names import hint
@@ -28,7 +28,7 @@ from embeddings.settings import (
 from embeddings.training.continued_training import extend_corpus
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
-from embeddings.training.rate_advice import log_rate_advice
+from embeddings.training.replicas import log_rate_advice
 from embeddings.training.run import Run
 from embeddings.training.run_options import RunOptions
 from embeddings.training.training_data import TrainingData, prepare
@@ -53,7 +53,7 @@ class Trainer(Settings, Capabilities):
     unsupported: what it can do with no settings, of "init", "freeze" and "continued".
     init_modes: how it can use pretrained vectors; see `embeddings.InitFrom`.
     replica_rate_factor: the factor of the default learning rate that is better for many replicas; see
-        `embeddings.training.rate_advice`.
+        `embeddings.training.replicas`.
     accepts_run_options: whether it supports checkpoints, callbacks and initial vectors; `learn` must implement them.
     """
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.documents import Documents
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -17,7 +18,6 @@ from embeddings.corpora.reading.text_pairs import TextPairs
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
-from embeddings.kernels.compile_time import compile_time
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.sentence_block import SentenceSource, fill_sentences, is_valid_sentences, new_sentence_block
 from embeddings.settings import ObjectiveChoice, Schedule, check_value

@@ -3,11 +3,10 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
+from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.remapping import remap
-from embeddings.corpora.unknown_rows import remap_to_rows
+from embeddings.corpora.remapping import remap, remap_to_rows
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from embeddings.models.model import Model
 from embeddings.objectives.objective import Objective
-from embeddings.training.saved_tables import saved_table
+from embeddings.training.continued_training import saved_table
 
 NO_WORD = -1  # in `Windows.contexts`, where there is none
 MAX_CONTEXTS = 2**22  # of windows that are handled at a time

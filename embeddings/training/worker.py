@@ -3,11 +3,17 @@
 A worker can halt at the end of any block and later continue as if it had not. Its `state` and `arrays` hold everything
 that decides what it does next: completed epochs, the current chunk, the random state that ordered the chunks, the block
 (which holds the words of an unfinished line), the random counter, and what buffers carry from block to block.
+
+If two threads update the same row at the same time, one of the updates, or part of it, can be lost. This is rare for
+all but the most frequent words, and word2vec works the same way. Nothing else is shared: each thread has its share of
+the corpus, its random numbers, its buffers and its row of the tally. Single-threaded runs are bit-reproducible.
 """
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from itertools import islice
 from threading import Event
 from typing import Any
@@ -15,17 +21,44 @@ from typing import Any
 import numpy as np
 from numba.core.errors import NumbaError
 
+from embeddings.compilation import compile_process
 from embeddings.errors import DeclarationError
-from embeddings.kernels import compile_process, step_buffers
+from embeddings.kernels import step_buffers
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_cache import flush
 from embeddings.kernels.step_buffers import CARRIED, EXAMPLES, LOSS, STEPS
-from embeddings.models.parameters import Arrays, copy_into
-from embeddings.training.plan import Plan
+from embeddings.models.table import Arrays, copy_into
+from embeddings.training.plan import MAX_READS_WITHOUT_UNITS, Plan, check_block, checked_units
 from embeddings.training.progress import Tally
-from embeddings.training.shuffle import Chunk
-from embeddings.training.stream_contract import MAX_READS_WITHOUT_UNITS, check_block, checked_units
+from embeddings.training.stream import Chunk
 from embeddings.training.training_data import TrainingData
+
+Work = Callable[[int, Event], None]
+REPORT_INTERVAL = 0.1  # seconds
+
+
+def run_threads(work: Work, threads: int, report: Callable[[], object]) -> None:
+    """Run `work(thread, halt)` on each thread and call `report` regularly.
+
+    `halt` asks the threads to return early. It is set when `report` returns true, and on any exception, including
+    KeyboardInterrupt: the first one is raised again when all threads have returned.
+    """
+    halt = Event()
+    running: set[Future[None]] = set()
+    with ThreadPoolExecutor(threads, thread_name_prefix="trainer") as pool:
+        try:
+            running |= {pool.submit(work, thread, halt) for thread in range(threads)}
+            while running:
+                done, running = wait(running, timeout=REPORT_INTERVAL, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+                if report():
+                    halt.set()
+        finally:
+            halt.set()
+            while running:  # threads return within a block; further interrupts change nothing
+                with suppress(KeyboardInterrupt):
+                    running = wait(running).not_done
 
 
 class Worker:

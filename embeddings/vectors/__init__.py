@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from embeddings.support.lazy_imports import lazy_getattr
+from embeddings.support.imports import lazy_getattr
 
 if TYPE_CHECKING:
     from embeddings.vectors.vectors import Vectors as Vectors

@@ -7,8 +7,7 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.support.cosine import row_blocks
-from embeddings.vectors.as_vectors import HasVectors, as_vectors
-from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from embeddings.errors import FormatError, SettingError
-from embeddings.support.arrow_arrays import combine_chunks, to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow import combine_chunks, to_arrow, to_numpy, to_string_array
 from embeddings.vectors.base_vectors import BaseVectors
-from embeddings.vectors.file_validation import check_dim
+from embeddings.vectors.file_format import check_dim
 from embeddings.vectors.precision import dequantise, encode_matrix
 
 WORD, COUNT, VECTOR, SCALE = "word", "count", "vector", "scale"

@@ -2,19 +2,50 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, ParamSpec, Self, TypeVar
 
 import numpy as np
 
-from embeddings.corpora.unknown_rows import UnknownRows
+from embeddings.corpora.remapping import UnknownRows
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import SettingError
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.support.interop import InteropMixin
-from embeddings.support.word_counts import as_counts
-from embeddings.support.word_list import WordList
+from embeddings.support.word_list import WordList, as_counts
+
+P = ParamSpec("P")
+T = TypeVar("T")
+OUR_NAMES = {
+    "topn": "top",
+    "restrict_vocab": "restrict",
+    "clip_end": "restrict",
+    "indexer": "index",
+    "keys": "words",
+    "pre_normalize": "normalize",
+    "ws1": "words_a",
+    "ws2": "words_b",
+    "wa": "a",
+    "wb": "b",
+    "document1": "document_a",
+    "document2": "document_b",
+    "context_words_list": "context_words",
+}
+
+
+def hint_gensim_names(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a method so that a keyword of gensim raises a SettingError that names ours."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name in kwargs:
+            if name in OUR_NAMES:
+                raise SettingError(f"{function.__name__} has no argument {name}: use {OUR_NAMES[name]}")
+        return function(*args, **kwargs)
+
+    return call
+
 
 Compose = Callable[[Sequence[str]], np.ndarray]
 Form = Callable[[str], str]
@@ -107,7 +138,7 @@ class BaseVectors(InteropMixin):
 
     def _hint(self, word: object) -> str:
         """What a word without a row may be: several words of the text, or a word that is spelled similarly."""
-        from embeddings.corpora.word_form import WordForm
+        from embeddings.corpora.word_rules import WordForm
         from embeddings.support.suggestions import close_matches
 
         if self.word_form is None or not isinstance(word, str):

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
-from embeddings.corpora.reading.compressed_files import read_head
+from embeddings.corpora.reading.compression import read_head
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
 from embeddings.support.files import atomic_write, atomic_write_all, check_output
 from embeddings.vectors.base_vectors import BaseVectors
-from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import WHITE_SPACE, encode_words
+from embeddings.vectors.file_format import WHITE_SPACE, Format, encode_words
 
 if TYPE_CHECKING:
-    from embeddings.models.classifier import Classifier
+    from embeddings.classifier.classifier import Classifier
     from embeddings.models.model import Model
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.settings import check_value
-from embeddings.vectors.as_vectors import HasVectors, as_vectors
-from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
 
 Unseen = Literal["zero", "unknown", "hashed", "subwords", "context", "contexts"]
 UNKNOWN_WORDS = ("<unk>", "[UNK]", "<UNK>", "UNK", "unk")  # names of the unknown word in other programs

@@ -11,7 +11,7 @@ import numpy as np
 from embeddings.errors import FormatError, SettingError
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.vectors.base_vectors import BaseVectors
-from embeddings.vectors.file_validation import check_writable
+from embeddings.vectors.file_format import check_writable
 
 DTYPES = ("float32", "float16", "int8")
 INT8_MAX = 127

@@ -9,8 +9,7 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.support.cosine import check_search, normalize, search_multiplicative
-from embeddings.vectors.base_vectors import BaseVectors
-from embeddings.vectors.gensim_names import hint_gensim_names
+from embeddings.vectors.base_vectors import BaseVectors, hint_gensim_names
 
 if TYPE_CHECKING:
     from embeddings.indexes.index import Index

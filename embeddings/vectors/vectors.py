@@ -2,14 +2,85 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, Protocol
 
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.vectors import arrow_table, data_frames, format_dispatch
-from embeddings.vectors.vectors_html import vectors_html
+from embeddings.support.imports import import_extra
+from embeddings.support.markup import Html, number, table, tag, word
+from embeddings.vectors import arrow_table, format_dispatch
+from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
+from embeddings.vectors.precision import dequantise
 from embeddings.vectors.word_similarity import SimilarityMixin
+
+
+def to_pandas(words: list[str], matrix: np.ndarray) -> Any:
+    """See `Vectors.to_pandas`; the frame holds the matrix itself."""
+    pandas = import_extra("pandas", "pandas", "to_pandas")
+    return pandas.DataFrame(matrix, index=pandas.Index(words, name=WORD, dtype=object), copy=False)
+
+
+def from_pandas(frame: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
+    """The words, the matrix (words, dim) float32 and the counts, if any, of a frame; see `Vectors.from_pandas`."""
+    if WORD in frame.columns and VECTOR in frame.columns:
+        words, counts = frame[WORD].tolist(), frame[COUNT] if COUNT in frame.columns else None
+        matrix = vector_column(frame)
+    else:
+        words, matrix, counts = frame.index.tolist(), component_columns(frame), None
+    wrong = next((word for word in words if not isinstance(word, str)), None)
+    if wrong is not None:
+        raise SettingError(f"words must be strings, got {wrong!r}")
+    if counts is None or counts.isna().all():
+        return words, matrix, None
+    if counts.isna().any() or not np.issubdtype(counts.dtype, np.integer):
+        raise SettingError(f"the column {COUNT!r} must hold whole numbers, got {counts.dtype}")
+    return words, matrix, counts.to_numpy()
+
+
+def vector_column(frame: Any) -> np.ndarray:
+    """The column of vectors as a float32 matrix; int8 vectors are multiplied by their scale."""
+    try:
+        rows = np.stack([np.asarray(row) for row in frame[VECTOR]])
+        if rows.dtype == np.int8 and SCALE in frame.columns:
+            return dequantise(rows, frame[SCALE].to_numpy(dtype=np.float32))
+        return rows.astype(np.float32)
+    except (ValueError, TypeError) as error:
+        raise SettingError(f"the column {VECTOR!r} must hold vectors of one length: {error}") from None
+
+
+def component_columns(frame: Any) -> np.ndarray:
+    """All columns, each of numbers, as a float32 matrix."""
+    for name, dtype in frame.dtypes.items():
+        if getattr(dtype, "kind", "O") not in "fiu":
+            raise SettingError(f"the column {name!r} must hold numbers, got {dtype}")
+    return np.asarray(frame.to_numpy(dtype=np.float32))
+
+
+MAX_WORDS, MAX_COMPONENTS = 10, 6
+
+
+def vectors_html(vectors: "Vectors") -> Html:
+    """Render the first words with their counts, vector norms and first components."""
+    n_components = min(vectors.dim, MAX_COMPONENTS)
+    item, counts = vectors.item_name.removesuffix("s"), ["count"] * (vectors.counts is not None)
+    header = [item, *counts, "norm", *map(str, range(n_components))]
+    rows: list[list[object]] = []
+    for index, name in enumerate(islice(vectors.words, MAX_WORDS)):
+        vector = np.asarray(vectors.matrix[index], np.float64)
+        count = [] if vectors.counts is None else [int(vectors.counts[index])]
+        norm = float(np.sqrt((vector * vector).sum()))
+        rows.append([tag("td", word(name)), *count, number(norm), *(number(float(x)) for x in vector[:n_components])])
+    rest = [f"{len(vectors) - len(rows):,} more {vectors.item_name}"] * (len(vectors) > len(rows))
+    rest += [f"{vectors.dim - n_components:,} more components"] * (vectors.dim > n_components)
+    compose_note = ["vectors of unseen words are composed"] * (vectors.compose is not None)
+    return tag(
+        "div",
+        tag("p", tag("b", "Vectors"), f": {len(vectors):,} {vectors.item_name}, {vectors.dim:,} components"),
+        table(list(header), rows),
+        tag("p", "; ".join([" and ".join(rest)] * bool(rest) + compose_note)),
+    )
 
 
 class Vectors(SimilarityMixin):
@@ -60,7 +131,7 @@ class Vectors(SimilarityMixin):
         Raises:
             EmbeddingsError: pandas is not installed.
         """
-        return data_frames.to_pandas(self.words, self.to_numpy())
+        return to_pandas(self.words, self.to_numpy())
 
     @classmethod
     def from_pandas(cls, frame: Any) -> "Vectors":
@@ -72,7 +143,7 @@ class Vectors(SimilarityMixin):
         Raises:
             SettingError: a column has a wrong type, a word occurs twice, or a vector holds NaN or infinity.
         """
-        words, matrix, counts = data_frames.from_pandas(frame)
+        words, matrix, counts = from_pandas(frame)
         return cls(words, matrix, counts=counts).check_finite()
 
     def to_arrow(self) -> Any:
@@ -181,3 +252,17 @@ class Vectors(SimilarityMixin):
             OutputError: the path exists (unless `force`) or cannot be written.
         """
         format_dispatch.write(self, path, format=format, force=force, counts=counts, **options)
+
+
+class HasVectors(Protocol):
+    """A model, or any object with vectors."""
+
+    vectors: Vectors
+
+
+def as_vectors(source: Any) -> Vectors:
+    """Vectors themselves, or those of a model."""
+    vectors = getattr(source, "vectors", source)
+    if not isinstance(vectors, Vectors):
+        raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")
+    return vectors

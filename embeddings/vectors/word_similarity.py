@@ -10,8 +10,8 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.support import cosine
-from embeddings.support.extras import import_extra
-from embeddings.vectors.gensim_names import hint_gensim_names
+from embeddings.support.imports import import_extra
+from embeddings.vectors.base_vectors import hint_gensim_names
 from embeddings.vectors.search import SearchMixin
 
 

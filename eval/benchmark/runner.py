@@ -9,18 +9,64 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import EmbeddingsError, OutputError
 from embeddings.eval.benchmark.job import ModelConfig
-from embeddings.eval.benchmark.quality_plot import quality_figure
-from embeddings.eval.benchmark.result_rows import ERROR_OF, SETS, Row, read_rows, scored_sets, write_rows, write_text
-from embeddings.eval.benchmark.result_table import markdown
-from embeddings.eval.benchmark.resume import completed_runs, is_completed
+from embeddings.eval.benchmark.result_table import markdown, quality_figure
 from embeddings.eval.benchmark.tools import PEERS, Tool
-from embeddings.eval.benchmark.workspace import Report, Workspace, open_workspace
+from embeddings.eval.benchmark.workspace import (
+    ERROR_OF,
+    RUN,
+    SETS,
+    Report,
+    Row,
+    Workspace,
+    open_workspace,
+    read_rows,
+    scored_sets,
+    write_rows,
+    write_text,
+)
 from embeddings.eval.machine import environment
 from embeddings.support.files import check_output
 from embeddings.support.plots import save_figure
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
+
+
+class ResumeError(EmbeddingsError):
+    """Results that cannot be resumed."""
+
+
+def completed_runs(folder: Path, machine: dict[str, Any]) -> list[Row]:
+    """The successful runs in a folder, if any; adds the tools of the earlier benchmark to the machine record."""
+    table = folder / "results.csv"
+    if not table.exists():
+        return []
+    try:
+        record, rows = json.loads((folder / "machine.json").read_text(encoding="utf-8")), read_rows(table)
+        pairs = {name: (record[name], machine[name]) for name in machine if name not in ("date", "tools")}
+        pairs |= {tool: (record["tools"].get(tool, now), now) for tool, now in machine["tools"].items()}
+        missing = [name for name in (*RUN, "trainer", "threads", "error") if rows and name not in rows[0]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ResumeError(f"cannot resume from {folder}: {' '.join(repr(error).split()):.100}") from None
+    if missing:
+        raise ResumeError(f"cannot resume from {table}: it has no column {missing[0]!r}")
+    for name, (before, now) in pairs.items():
+        if before != now:
+            values = f"{name} is {json.dumps(now):.100}, was {json.dumps(before):.100}"
+            remedy = "choose another folder, or set force=True to start over"
+            raise ResumeError(f"cannot resume from {folder}: {values}; {remedy}")
+    machine["tools"] = record["tools"] | machine["tools"]
+    return [row for row in rows if not row["error"]]
+
+
+def is_completed(row: Row, runs: Sequence[Row]) -> bool:
+    """Whether the runs include one with the settings, tool and seed of a row."""
+
+    def cell(value: Any) -> str:
+        return "" if value is None else str(value)
+
+    return any(all(cell(one.get(name)) == cell(value) for name, value in row.items()) for one in runs)
+
 
 OUTPUTS = ("results.csv", "results.md", "results.png", "machine.json")
 VECTORS = "vectors"  # folder of kept vectors

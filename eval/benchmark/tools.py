@@ -1,16 +1,156 @@
 """The tools that are compared: how each is started, and its names for our settings."""
 
+import os
+import shutil
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
+from embeddings.errors import FormatError, SettingError
 from embeddings.eval.benchmark.job import NEGATIVE_SAMPLING, Job, ModelConfig
-from embeddings.eval.benchmark.program import Program
 from embeddings.models.subwords import FASTTEXT_BUCKETS
-from embeddings.support.extras import INSTALL_GENSIM
+from embeddings.support.imports import INSTALL_GENSIM
+from embeddings.support.text_lines import read_toml
+
+REQUIRED = ("name", "command", "trainers")
+TYPES: dict[str, type] = {
+    "name": str, "command": list, "trainers": list, "vectors": str, "version": str, "objectives": list,
+    "values": dict, "notes": list, "can_skip_training": bool,
+}  # fmt: skip
+EXPECTED = {str: "text", list: "a list of texts", dict: "a table of tables", bool: "true or false"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A program, called by `command`, in which names in braces such as {dim} and {text} are replaced.
+
+    Attributes:
+        path: the description, for messages.
+        name: what the results call it.
+        command: the program and its arguments.
+        trainers: our names of the models that it has.
+        vectors: where it saves vectors, in any installed format.
+        objectives: our names of the objectives that it has.
+        values: further names to replace, by trainer or objective.
+        version: its version, which it cannot be asked for.
+        can_skip_training: whether it can run with zero epochs; what this takes less than a whole run is training.
+        notes: what a reader of the results must know.
+    """
+
+    path: Path
+    name: str
+    command: Sequence[str]
+    trainers: Sequence[str]
+    vectors: str = "{out}"
+    objectives: Sequence[str] = (NEGATIVE_SAMPLING,)
+    values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    version: str = ""
+    can_skip_training: bool = False
+    notes: Sequence[str] = ()
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a description.
+
+        Raises:
+            FormatError: it cannot be read, or has an unknown, missing or mistyped key.
+        """
+        content = read_toml(path, "description of a program")
+        for key in content:
+            if key not in TYPES:
+                raise FormatError(f"{path}: unknown key {key!r:.80}; known keys: {', '.join(sorted(TYPES))}")
+        for key in REQUIRED:
+            if not content.get(key):
+                raise FormatError(f"{path}: {key} is missing or empty")
+        for key, value in content.items():
+            if not has_type(value, TYPES[key]):
+                raise FormatError(f"{path}: {key} must be {EXPECTED[TYPES[key]]}, got {value!r:.80}")
+        if set(content["name"]) & set('/\\:,="'):
+            raise FormatError(f"{path}: name must be part of a file name, without / \\ : , = and quotes")
+        return cls(path=Path(path), **content)
+
+    @property
+    def executable(self) -> str | None:
+        """The path of the program; relative to the description if it is not looked up. None if it is not found."""
+        name = self.command[0]
+        return shutil.which(str(self.path.parent / name) if os.path.dirname(name) else name)
+
+    def call(self, job: Job) -> list[str]:
+        """The command from the text of a job to saved vectors.
+
+        Raises:
+            SettingError: a name in braces has no value.
+        """
+        values = self.values_of(job)
+        return [self.executable or self.command[0], *(self.fill(argument, values) for argument in self.command[1:])]
+
+    def call_without_training(self, job: Job) -> list[str] | None:
+        """The same with zero epochs; None if the program cannot do that."""
+        untrained = replace(job.config, settings={**job.config.settings, "epochs": 0})
+        return self.call(replace(job, config=untrained)) if self.can_skip_training else None
+
+    def saved_vectors(self, job: Job) -> Path:
+        """Where the program saves the vectors of a job."""
+        return Path(self.fill(self.vectors, self.values_of(job)))
+
+    def convert(self, job: Job, words: Sequence[str] = ()) -> None:
+        """Save the vectors of the program where a job expects them.
+
+        Arguments:
+            words: in decreasing frequency, for programs that save them in another order; other words follow.
+        """
+        from embeddings.models.loading import load
+
+        saved = self.saved_vectors(job)
+        vectors = load(saved, errors="replace")
+        vectors = vectors.subset([*(word for word in words if word in vectors), *vectors.words])  # each word once
+        vectors.save(job.out, "word2vec-binary", force=True)
+        if saved != Path(job.out):
+            saved.unlink()
+
+    def values_of(self, job: Job) -> dict[str, str]:
+        """What the names in braces stand for."""
+        config = job.config
+        settings = {
+            **config.settings,
+            "threads": config.threads,
+            "min_learning_rate": config.min_learning_rate,
+            **self.values.get(config.trainer, {}),
+            **self.values.get(config.objective, {}),
+            **{
+                "trainer": config.trainer,
+                "seed": job.seed,
+                "text": job.text,
+                "out": job.out,
+                "stem": str(Path(job.out).with_suffix("")),
+            },
+        }
+        known = {name: value for name, value in settings.items() if value is not None}
+        return {name: str(int(value) if isinstance(value, bool) else value) for name, value in known.items()}
+
+    def fill(self, argument: str, values: Mapping[str, str]) -> str:
+        """An argument with every name in braces replaced."""
+        try:
+            return argument.format_map(values)
+        except KeyError as error:
+            known = ", ".join(sorted(values))
+            raise SettingError(f"{self.path}: {{{error.args[0]}}} has no value; these have: {known}") from None
+        except (ValueError, IndexError, AttributeError) as error:
+            raise SettingError(f"{self.path}: {argument!r:.80}: {error}; write {{{{ for a brace") from None
+
+
+def has_type(value: Any, expected: type) -> bool:
+    """Whether a value of a description has its type, and what is in it has."""
+    if expected is list:
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if expected is dict:
+        return isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
+    return isinstance(value, expected)
+
 
 Command = Callable[[Job], list[str]]
 WORD_MODELS = ("skipgram", "cbow")  # of gensim and fastText
@@ -90,13 +230,14 @@ def setting_options(trainer: type, settings: dict[str, Any]) -> list[str]:
     from embeddings.settings import flag
 
     options: list[str] = []
-    for field in fields(trainer):
-        value = settings[field.name]
+    for declared in fields(trainer):
+        value = settings[declared.name]
         if isinstance(value, bool):
-            yes, no = (field.metadata.get("flags") or f"--{field.name}/--no-{field.name}".replace("_", "-")).split("/")
+            flags = declared.metadata.get("flags") or f"--{declared.name}/--no-{declared.name}".replace("_", "-")
+            yes, no = flags.split("/")
             options.append(yes if value else no)
         elif value is not None:
-            options += [flag(field.name), str(value)]
+            options += [flag(declared.name), str(value)]
     return options
 
 
@@ -213,3 +354,108 @@ PEERS = (
         ),
     ),
 )
+
+
+PROGRAM_SUFFIX = ".toml"
+
+
+def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[Tool]:
+    """Our tool, then these peers, or by default all installed peers that have one of the models.
+
+    Arguments:
+        names: a peer, the file of a program's description, or either with settings of its own, such as
+            "gensim:learning_rate=0.05" or "glove.toml:window=15".
+        configs: the models of the benchmark.
+
+    Raises:
+        SettingError: a peer is unknown, not installed or has none of the models, or two have one name.
+        FormatError: a description cannot be read.
+    """
+    if not names:
+        return [OURS, *(peer for peer in PEERS if peer.is_installed and any(map(peer.supports, configs)))]
+    tools = [select_tool(name, configs) for name in dict.fromkeys(names)]
+    for number, tool in enumerate(tools):
+        if tool.name in (OURS.name, *(other.name for other in tools[:number])):
+            raise SettingError(f"two tools are called {tool.name!r}; change the name in one description")
+    return [OURS, *tools]
+
+
+def select_tool(text: str, configs: Sequence[ModelConfig]) -> Tool:
+    """A peer by its name or description, with settings of its own after a colon."""
+    name, colon, own = text.partition(PROGRAM_SUFFIX + ":") if PROGRAM_SUFFIX in text else text.partition(":")
+    tool = find_tool(name + PROGRAM_SUFFIX * bool(colon) if PROGRAM_SUFFIX in text else name)
+    models = [config for config in configs if tool.supports(config)]
+    if not models:
+        wanted = ", ".join(dict.fromkeys(config.trainer for config in configs))
+        raise SettingError(f"{tool.name} does not support {wanted}; it supports {', '.join(tool.trainers or ())}")
+    if own:
+        tool = with_settings(tool, own, {config.trainer: parse_settings(text, own, config) for config in models})
+    for config in models:
+        job = Job(config, 1, "text", "out")
+        tool.whole(job)  # reports names without a value
+        if tool.program is not None:
+            tool.program.saved_vectors(job)
+    return tool
+
+
+def find_tool(name: str) -> Tool:
+    """A peer by its name, or by the file of its description."""
+    if name.endswith(PROGRAM_SUFFIX):
+        tool = describe_program(Program.read(name))
+        remedy = f"install it, or correct the command in {name}"
+    else:
+        peers = {peer.name: peer for peer in PEERS}
+        if name not in peers:
+            raise SettingError(f"peer must be one of {', '.join(peers)}, or a file that ends in .toml, got {name!r}")
+        tool, remedy = peers[name], peers[name].remedy
+    if not tool.is_installed:
+        what = tool.program.command[0] if tool.program is not None else tool.name
+        raise SettingError(f"{what} is not installed: {remedy}")
+    return tool
+
+
+def describe_program(program: Program) -> Tool:
+    """The tool that a description describes."""
+    from embeddings import registry
+
+    for trainer in program.trainers:
+        registry.load("trainer", trainer)  # refuses an unknown one
+    return Tool(
+        program.name,
+        module="",
+        trainers=tuple(program.trainers),
+        whole=program.call,
+        objectives=tuple(program.objectives),
+        notes=tuple(Note(text) for text in program.notes),
+        program=program,
+    )
+
+
+def parse_settings(label: str, text: str, config: ModelConfig) -> dict[str, Any]:
+    """Settings "name=value,name=value" that the trainer of a configuration accepts."""
+    from embeddings import registry
+    from embeddings.indexes.index_spec import parse_spec
+
+    trainer, own = parse_spec(f"{config.trainer}:{text}", label, group="trainer")
+    if "epochs" in own:
+        raise SettingError(f"{label!r}: epochs must be the same for all tools; set --epochs")
+    registry.create("trainer", trainer, {**config.settings, **own})
+    return own
+
+
+def with_settings(tool: Tool, text: str, settings: Mapping[str, Mapping[str, Any]]) -> Tool:
+    """A tool that runs with settings of its own, by trainer, instead of those of the benchmark."""
+
+    def replaced(command: Command) -> Command:
+        return lambda job: command(replace(job, config=with_own(job.config)))
+
+    def with_own(config: ModelConfig) -> ModelConfig:
+        return replace(config, settings={**config.settings, **settings[config.trainer]})
+
+    return replace(
+        tool,
+        name=f"{tool.name}:{text}",
+        whole=replaced(tool.whole),
+        training=replaced(tool.training) if tool.training else None,
+        notes=(*tool.notes, Note(f"{tool.name}:{text} has these settings instead of those of the table.")),
+    )

@@ -1,28 +1,236 @@
 """The folder in which runs take place, and one run: a measured command and the evaluation of its vectors."""
 
+import csv
+import io
 import json
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Event, Thread
+from time import perf_counter
+from typing import IO, TYPE_CHECKING, Any
 
-from embeddings.errors import EmbeddingsError
-from embeddings.eval.benchmark.corpus_text import write_documents, write_words
+import numpy as np
+
+from embeddings.errors import CorpusError, EmbeddingsError
 from embeddings.eval.benchmark.job import Job, ModelConfig
-from embeddings.eval.benchmark.measured_process import Usage, run
-from embeddings.eval.benchmark.program import Program
-from embeddings.eval.benchmark.result_rows import COVERED, ERROR_OF, MEASURES, PARTS, TIMES, TOTAL, Row
-from embeddings.eval.benchmark.tools import Command, Tool
+from embeddings.eval.benchmark.tools import Command, Program, Tool
+from embeddings.models.model_files import translate_settings
+from embeddings.support.files import atomic_write
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
+
+
+Row = dict[str, Any]
+
+SETS = {"wordsim353": "WordSim-353", "simlex999": "SimLex-999", "google-analogies": "Google analogies"}
+ERROR_OF = "error of "  # prefix of the column of a document set
+PARTS = ("semantic", "syntactic")  # of the analogies
+MEASURES = ("spearman", "accuracy")
+COVERED, TOTAL = " covered", " total"  # suffixes of the columns next to that of a set
+OLD_COVERED = re.compile(" seen$")  # in files of version 0.1
+TIMES = ("training_cpu", "training_wall", "whole_cpu", "whole_wall")  # seconds
+MEMORY = ("peak_memory", "private_memory")  # bytes
+MEASUREMENTS = (*TIMES, *MEMORY, "words_read")
+RUN = ("corpus_words", "tool", "version", "seed")  # what distinguishes runs of a configuration
+TEXT_COLUMNS = ("trainer", "tool", "version", "error")  # even where they look like numbers
+
+
+def setting_columns(rows: Sequence[Row]) -> list[str]:
+    """The columns that make a configuration."""
+    others = {*RUN, *MEASUREMENTS, "error", *score_columns(rows)}
+    return [name for name in dict.fromkeys(name for row in rows for name in row) if name not in others]
+
+
+def score_columns(rows: Sequence[Row]) -> list[str]:
+    """The columns of scores."""
+    return [f"{name}{part}" for name in scored_sets(rows) for part in ("", COVERED, TOTAL)]
+
+
+def scored_sets(rows: Sequence[Row]) -> list[str]:
+    """The test sets, and parts of them, that runs have scores for; the standard sets of word vectors come first."""
+    names = dict.fromkeys(name.removesuffix(COVERED) for row in rows for name in row if name.endswith(COVERED))
+    has_words = not any(row.get("documents") for row in rows)
+    return list(dict.fromkeys([*(SETS if has_words else ()), *names]))
+
+
+def write_rows(rows: Sequence[Row], path: Path, names: Sequence[str] | None = None) -> None:
+    """Write rows as a CSV file, replacing an older one; missing values are empty.
+
+    The columns are by default the trainer, the settings of all trainers, threads, then the run, its measurements and
+    its error.
+    """
+    text = io.StringIO(newline="")
+    names = names or [*setting_columns(rows), *RUN, *MEASUREMENTS, *score_columns(rows), "error"]
+    out = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    out.writeheader()
+    out.writerows(rows)
+    write_text(text.getvalue(), path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text file, replacing an older one."""
+    with atomic_write(path, force=True) as fresh:
+        fresh.write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a CSV file, with numbers as numbers and None for empty cells; names of version 0.1 are translated."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [translate_settings(row) for row in csv.DictReader(file)]
+    return [{OLD_COVERED.sub(COVERED, name): parse_value(name, text) for name, text in row.items()} for row in rows]
+
+
+def parse_value(column: str, text: str) -> Any:
+    """The value of a cell."""
+    if column in TEXT_COLUMNS:
+        return text
+    if not text:
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+MAX_LINE = 1000  # words: gensim trains on about 1 % of a single long line, and fastText cuts lines at 1,024
+BUFFER_BYTES = 1 << 20
+
+
+def write_words(encoded: "EncodedCorpus", path: Path, *, max_line: int = MAX_LINE) -> None:
+    """Write all words with the corpus's lines, cut after `max_line` words; empty lines are left out."""
+    sentences = np.unique(np.asarray(encoded.sentences))
+    parts = [np.arange(begin, end, max_line) for begin, end in pairwise(sentences.tolist())]
+    write_lines(encoded, path, [*np.concatenate(parts).tolist(), int(sentences[-1])])
+
+
+def write_documents(encoded: "EncodedCorpus", path: Path) -> None:
+    """Write every document as one line, empty ones included."""
+    from embeddings.corpora.documents import corpus_documents
+
+    write_lines(encoded, path, corpus_documents(encoded).borders.tolist())
+
+
+def write_lines(encoded: "EncodedCorpus", path: Path, bounds: Sequence[int]) -> None:
+    """Write the words between consecutive bounds as a line."""
+    words, ids = list(encoded.vocabulary.words), encoded.ids
+    if cut := next((word for word in words if word.split() != [word]), None):
+        raise CorpusError(f"the word {cut!r} contains white space, which separates words in the text for all tools")
+    with path.open("w", encoding="utf-8", newline="\n", buffering=BUFFER_BYTES) as file:
+        for begin, end in pairwise(bounds):
+            file.write(" ".join([words[i] for i in ids[begin:end].tolist()]) + "\n")
+
+
+INTERVAL = 0.02  # seconds between samples of the memory
+MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
+STATUS_MEMORY = re.compile(r"^(VmHWM|RssAnon):\s+(\d+) kB$", re.MULTILINE)  # in /proc/PID/status
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a process used, its exit code, and its output.
+
+    `cpu` is user and system seconds with child processes; `peak` and `private` are the maximum memory in bytes, with
+    and without mapped files (None where the system does not report it); `code` is negative after a signal.
+    """
+
+    cpu: float
+    wall: float
+    peak: int
+    private: int | None
+    code: int
+    output: str
+    errors: str
+
+    @property
+    def error(self) -> str:
+        """Why it failed, in one line; empty if it succeeded."""
+        if self.code == 0:
+            return ""
+        if self.code < 0:
+            return f"killed by {signal.Signals(-self.code).name}"
+        lines = self.errors.strip().splitlines()
+        return " ".join(lines[-1].split()) if lines else f"exit code {self.code}"
+
+
+def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
+    """Run a command to its end; if this process is interrupted, the command is killed with its children."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        start_time = perf_counter()
+        with running(command, env, output, errors) as process:
+            with maximum_memory(process.pid) as memory:
+                _, status, used = os.wait4(process.pid, 0)
+            wall = perf_counter() - start_time
+            process.returncode = os.waitstatus_to_exitcode(status)
+        return Usage(
+            cpu=used.ru_utime + used.ru_stime,
+            wall=wall,
+            # ru_maxrss of a child includes what its parent held when it was started
+            peak=memory.get("VmHWM") or used.ru_maxrss * MAXRSS_UNIT,
+            private=memory.get("RssAnon"),
+            code=process.returncode,
+            output=read_all(output),
+            errors=read_all(errors),
+        )
+
+
+@contextmanager
+def running(
+    command: Sequence[str], env: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process in a session of its own, so that Ctrl-C does not reach it; killed with its children on exit."""
+    process = subprocess.Popen(
+        command, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@contextmanager
+def maximum_memory(pid: int) -> Iterator[dict[str, int]]:
+    """The maximum memory of a process in bytes by name, sampled in a thread; empty where /proc does not report it."""
+    memory: dict[str, int] = {}
+    stopped = Event()
+
+    def sample() -> None:
+        while not stopped.wait(INTERVAL):
+            try:
+                status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+            except OSError:
+                return
+            for name, size in STATUS_MEMORY.findall(status):
+                memory[name] = max(memory.get(name, 0), int(size) * 1024)
+
+    thread = Thread(target=sample, name="memory", daemon=True)
+    thread.start()
+    try:
+        yield memory
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def read_all(stream: IO[bytes]) -> str:
+    """The whole content of a temporary file."""
+    stream.seek(0)
+    return stream.read().decode(errors="replace")
+
 
 Report = Callable[[str], None]
 UNSAFE = re.compile(r"[:=,/]+")  # in names of files

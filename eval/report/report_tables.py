@@ -6,10 +6,9 @@ from itertools import chain
 from math import ceil, floor, log10
 from typing import Generic, TypeVar
 
-from embeddings.eval.measures.majority_scores import MAJORITY
-from embeddings.eval.measures.vector_statistics import SET as STATISTICS
-from embeddings.eval.statistics.paired_tests import Comparison
-from embeddings.eval.statistics.results import Key, Result
+from embeddings.eval.statistics.results import Comparison, Key, Result
+from embeddings.eval.tasks.linear_classifier import MAJORITY
+from embeddings.eval.tasks.vector_statistics import SET as STATISTICS
 
 Line = TypeVar("Line", Result, Comparison)
 MEASURES = {  # by the heading of their table

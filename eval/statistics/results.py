@@ -1,6 +1,34 @@
-"""One number of an evaluation, and how much of the test set it covers."""
+"""Results of evaluations: values with their coverage, scores of items, and paired tests of items.
 
-from dataclasses import dataclass
+Shares of independent items (documents, words) are compared by McNemar's exact test, with the interval of the difference
+by Agresti and Min (2005). Items in sentences, questions made of word pairs, correlations, means over queries, F1 and
+V-measure are compared by a paired bootstrap over sentences, pairs, queries, words or texts: 1,000 resamples, the same
+for both, whose percentiles of the difference are the interval. Its p is twice the share of resamples on the rarer side
+of zero, counting the observed value (so p is at least 2/1001). With fewer than ten of these there is no interval and no
+p. No p is corrected for multiple comparisons.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from math import sqrt
+from typing import Any, Self
+
+import numpy as np
+
+from embeddings.eval.statistics.confidence_intervals import (
+    MIN_ITEMS,
+    NO_INTERVAL,
+    Interval,
+    Z,
+    bootstrap_weights,
+    correlation_interval,
+    correlations,
+    mean_bootstrap,
+    percentiles,
+    ratio_interval,
+    ratios,
+    wilson,
+)
 
 
 @dataclass(frozen=True)
@@ -18,7 +46,7 @@ class Key:
         method: of analogies "3cosadd", "3cosmul" or "pairdirection"; of tagging the window; of a
             probe "logistic regression" or "most frequent label"; of pairs of texts "predicted ratings".
         is_detail: whether the section is one of many (a section of an analogy set, a tag, a category, a label).
-        half: "dev" or "test" for one of the halves of a set (see `embeddings.eval.datasets.halves`), or "all".
+        half: "dev" or "test" for one of the halves of a set (see `embeddings.eval.test_sets`), or "all".
     """
 
     set: str
@@ -59,3 +87,288 @@ class Result(Key):
     composed: int = 0
     protocol: str | None = None
     note: str | None = None
+
+
+MCNEMAR = "McNemar, exact"
+SENTENCES = "paired bootstrap over sentences"
+PAIRS = "paired bootstrap over pairs"
+WORDS = "paired bootstrap over words"
+TEXTS = "paired bootstrap over texts"
+QUERIES = "paired bootstrap over queries"
+PARTS = "paired bootstrap over parts of the text"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Key):
+    """Two values on the same items, and a test of their difference; the fields of `Key` say what they measure.
+
+    Arguments:
+        first: name of the first vectors; `second` is that of the others.
+        items: number of items that both cover; `value_first` and `value_second` are over these.
+        total: items of the set or section, in the half that `half` names.
+        difference: first value minus second; `low` to `high` is its 95 % interval, None for too few items.
+        p: two-sided p value; None for too few items.
+        test: name of the test.
+    """
+
+    first: str
+    second: str
+    items: int
+    total: int
+    value_first: float
+    value_second: float
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    test: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What is compared: the key of a result, the names of both vectors, and the number of items of the set."""
+
+    key: Key
+    first: str
+    second: str
+    total: int
+
+    def comparison(self, values: tuple[float, float], interval: Interval, **more: Any) -> Comparison:
+        """The comparison of two values, with the interval of their difference."""
+        return Comparison(
+            **asdict(self.key), first=self.first, second=self.second, total=self.total,
+            value_first=float(values[0]), value_second=float(values[1]), difference=float(values[0] - values[1]),
+            low=interval[0], high=interval[1], **more,
+        )  # fmt: skip
+
+    def compare_shares(self, correct: np.ndarray, other: np.ndarray) -> Comparison:
+        """Compare which items each gets right, (items,) bool each."""
+        from scipy.stats import binomtest
+
+        items, wins, losses = len(correct), int((correct & ~other).sum()), int((other & ~correct).sum())
+        p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+        values = correct.sum() / items, other.sum() / items
+        return self.comparison(values, agresti_min(wins, losses, items), items=items, p=p, test=MCNEMAR)
+
+    def compare_clusters(self, hits: np.ndarray, others: np.ndarray, sizes: np.ndarray) -> Comparison:
+        """Compare shares of clustered items: correct items of each side, and items, per cluster (clusters,)."""
+        items, clusters = int(sizes.sum()), int((sizes > 0).sum())
+        interval, p = bootstrap_test(ratios(hits - others, sizes), clusters)
+        values = hits.sum() / items, others.sum() / items
+        return self.comparison(values, interval, items=items, p=p, test=SENTENCES)
+
+    def compare_means(self, values: np.ndarray, others: np.ndarray, test: str = QUERIES) -> Comparison:
+        """Compare the means of a value of each query, both (queries,)."""
+        items, difference = len(values), values - others
+        resampled = np.concatenate([block @ difference / items for block in bootstrap_weights(items)])
+        interval, p = bootstrap_test(resampled, items)
+        return self.comparison((values.mean(), others.mean()), interval, items=items, p=p, test=test)
+
+    def compare_correlations(
+        self, scores: np.ndarray, others: np.ndarray, ratings: np.ndarray, *, ranked: bool
+    ) -> Comparison | None:
+        """Compare how well scores follow ratings, all (pairs,); None where one of the three is constant."""
+        if any((side == side[0]).all() for side in (scores, others, ratings)):
+            return None
+        difference = correlations(scores, ratings, ranked=ranked) - correlations(others, ratings, ranked=ranked)
+        interval, p = bootstrap_test(difference, len(ratings))
+        ones = [np.ones((1, len(ratings)))]
+        first, second = (correlations(side, ratings, ranked=ranked, weights=ones)[0] for side in (scores, others))
+        return self.comparison((first, second), interval, items=len(ratings), p=p, test=PAIRS)
+
+
+def agresti_min(wins: int, losses: int, items: int) -> tuple[float, float]:
+    """The interval of a difference of paired shares: the large-sample one, with 1/2 added to each of four cells."""
+    b, c, n = wins + 0.5, losses + 0.5, items + 2
+    reach = Z * sqrt(b + c - (b - c) ** 2 / n) / n
+    return max(-1.0, (b - c) / n - reach), min(1.0, (b - c) / n + reach)
+
+
+def bootstrap_test(resampled: np.ndarray, count: int) -> tuple[Interval, float | None]:
+    """The interval and p of a resampled difference; None for both with fewer than ten units to resample."""
+    return (percentiles(resampled), bootstrap_p(resampled)) if count >= MIN_ITEMS else (NO_INTERVAL, None)
+
+
+def bootstrap_p(resampled: np.ndarray) -> float | None:
+    """The two-sided p of resampled differences (resamples,); None where most of them are not finite."""
+    if percentiles(resampled) == NO_INTERVAL:
+        return None
+    finite = resampled[np.isfinite(resampled)]
+    rarer = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
+    return min(1.0, 2 * (rarer + 1) / (len(finite) + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemScores:
+    """Fields that all kinds of scores share; see `Result`."""
+
+    vectors: str
+    key: Key
+    protocol: str
+    reason: str | None = None
+    note: str | None = None
+
+    def result(self) -> Result:
+        """The value with its interval."""
+        raise NotImplementedError
+
+    def compare(self, other: "ItemScores") -> Comparison | None:
+        """A paired test against the scores of other vectors on the same items; None if there is none."""
+        raise NotImplementedError
+
+    def to_result(self, value: float | None, interval: Interval, covered: int, total: int, composed: int = 0) -> Result:
+        """The result with this value."""
+        return Result(
+            **asdict(self.key), vectors=self.vectors, value=value, low=interval[0], high=interval[1], covered=covered,
+            total=total, composed=composed, reason=self.reason, protocol=self.protocol, note=self.note,
+        )  # fmt: skip
+
+    def pair(self, other: "ItemScores", total: int) -> Pair:
+        """What a paired test against other vectors compares; `total` items are in the set."""
+        return Pair(self.key, self.vectors, other.vectors, total)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryScores(ItemScores):
+    """Items that are answered correctly or not; the value is the share that is.
+
+    `correct`, `covered` (has vectors) and `members` (of the section) are (items,) bool; with `over_all` the value is
+    over all members, else over the covered ones. `clusters` (items,) numbers the sentences of items that are not
+    independent. `absent` is the reason given when no item counts.
+    """
+
+    covered: np.ndarray
+    correct: np.ndarray
+    members: np.ndarray
+    over_all: bool = False
+    clusters: np.ndarray | None = None
+    absent: str = "no item has vectors"
+
+    @property
+    def counted(self) -> np.ndarray:
+        """The items that the value is over, (items,) bool."""
+        return np.asarray(self.members if self.over_all else self.members & self.covered)
+
+    def section(self, name: str | None, members: np.ndarray, *, is_detail: bool = False) -> Self:
+        """The scores of some of the items."""
+        return replace(self, key=replace(self.key, section=name, is_detail=is_detail), members=self.members & members)
+
+    def by_class(self, names: Iterable[str], class_of: np.ndarray) -> list[Self]:
+        """The scores of each class that has items, then these; `class_of` (items,) holds indexes into the names."""
+        parts = [self.section(str(name), class_of == n, is_detail=True) for n, name in enumerate(names)]
+        return [*(part for part in parts if part.members.any()), self]
+
+    def result(self) -> Result:
+        """The share of correct items with its interval."""
+        covered, total = int((self.covered & self.members).sum()), int(self.members.sum())
+        counted = self.counted
+        if self.reason or not counted.any():
+            return replace(self, reason=self.reason or self.absent).to_result(None, NO_INTERVAL, covered, total)
+        return self.to_result(float(self.correct[counted].mean()), self.interval(counted), covered, total)
+
+    def interval(self, counted: np.ndarray) -> Interval:
+        """Wilson's interval, or the bootstrap over clusters, unless all items are alike and resamples are constant."""
+        hits, items = int(self.correct[counted].sum()), int(counted.sum())
+        if self.clusters is None or hits in (0, items):
+            return wilson(hits, items)
+        return ratio_interval(self.count_per_cluster(self.correct & counted), self.count_per_cluster(counted))
+
+    def count_per_cluster(self, items: np.ndarray) -> np.ndarray:
+        """How many of the items, (items,) bool, each cluster holds."""
+        return np.bincount(np.asarray(self.clusters)[items], minlength=int(np.asarray(self.clusters).max()) + 1)
+
+    def compare(self, other: ItemScores) -> Comparison | None:
+        """A paired test on the items that count for both; None where either has no value."""
+        if not isinstance(other, BinaryScores) or self.reason or other.reason:
+            return None
+        both = self.counted & other.counted
+        return self.compare_on(both, other) if both.any() else None
+
+    def compare_on(self, both: np.ndarray, other: "BinaryScores") -> Comparison:
+        """A paired test on some of the items, (items,) bool."""
+        if self.clusters is None:
+            return self.test_against(other).compare_shares(self.correct[both], other.correct[both])
+        counts = map(self.count_per_cluster, (self.correct & both, other.correct & both, both))
+        return self.test_against(other).compare_clusters(*counts)
+
+    def test_against(self, other: ItemScores) -> Pair:
+        """What a paired test on the items of this section compares."""
+        return self.pair(other, int(self.members.sum()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrelationScores(ItemScores):
+    """Pairs with a score and a rating each, (pairs,); scores of pairs that are not `covered` are meaningless.
+
+    `composed` of the covered pairs have an out-of-vocabulary word.
+    """
+
+    covered: np.ndarray
+    scores: np.ndarray
+    ratings: np.ndarray
+    value: float | None
+    composed: int = 0
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether ranks are correlated (Spearman) or the numbers themselves (Pearson)."""
+        return self.key.measure == "spearman"
+
+    def result(self) -> Result:
+        """The correlation over the covered pairs, with its bootstrap interval."""
+        sides = self.scores[self.covered], self.ratings[self.covered]
+        interval = NO_INTERVAL if self.value is None else correlation_interval(*sides, ranked=self.is_ranked)
+        return self.to_result(self.value, interval, int(self.covered.sum()), len(self.covered), self.composed)
+
+    def compare(self, other: ItemScores) -> Comparison | None:
+        """A paired test on the pairs that both cover; None where either has no value."""
+        if not isinstance(other, CorrelationScores) or self.value is None or other.value is None:
+            return None
+        both = self.covered & other.covered
+        if both.sum() < 2:
+            return None
+        scores = self.scores[both], other.scores[both]
+        return self.pair(other, len(both)).compare_correlations(*scores, self.ratings[both], ranked=self.is_ranked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanScores(ItemScores):
+    """A value of each query, `values` (queries,), whose mean counts; those that are not `covered` (queries,) are 0.
+
+    `test` names the paired test.
+    """
+
+    values: np.ndarray
+    covered: np.ndarray
+    test: str = QUERIES
+
+    def result(self) -> Result:
+        """The mean with its bootstrap interval."""
+        covered, total = int(self.covered.sum()), len(self.covered)
+        if self.reason:
+            return self.to_result(None, NO_INTERVAL, covered, total)
+        interval = mean_bootstrap(self.values) if total >= MIN_ITEMS else NO_INTERVAL
+        return self.to_result(float(self.values.mean()), interval, covered, total)
+
+    def compare(self, other: ItemScores) -> Comparison | None:
+        """A paired test on all queries; None where either has no value."""
+        if not isinstance(other, MeanScores) or self.reason or other.reason:
+            return None
+        return self.pair(other, len(self.covered)).compare_means(self.values, other.values, self.test)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement(ItemScores):
+    """A value over `covered` of `total` items without a paired test, since the items differ between vectors."""
+
+    value: float | None
+    covered: int
+    total: int
+    interval: Interval = NO_INTERVAL
+
+    def result(self) -> Result:
+        """The value, and its interval if there is one."""
+        return self.to_result(self.value, self.interval, self.covered, self.total)
+
+    def compare(self, other: ItemScores) -> None:
+        """No test; see the class."""

@@ -1,25 +1,294 @@
 """What scores trials: the dev half of test sets, labelled texts or held-out text; the test half is for the end."""
 
+import json
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
+from embeddings.classifier.classifier import Classifier
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
+from embeddings.corpora.reading.sources import File, resolve_source
+from embeddings.corpora.remapping import id_mapping
+from embeddings.corpora.resampling import dev_and_test
 from embeddings.errors import SettingError
-from embeddings.eval.datasets.halves import DEV, TEST
-from embeddings.eval.mean_score import MEASURES, mean_score
-from embeddings.eval.statistics.paired_tests import Comparison
-from embeddings.eval.statistics.results import Result
-from embeddings.eval.suite import Suite, compare_scores
-from embeddings.eval.tuning.fingerprints import content_fingerprint
-from embeddings.eval.tuning.label_judge import LabelMetricOfTexts
-from embeddings.eval.tuning.loss_metric import HeldOutLoss
-from embeddings.eval.tuning.trials import Judgement
-from embeddings.eval.validation import check_predicts_words
+from embeddings.eval.statistics.results import PARTS, Comparison, Key, MeanScores, Result
+from embeddings.eval.suite import MEASURES, Suite, compare_scores, mean_score
+from embeddings.eval.tasks.label_scores import (
+    MACRO_F1,
+    LabelMetric,
+    LabelScores,
+    PrecisionRecallCurve,
+    compare_labels,
+    counts_by,
+    macro_f1,
+)
+from embeddings.eval.tasks.predicted_labels import PredictedLabels, Ranker, predict_labels
+from embeddings.eval.test_sets import ALL, DEV, TEST, select_texts
+from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError, TuningError
+from embeddings.eval.validation import Validation, check_predicts_words, mean_loss
+from embeddings.formats.fasttext_classifier import cutoff_for_size
 from embeddings.models.model import Model
+from embeddings.models.prediction import held_out_predictor
 from embeddings.settings import check_value
+from embeddings.support.records import to_jsonable
 from embeddings.training.trainer import Trainer
+
+LENGTH = 32  # hexadecimal digits
+CHUNK = 1 << 20  # bytes that are read at a time
+
+
+def content_fingerprint(items: Any) -> str:
+    """The fingerprint of items such as those of a test set; anything that `to_jsonable` accepts."""
+    return sha256(json.dumps(to_jsonable(items)).encode()).hexdigest()[:LENGTH]
+
+
+def files_fingerprint(source: str | os.PathLike[str]) -> str | None:
+    """The fingerprint of the bytes of a file, a folder or a pattern; None if they cannot be read again.
+
+    Raises:
+        CorpusError: there is no such file, or it cannot be read.
+    """
+    digest = sha256()
+    for file in resolve_source(source):
+        if not isinstance(file, File) or not file.is_regular:
+            return None
+        with file.open_stream() as stream:
+            content = sha256()
+            while chunk := stream.read(CHUNK):
+                content.update(chunk)
+        digest.update(content.digest())
+    return digest.hexdigest()[:LENGTH]
+
+
+N_PARTS = 200  # of lines of the test half, of about equal length, over which intervals resample
+PROTOCOL = (
+    "mean of the losses of parts of about equal length of the test half of the held-out text; words outside the "
+    "vocabulary are dropped first; interval: bootstrap over parts"
+)
+
+
+@dataclass
+class HeldOutLoss:
+    """The loss of the dev half of held-out text, negated as a score; see `Metric` and `Validation`."""
+
+    source: str | os.PathLike[str] | float
+    threads: int | None = None
+    fixed: Sequence[str] = ("window", "negatives", "noise_exponent", "objective", "min_count", "max_vocab", "cutoffs")
+    halves: tuple[EncodedCorpus, EncodedCorpus] | None = None
+    validation: Validation = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.validation = Validation(self.source)
+
+    @property
+    def name(self) -> str:
+        """The text."""
+        return "held-out text" if isinstance(self.validation.source, float) else Path(self.validation.source).name
+
+    @property
+    def description(self) -> str:
+        """The loss and its text."""
+        share = f" ({self.validation.source:g} of the corpus)" if isinstance(self.validation.source, float) else ""
+        return f"negative loss on the dev half of {self.name}{share}"
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What identifies the held-out text; None if it is cut from the corpus."""
+        return None if isinstance(self.validation.source, float) else files_fingerprint(self.validation.source)
+
+    def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
+        """The text without what is held out."""
+        return self.validation.training_part(encoded, trainer)
+
+    def parts(self, model: Model) -> tuple[EncodedCorpus, EncodedCorpus]:
+        """The dev half and the test half of the held-out text."""
+        if self.halves is None:
+            self.halves = dev_and_test(self.validation.text(model))
+        return self.halves
+
+    def judge(self, model: Model) -> Judgement:
+        """Score a model by the dev half."""
+        return Judgement(-mean_loss(model, self.parts(model)[0]), model)
+
+    def test(self, results: dict[str, Any]) -> tuple[list[Result], list[Comparison]]:
+        """The loss of models on the test half."""
+        scores = [[self.part_losses(model, name)] for name, model in results.items()]
+        return [one.result() for (one,) in scores], compare_scores(scores)
+
+    def part_losses(self, model: Model, name: str) -> MeanScores:
+        """The mean losses of the parts of the test half."""
+        encoded, predictor = self.parts(model)[1], held_out_predictor(model)
+        ids = id_mapping(encoded.vocabulary, model.vocabulary)[np.asarray(encoded.ids)]
+        is_known = ids < len(model.vocabulary)
+        known, lines = ids[is_known], np.append(0, np.cumsum(is_known))[np.asarray(encoded.sentences)]
+        borders = np.unique(np.searchsorted(lines, np.linspace(0, lines[-1], N_PARTS + 1)))
+        values = []
+        for first, last in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
+            begin, end = lines[first], lines[last]
+            total, examples = predictor.total_loss(known[begin:end], lines[first : last + 1] - begin)
+            values += [total / examples] * bool(examples)
+        if not values:
+            raise SettingError("the test half of the held-out text has no line with two words of the vocabulary")
+        return MeanScores(
+            vectors=name, key=Key(self.name, "held-out loss", half=TEST), values=np.array(values),
+            covered=np.ones(len(values), bool), protocol=PROTOCOL, test=PARTS,
+        )  # fmt: skip
+
+
+MIN_CUTOFF = 256  # rows; fastText does not go below either
+MIN_LABELS = 256  # from which on the rows of labels are quantised too, as in fastText
+
+
+def quantize_to_size(classifier: Classifier, size: int, seed: int = 1) -> tuple[Classifier, int]:
+    """A quantised copy whose file has at most `size` bytes, and its cutoff.
+
+    Raises:
+        ModelSizeError: the copy would have too few rows.
+    """
+    options = {"dsub": min(2, classifier.output.shape[1]), "qnorm": True, "qout": len(classifier.labels) >= MIN_LABELS}
+    rows = len(classifier.inputs.table)
+    cutoff = cutoff_for_size(classifier, size, **options)
+    if cutoff < min(MIN_CUTOFF, rows):
+        raise ModelSizeError(f"{size:,} bytes hold only {cutoff} of {rows:,} rows: allow a larger file or a lower dim")
+    return classifier.quantize(cutoff, **options, seed=seed), cutoff
+
+
+@dataclass(frozen=True)
+class LabelJudge:
+    """Scores classifiers on labelled texts, which are kept in memory."""
+
+    batches: list[LabelledTexts]
+    metric: LabelMetric
+    prefix: str
+    k: int = 1
+    threads: int | None = None
+
+    @classmethod
+    def read(
+        cls, source: Any, form: LabelFormat, metric: str, *, k: int = 1, half: str = ALL, threads: int | None = None,
+        encoding: str = "utf-8", encoding_errors: str = "strict",
+    ) -> "LabelJudge":  # fmt: skip
+        """Read the texts; arguments are those of `evaluate_classifier`, and `LabelMetric.parse`."""
+        wanted = LabelMetric.parse(metric, form.prefix)
+        batches = form.read(resolve_source(source), encoding=encoding, encoding_errors=encoding_errors)
+        return cls([select_texts(batch, half) for batch in batches], wanted, form.prefix, k, threads)
+
+    def __call__(self, classifier: Ranker) -> float:
+        """The score of a classifier."""
+        return score(self.metric, self.predict(classifier))
+
+    def predict(self, classifier: Ranker) -> PredictedLabels:
+        """The labels that a classifier predicts."""
+        return predict_labels(classifier, self.batches, self.k, prefix=self.prefix, threads=self.threads)
+
+
+@dataclass(frozen=True)
+class LabelMetricOfTexts:
+    """A score of labels, of classifiers that are quantised first if their size is limited; see `Metric`."""
+
+    dev: LabelJudge
+    held_back: LabelJudge | None
+    name: str
+    size: int | None
+    seed: int
+    fixed: Sequence[str] = ()
+
+    @classmethod
+    def read(
+        cls, source: Any, corpus: Corpus, metric: str, *, half: str = DEV, k: int, size: int | None,
+        threads: int | None, seed: int,
+    ) -> "LabelMetricOfTexts":  # fmt: skip
+        """Read labelled texts, which are written as those of the corpus.
+
+        Arguments:
+            half: "dev", or "all" of the texts, of which none are then held back.
+
+        Raises:
+            SettingError: the metric is unknown, or a half of the texts is empty.
+            CorpusError: the texts cannot be read.
+        """
+        assert corpus.labels is not None
+        LabelMetric.parse(metric, corpus.labels.prefix)
+        sources = resolve_source(source)
+        read = corpus.labels.read(sources, encoding=corpus.encoding, encoding_errors=corpus.encoding_errors)
+        batches, wanted = list(read), LabelMetric.parse(metric, corpus.labels.prefix)
+        judges = []
+        for one in (ALL,) if half == ALL else (DEV, TEST):
+            part = [select_texts(batch, one) for batch in batches]
+            if not any(batch.labels for batch in part):
+                place = sources[0].name if one == ALL else f"the {one} half of {sources[0].name}"
+                raise SettingError(f"{place} has no labels: use more texts with labels")
+            judges.append(LabelJudge(part, wanted, corpus.labels.prefix, k, threads))
+        return cls(judges[0], None if half == ALL else judges[1], sources[0].name, size, seed)
+
+    @property
+    def description(self) -> str:
+        """The metric and the texts."""
+        metric = self.dev.metric
+        name = str(metric) if metric.label is None else f"{metric}:{metric.label}"
+        part = "all texts" if self.held_back is None else "the dev half"
+        return f"{name} on {part} of {self.name}"
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the texts and labels of all parts."""
+        parts = [one.batches for one in (self.dev, self.held_back) if one is not None]
+        content = [
+            [[sha256(text.data).hexdigest(), text.starts, text.labels, text.label_starts] for text in batches]
+            for batches in parts
+        ]
+        return content_fingerprint(content)
+
+    def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
+        """The whole text."""
+        return encoded
+
+    def judge(self, model: Model) -> Judgement:
+        """Score a classifier by the dev half, or all texts."""
+        if self.size is None:
+            return Judgement(self.dev(model.classifier), model)
+        small, cutoff = quantize_to_size(model.classifier, self.size, self.seed)
+        return Judgement(self.dev(small), small, {"cutoff": cutoff})
+
+    def test(self, results: dict[str, Any]) -> tuple[list[Result], list[Comparison]]:
+        """Score classifiers, and the most frequent labels, by the test half."""
+        judge, scores = self.held_back, list[LabelScores]()
+        if judge is None:
+            return [], []
+        for name, result in results.items():
+            predictions = judge.predict(result.classifier if isinstance(result, Model) else result)
+            scores.append(LabelScores(predictions, self.name, name, judge.k, 0.0, [judge.metric], TEST))
+        lines = [line for one in scores for line in one.results() if line.section is None and not line.is_detail]
+        pairs = [compare_labels(scores[0], other) for other in scores[1:]]
+        return list(dict.fromkeys(lines)), [line for pair in pairs for line in pair]
+
+
+def score(metric: LabelMetric, labels: PredictedLabels) -> float:
+    """The value of a metric; 0 if nothing is predicted.
+
+    Raises:
+        TuningError: the metric is of a label that neither the training nor the validation texts have.
+    """
+    if metric.label is not None and metric.label not in labels.names:
+        raise TuningError(f"neither the training nor the validation texts have the label {metric.label!r}")
+    if metric.level is not None:
+        return PrecisionRecallCurve.of(labels, metric.label).value(metric) or 0.0
+    counts = counts_by(labels.label, labels, len(labels.names))
+    if metric.name == MACRO_F1:
+        return macro_f1(*counts)
+    columns = slice(None) if metric.label is None else labels.names.index(metric.label)
+    hits, actual, predicted = (int(column[columns].sum()) for column in counts)
+    parts = {"f1": (2 * hits, actual + predicted), "precision": (hits, predicted), "recall": (hits, actual)}
+    numerator, denominator = parts[metric.name]
+    return numerator / denominator if denominator else 0.0
+
 
 SETS = ("similarity", "analogy", "pairs")  # that a metric names, as in similarity:wordsim353
 LOSS = "loss"

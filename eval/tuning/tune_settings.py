@@ -10,10 +10,8 @@ from typing import Any, Literal
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import SettingError
 from embeddings.eval.tuning.metrics import Metric, Metrics, check_half, check_metric, new_metric
-from embeddings.eval.tuning.search import Search, import_optuna
-from embeddings.eval.tuning.search_space import EPOCHS, Space, describe_space, search_space
-from embeddings.eval.tuning.study_folder import StudyFolder
-from embeddings.eval.tuning.trials import Trial, Tuning
+from embeddings.eval.tuning.search import EPOCHS, Search, Space, describe_space, import_optuna, search_space
+from embeddings.eval.tuning.study_folder import StudyFolder, Trial, Tuning
 from embeddings.settings import check_value
 from embeddings.training.progress import Report
 from embeddings.training.train import new_trainer

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.eval.tuning.study_folder import PICTURE, REPORT, TABLE, StudyFolder
-from embeddings.eval.tuning.trials import Trial, Tuning
-from embeddings.support.markdown import table_lines
+from embeddings.eval.tuning.study_folder import PICTURE, REPORT, TABLE, StudyFolder, Trial, Tuning
+from embeddings.support.markup import table_lines
 from embeddings.support.plots import save_figure
 
 

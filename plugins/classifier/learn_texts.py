@@ -1,17 +1,158 @@
-"""The kernel of the classifier: the mean of a text's rows predicts its labels."""
+"""The kernel of the classifier: the mean of a text's rows predicts its labels.
 
-from typing import Any, NamedTuple
+Hierarchical softmax and negative sampling are those of words, for one random label of the text at a time, as in
+fastText.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point, implements, inline
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.kernels.block import LAST, SPACING
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.integers import smaller
-from embeddings.kernels.jit import entry_point, inline
-from embeddings.kernels.long_row_lists import scatter_add_row_list, sum_row_list
-from embeddings.kernels.row_operations import address, prefetch_l2
-from embeddings.kernels.step_buffers import StepBuffers, mask_frozen
-from embeddings.objectives.objective import predict
-from embeddings.plugins.classifier.text_stream import FILLED, LabelledBlock
+from embeddings.kernels.logistic import logistic_loss, scores_to_steps
+from embeddings.kernels.noise_sampling import draw_word
+from embeddings.kernels.random_numbers import random_bits, uniform_below
+from embeddings.kernels.row_operations import address, prefetch_l2, score
+from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
+from embeddings.kernels.separate_arrays import separate_zeros
+from embeddings.kernels.softmax import softmax_steps
+from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, count_step, mask_frozen, tally_loss
+from embeddings.models.table import Arrays, Table
+from embeddings.objectives.huffman import HuffmanObjective
+from embeddings.objectives.negative_sampling import NegativeSamplingObjective
+from embeddings.objectives.objective import Objective, predict
+from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTMAX, NEGATIVE_SAMPLING, SOFTMAX
+from embeddings.training.stream import Chunk, Stream
+
+BLOCK_TEXTS = 64
+MAX_DRAWS = 100  # of a negative sample that is none of the text's label
+POSITION, END, FILLED = 0, 1, LAST  # of `LabelledBlock.cursor`; objectives of words read LAST and SPACING
+
+
+class LabelSource(NamedTuple):
+    """Texts in the order in which they are read, and their labels.
+
+    order: int64 (texts,). starts, labels: the labels of text i are `labels[starts[i]:starts[i + 1]]`.
+    noise: the alias table of negative samples; empty if the objective draws none.
+    """
+
+    order: np.ndarray
+    starts: np.ndarray
+    labels: np.ndarray
+    noise: np.ndarray
+
+
+class LabelledBlock(NamedTuple):
+    """The next texts of a thread.
+
+    cursor: int64, the position of the next text to read, the end of the chunk, and the number of texts here.
+    texts: int64 (texts,), their numbers. words: int64 (texts,), a random label of each.
+    noise: int64 (texts, negatives), negative samples for it.
+    """
+
+    cursor: np.ndarray
+    texts: np.ndarray
+    words: np.ndarray
+    noise: np.ndarray
+
+
+@entry_point
+def fill_texts(block: LabelledBlock, source: LabelSource, random: np.ndarray) -> int:
+    """Read the next texts into a block; returns how many."""
+    begin, key, counter = block.cursor[POSITION], random[0], random[1]
+    size = smaller(block.texts.shape[0], block.cursor[END] - begin)
+    for k in range(size):
+        text = source.order[begin + k]
+        first = source.starts[text]
+        label = source.labels[first + uniform_below(random_bits(key, counter), source.starts[text + 1] - first)]
+        counter += np.uint64(1)
+        block.texts[k], block.words[k] = text, label
+        for j in range(block.noise.shape[1]):
+            for _ in range(MAX_DRAWS):
+                block.noise[k, j] = draw_word(source.noise, random_bits(key, counter))
+                counter += np.uint64(1)
+                if block.noise[k, j] != label:
+                    break
+    random[1] = counter
+    block.cursor[POSITION], block.cursor[FILLED] = begin + size, size
+    return size  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class TextStream(Stream):
+    """Labelled texts.
+
+    Arguments:
+        source: the texts in the order of the corpus.
+        negatives: negative samples drawn for each text.
+        weights: float64 (texts,), how often each text is read in an epoch, on average, up to a factor; None for once.
+    """
+
+    source: LabelSource
+    negatives: int = 0
+    weights: np.ndarray | None = None
+    unit: ClassVar[str] = "texts"
+
+    @property
+    def units(self) -> int:
+        """The number of texts."""
+        return len(self.source.order)
+
+    def new_block(self) -> LabelledBlock:
+        """A block for one thread."""
+        texts, words = np.zeros((2, BLOCK_TEXTS), np.int64)
+        return LabelledBlock(
+            separate_zeros(SPACING + 1, np.int64), texts, words, np.zeros((BLOCK_TEXTS, self.negatives), np.int64)
+        )
+
+    def fill(self, block: LabelledBlock, chunk: Chunk, random: np.ndarray) -> int:
+        """Read the next texts of a chunk into a block; returns how many."""
+        return fill_texts(block, chunk.source, random)
+
+    def is_empty(self, block: LabelledBlock) -> bool:
+        """Whether a block holds no texts."""
+        return not block.cursor[FILLED]
+
+    def rewind(self, block: LabelledBlock, chunk: Chunk) -> None:
+        """Move a block to the start of a chunk."""
+        block.cursor[[POSITION, END, FILLED]] = chunk.begin, chunk.end, 0
+
+    def is_valid(self, block: LabelledBlock, chunk: Chunk) -> bool:
+        """Whether training can continue inside a chunk from a block that was read from a file."""
+        position, end = block.cursor[[POSITION, END]]
+        return bool(chunk.begin <= position <= end == chunk.end)
+
+    @property
+    def empty_chunk(self) -> Chunk:
+        """A chunk of no texts."""
+        return Chunk(self.source, 0, 0)
+
+    def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
+        """The share itself, or its texts in random order, as often as their weights say."""
+        if order is None:
+            return iter([Chunk(self.source, begin, end)])
+        texts = np.arange(begin, end)
+        if self.weights is not None:
+            texts = systematic_sample(texts, self.weights[begin:end], order.random())
+        return iter([Chunk(self.source._replace(order=order.permutation(texts)), 0, end - begin)])
+
+
+def systematic_sample(texts: np.ndarray, weights: np.ndarray, offset: float) -> np.ndarray:
+    """As many texts, each in proportion to its weight, rounded up or down at random.
+
+    Arguments:
+        offset: uniform in [0, 1).
+    """
+    ends = np.cumsum(weights) * (len(texts) / weights.sum()) if len(texts) else weights
+    places = np.searchsorted(ends, np.arange(len(texts)) + offset, side="right")
+    return np.asarray(texts[np.minimum(places, len(texts) - 1)])
+
 
 TILE = 4096  # rows whose addresses are in memory at a time
 ITEM, ROW, DONE = range(3)  # of `Operands.cursor`
@@ -133,3 +274,112 @@ def prefetch_text(operands: Operands, text: int) -> None:
             continue
         for j in range(operands.subword_starts[~item], operands.subword_starts[~item + 1]):
             prefetch_l2(address(operands.inputs, operands.subword_rows[j]), size)
+
+
+NOISE_EXPONENT = 0.5  # of negative samples, as in fastText
+
+
+class SoftmaxLabels(NamedTuple):
+    """Rows of labels, (labels, padded dim); the labels of text i are `labels[starts[i]:starts[i + 1]]`."""
+
+    output: np.ndarray
+    starts: np.ndarray
+    labels: np.ndarray
+
+
+class BinaryLabels(NamedTuple):
+    """The same, for `learn_binary_labels`."""
+
+    output: np.ndarray
+    starts: np.ndarray
+    labels: np.ndarray
+
+
+@inline
+def score_labels(output: np.ndarray, buffers: StepBuffers) -> None:
+    """The scores of all labels for one input."""
+    n = output.shape[0]
+    for label in range(n):
+        buffers.targets[label] = address(output, label)
+    score(buffers.scores, buffers.inputs, 1, buffers.targets, n, output.shape[1])
+
+
+@implements(SoftmaxLabels)
+@inline
+def learn_softmax_labels(
+    operand: SoftmaxLabels, block: LabelledBlock, buffers: StepBuffers, i: int, m: int, rate: float, slots: int,
+    slot: int, first: int, frozen: bool,
+) -> None:  # fmt: skip
+    """G = Y - softmax(S), where each of k labels has the probability 1 / k: the expectation of a random label."""
+    n, text = operand.output.shape[0], block.texts[i]
+    begin, end = operand.starts[text], operand.starts[text + 1]
+    score_labels(operand.output, buffers)
+    share, others = buffers.scores.dtype.type(1 / (end - begin)), 0.0
+    target = operand.labels[begin]
+    for k in range(begin, end):
+        others += share * (buffers.scores[target] - buffers.scores[operand.labels[k]])
+    loss = softmax_steps(buffers.scores, 1, n, 0, n, target, rate) + others
+    if end - begin > 1:
+        step = buffers.scores.dtype.type(rate)
+        buffers.scores[target] -= step
+        for k in range(begin, end):
+            buffers.scores[operand.labels[k]] += step * share
+    if count_step(buffers.tally):
+        tally_loss(buffers.tally, loss, 1)
+    apply_objective_steps(buffers, 1, n, operand.output.shape[1], frozen)
+
+
+@implements(BinaryLabels)
+@inline
+def learn_binary_labels(
+    operand: BinaryLabels, block: LabelledBlock, buffers: StepBuffers, i: int, m: int, rate: float, slots: int,
+    slot: int, first: int, frozen: bool,
+) -> None:  # fmt: skip
+    """G = Y - sigmoid(S), where each label is present or not."""
+    n, text = operand.output.shape[0], block.texts[i]
+    score_labels(operand.output, buffers)
+    if count_step(buffers.tally):
+        loss = logistic_loss(buffers.scores, 1, 0, n, buffers.weights)
+        for k in range(operand.starts[text], operand.starts[text + 1]):
+            loss -= buffers.scores[operand.labels[k]]
+        tally_loss(buffers.tally, loss, 1)
+    scores_to_steps(buffers.scores, 1, 0, n, buffers.weights, rate)
+    for k in range(operand.starts[text], operand.starts[text + 1]):
+        buffers.scores[operand.labels[k]] += buffers.scores.dtype.type(rate)
+    apply_objective_steps(buffers, 1, n, operand.output.shape[1], frozen)
+
+
+@dataclass(frozen=True)
+class LabelObjective(Objective):
+    """Base of objectives that compare all labels of a text with all others."""
+
+    kind: Callable[..., Any] = SoftmaxLabels
+    starts: Any = None
+    labels: Any = None
+
+    @property
+    def max_targets(self) -> int:
+        """The number of labels."""
+        return len(self.vocabulary)
+
+    def tables(self) -> dict[str, Table]:
+        """The rows of labels."""
+        return {"output": self.output_table()}
+
+    def operand(self, arrays: Arrays) -> Any:
+        """What a thread passes to `predict`."""
+        return self.kind(arrays["output"], self.starts, self.labels)
+
+    def output_table(self) -> Table:
+        """A table of zeros with a row for each label."""
+        return self.table(len(self.vocabulary), "labels")
+
+
+def new_label_objective(settings: Any, labels: Vocabulary, starts: np.ndarray, ids: np.ndarray) -> Objective:
+    """The objective that the settings choose, for texts with the labels `ids[starts[i]:starts[i + 1]]`."""
+    if settings.objective == HIERARCHICAL_SOFTMAX:
+        return HuffmanObjective(settings, labels, settings.dim)
+    if settings.objective == NEGATIVE_SAMPLING:
+        return NegativeSamplingObjective(settings, labels, settings.dim)
+    kind = SoftmaxLabels if settings.objective == SOFTMAX else BinaryLabels
+    return LabelObjective(settings, labels, settings.dim, kind=kind, starts=starts, labels=ids)

@@ -7,29 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embeddings.classifier.classifier import Classifier, TextNormalizer
+from embeddings.classifier.quantisation import buckets_of_rows, prune
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.label_encoding import TextLabels, corpus_labels
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
 from embeddings.kernels.matrix_rows import DenseRows
-from embeddings.models.classifier import Classifier
-from embeddings.models.compression import buckets_of_rows, prune
 from embeddings.models.model_files import INPUTS
 from embeddings.models.table import Table
-from embeddings.models.text_normalization import TextNormalizer
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTMAX
-from embeddings.plugins.classifier.continued_classifier import PreviousClassifier
-from embeddings.plugins.classifier.saved_classifier import LOSSES, OUTPUT, output_rows
-from embeddings.plugins.classifier.text_classification import TextClassification
+from embeddings.plugins.classifier.text_classification import (
+    LOSSES,
+    OUTPUT,
+    PreviousClassifier,
+    TextClassification,
+    output_rows,
+)
 from embeddings.plugins.classifier.training_features import TextFeatures, read_only
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.training.progress import Report
 from embeddings.training.training_data import TrainingData
 
 if TYPE_CHECKING:
-    from embeddings.models.initializers import Initializer
+    from embeddings.models.table import Initializer
 
 EPOCHS, LEARNING_RATE = 5, 0.05  # as in fastText
 Texts = Corpus | str | os.PathLike[str] | Iterable[Any]

@@ -1,42 +1,229 @@
 """The classifier of fastText (Joulin et al. 2017): a linear model of labels on the mean of the rows of a text."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from embeddings.classifier import classifier
+from embeddings.classifier.classifier import Classifier, text_normalizer
+from embeddings.classifier.features import index_entries, index_features
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, TextLabels, corpus_labels
+from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import FormatError
+from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
-from embeddings.models.classifier import Classifier
 from embeddings.models.model import Model
 from embeddings.models.model_files import INPUTS
-from embeddings.models.parameters import VECTORS, Arrays, fill_random_rows
-from embeddings.models.table import Table
-from embeddings.models.text_settings import LABEL_PREFIX
+from embeddings.models.table import VECTORS, Arrays, Table, fill_random_rows
+from embeddings.models.text_settings import LABEL_PREFIX, label_prefix
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTMAX, ClassifierSettings
-from embeddings.plugins.classifier.continued_classifier import PreviousClassifier
-from embeddings.plugins.classifier.label_objectives import NOISE_EXPONENT, new_label_objective
-from embeddings.plugins.classifier.learn_texts import TILE, Operands, learn_texts
-from embeddings.plugins.classifier.saved_classifier import (
-    NGRAM_BUCKETS,
-    OUTPUT,
-    output_rows,
-    saved_classifier,
+from embeddings.plugins.classifier.classifier_settings import (
+    HIERARCHICAL_SOFTMAX,
+    NEGATIVE_SAMPLING,
+    ONE_VS_ALL,
+    SOFTMAX,
+    ClassifierSettings,
 )
-from embeddings.plugins.classifier.text_stream import LabelSource, TextStream
-from embeddings.plugins.classifier.training_features import TextFeatures, check_known_words, read_only, text_features
+from embeddings.plugins.classifier.learn_texts import (
+    NOISE_EXPONENT,
+    TILE,
+    LabelSource,
+    Operands,
+    TextStream,
+    learn_texts,
+    new_label_objective,
+)
+from embeddings.plugins.classifier.training_features import (
+    LINE_END_WORD,
+    TextFeatures,
+    check_known_words,
+    read_only,
+    text_features,
+)
+from embeddings.support.arrow import string_bytes
 from embeddings.support.logs import log
+from embeddings.training.continued_training import extend_vocabulary, model_settings, rows_in
 from embeddings.training.plan import Plan
-from embeddings.training.saved_tables import recorded_settings
+from embeddings.training.result import NOTES
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from embeddings.models.model import Model
+
+
+OUTPUT, NGRAM_BUCKETS = "output", "ngram_buckets"  # tables of a model
+NO_PREFIX = b"\n"  # that no word has
+LOSSES = {
+    SOFTMAX: classifier.SOFTMAX,
+    HIERARCHICAL_SOFTMAX: classifier.HIERARCHICAL_SOFTMAX,
+    ONE_VS_ALL: "one against all",
+    NEGATIVE_SAMPLING: "negative sampling",
+}
+
+
+def output_rows(objective: str, output: np.ndarray) -> np.ndarray:
+    """The rows of labels as fastText saves them.
+
+    In hierarchical softmax, its inner nodes are in the opposite order, and predict the other branch; there is a row of
+    zeros behind them.
+    """
+    if objective != HIERARCHICAL_SOFTMAX:
+        return output
+    return np.concatenate([-output[::-1], np.zeros((1, output.shape[1]), np.float32)])
+
+
+def saved_classifier(settings: ClassifierSettings, model: "Model") -> Classifier:
+    """The classifier of a model with its settings.
+
+    Raises:
+        FormatError: a table, a setting or the labels are missing or broken.
+    """
+    prefix = model.record.get(LABEL_PREFIX)
+    if model.labels is None or not isinstance(prefix, str):
+        raise FormatError(f"the {model.name} model is broken: it has no labels")
+    words, labels = model.vocabulary, model.labels
+    buckets = model.tables.get(NGRAM_BUCKETS, np.empty(0, np.int32))
+    check_tables(model, settings, buckets)
+    rows = np.column_stack([buckets, np.arange(len(buckets), dtype=np.int32)])
+    return Classifier(
+        labels=[prefix + label for label in labels.words],
+        label_counts=labels.counts,
+        features=index_features(
+            *entry_table(words.column, [PREFIX + label for label in labels.words]),
+            rows,
+            words=len(words),
+            label_prefix=np.frombuffer(prefix.encode() or NO_PREFIX, np.uint8),
+            min_n=settings.min_n,
+            max_n=settings.max_n,
+            word_ngrams=settings.word_ngrams,
+            buckets=settings.bucket_count,
+            counts_missing=True,
+        ),
+        inputs=DenseRows(model.tables[INPUTS]),
+        output=model.tables[OUTPUT],
+        loss=LOSSES[settings.objective],
+        settings=model.settings,
+        name=f"the {model.name} model",
+        word_counts=words.counts,
+        bucket_rows=rows if settings.has_ngrams else None,
+        normalize=text_normalizer(model),
+    )
+
+
+def entry_table(words: Any, labels: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The bytes of all words and labels, where each begins, and their hash table."""
+    parts = [string_bytes(words), string_bytes(labels)]
+    text = np.concatenate([part for part, _ in parts])
+    starts = np.append(parts[0][1], len(parts[0][0]) + parts[1][1][1:])
+    return text, starts, index_entries(text, starts)[0]
+
+
+def check_tables(model: "Model", settings: ClassifierSettings, buckets: np.ndarray) -> None:
+    """Refuse tables that do not fit each other."""
+    rows = {INPUTS: len(model.vocabulary) + len(buckets), OUTPUT: len(model.labels or ())}
+    for name in rows:
+        table, shape = model.tables.get(name), (rows[name], settings.dim)
+        if table is None or table.shape != shape or table.dtype != np.float32:
+            found = "none" if table is None else f"{table.dtype} {table.shape}"
+            raise FormatError(
+                f"the {model.name} model is broken: expected a table {name!r} float32 {shape}, got {found}"
+            )
+    is_valid = buckets.dtype == np.int32 and buckets.ndim == 1 and (len(buckets) > 0) == settings.has_ngrams
+    if not is_valid or np.any((buckets < 0) | (buckets >= settings.bucket_count)):
+        raise FormatError(f"the {model.name} model is broken: its table {NGRAM_BUCKETS!r} holds no valid buckets")
+
+
+Initialize = Callable[[np.ndarray, int, int], None]
+
+
+@dataclass(frozen=True)
+class PreviousClassifier:
+    """What a run starts from.
+
+    Arguments:
+        words: its words, with `</s>`, which has the number of texts as its count.
+        labels: its labels.
+        prefix: the prefix of labels in its text.
+        buckets: int32 (n-grams,), the hash bucket of each n-gram.
+        inputs: float32 (words + n-grams, dim). output: float32 (labels, dim).
+    """
+
+    words: Vocabulary
+    labels: Vocabulary
+    prefix: str
+    buckets: np.ndarray
+    inputs: np.ndarray
+    output: np.ndarray
+
+    @classmethod
+    def of(cls, model: "Model", settings: ClassifierSettings) -> Self:
+        """The classifier of a model.
+
+        Raises:
+            FormatError: a table or the labels are missing or broken.
+        """
+        if model.labels is None or LINE_END_WORD not in model.vocabulary:
+            raise FormatError(f"the {model.name} model is broken: it has no labels, or no word {LINE_END_WORD}")
+        buckets = np.asarray(model.tables.get(NGRAM_BUCKETS, np.empty(0, np.int32)))
+        check_tables(model, settings, buckets)
+        inputs, output = model.tables[INPUTS], model.tables[OUTPUT]
+        return cls(model.vocabulary, model.labels, label_prefix(model), buckets, inputs, output)
+
+    def extend_labels(self, labels: TextLabels) -> TextLabels:
+        """The labels of texts, as rows of all labels, old and new, with added counts."""
+        everything = extend_vocabulary(self.labels, labels.vocabulary, min_count=1, max_vocab=None)
+        return TextLabels(everything, labels.starts, rows_in(everything, labels.vocabulary)[labels.ids])
+
+    def record(self, labels: Vocabulary) -> dict[str, Any]:
+        """What a model with these labels records."""
+        new = len(labels) - len(self.labels)
+        return {
+            LABEL_PREFIX: self.prefix,
+            NOTES: [f"{len(self.labels):,} labels continue from the model, {new:,} are new"],
+        }
+
+    def extend_features(self, settings: ClassifierSettings, encoded: EncodedCorpus, texts: np.ndarray) -> TextFeatures:
+        """The features of texts, with rows for all words and n-grams, old and new."""
+        min_count, max_vocab = settings.min_count, settings.max_vocab
+        words = extend_vocabulary(self.words, encoded.vocabulary, min_count=min_count, max_vocab=max_vocab)
+        line_ends = encoded.meta["documents"] + int(self.words.counts[self.words.index(LINE_END_WORD)])
+        return text_features(settings, encoded, words, texts, line_ends=line_ends, known_buckets=self.buckets)
+
+    def copy_rows(self, tables: Mapping[str, Table], features: TextFeatures, labels: Vocabulary) -> dict[str, Table]:
+        """Tables of inputs and of labels, in this order, that start with the rows of old ones."""
+        rows = self.input_rows(features), rows_in(self.labels, labels)
+        starts = zip(tables.items(), (self.inputs, self.output), rows, strict=True)
+        return {
+            name: replace(table, init=copy_rows(matrix, old_rows, table.init), on_continue="restart")
+            for (name, table), matrix, old_rows in starts
+        }
+
+    def input_rows(self, features: TextFeatures) -> np.ndarray:
+        """The old row of each word and n-gram, -1 for new ones."""
+        words = rows_in(self.words, features.vocabulary)
+        row_of_bucket = np.full(int(max(self.buckets.max(initial=0), features.ngram_buckets.max(initial=0))) + 1, -1)
+        row_of_bucket[self.buckets] = len(self.words) + np.arange(len(self.buckets))
+        return np.concatenate([words, row_of_bucket[features.ngram_buckets]])
+
+
+def copy_rows(source: np.ndarray, rows: np.ndarray, initialize: Initialize | None) -> Initialize:
+    """An initialiser that copies rows (n,) of a matrix; where the row is -1, it sets the usual initial values."""
+
+    def copy(table: np.ndarray, dim: int, seed: int) -> None:
+        if initialize is not None:
+            initialize(table, dim, seed)
+        targets = np.flatnonzero(rows >= 0)
+        table[targets, :dim] = source[rows[targets]]
+
+    return copy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +249,7 @@ class TextClassification(Trainer, ClassifierSettings):
     @staticmethod
     def predictor(model: Model) -> Classifier:
         """The classifier of a trained model."""
-        return saved_classifier(recorded_settings(TextClassification, model), model)
+        return saved_classifier(model_settings(TextClassification, model), model)
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the table "inputs" (words + n-grams, dim), whose first rows are the vectors.
@@ -98,7 +285,7 @@ class TextClassification(Trainer, ClassifierSettings):
             export=export,
             vocabulary=features.vocabulary,
             labels=labels.vocabulary,
-            record={LABEL_PREFIX: label_prefix(data)} if old is None else old.record(labels.vocabulary),
+            record={LABEL_PREFIX: corpus_label_prefix(data)} if old is None else old.record(labels.vocabulary),
             loss_is_estimate=objective.estimates_loss,
         )
 
@@ -150,7 +337,7 @@ def labelled_texts(labels: TextLabels) -> np.ndarray:
     return texts
 
 
-def label_prefix(data: TrainingData) -> str:
+def corpus_label_prefix(data: TrainingData) -> str:
     """The prefix of labels in the text; empty if they came from tables."""
     meta = data.encoded.meta
     return str(meta["settings"]["labels"]["prefix"]) if meta.get(PREFIXED) else ""

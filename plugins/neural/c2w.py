@@ -8,11 +8,8 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.models.model import Model
-from embeddings.models.parameters import VECTORS, Arrays
-from embeddings.models.table import Table
+from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.neural.character_vectors import DIRECTIONS, Alphabet, CharacterVectors
-from embeddings.plugins.neural.lstm import run_lstm
 from embeddings.plugins.neural.neural_trainer import (
     NeuralTrainer,
     linear_tables,
@@ -21,10 +18,17 @@ from embeddings.plugins.neural.neural_trainer import (
     unpadded,
 )
 from embeddings.plugins.neural.sentence_batches import Ids, encode_groups, reading_order
-from embeddings.plugins.neural.sentence_predictor import SentencePredictor, exact_tables
+from embeddings.plugins.neural.trained_networks import (
+    DIRECTIONS,
+    Alphabet,
+    CharacterVectors,
+    SentencePredictor,
+    exact_tables,
+    run_lstm,
+)
 from embeddings.settings import option
+from embeddings.training.continued_training import model_settings, saved_table
 from embeddings.training.plan import Plan
-from embeddings.training.saved_tables import recorded_settings, saved_table
 from embeddings.training.training_data import TrainingData
 
 CODE_POINTS = "code_points"  # the table of the alphabet, int32
@@ -80,7 +84,7 @@ class C2W(NeuralTrainer):
         "sentence_bias", and those of the objective, of which "next_words" (vocabulary, hidden size) are output vectors.
         """
         self.check_device()
-        from embeddings.plugins.neural.character_network import CharacterNetwork  # imports torch
+        from embeddings.plugins.neural.torch_network import CharacterNetwork  # imports torch
 
         words = data.encoded.vocabulary.words
         alphabet = Alphabet(known_characters(data.vocabulary.words, self.max_characters), self.max_characters)
@@ -109,7 +113,7 @@ class C2W(NeuralTrainer):
     @classmethod
     def composer(cls, model: Model) -> CharacterVectors:
         """Composes the vectors of words of a trained model."""
-        settings, points = recorded_settings(cls, model), model.tables.get(CODE_POINTS)
+        settings, points = model_settings(cls, model), model.tables.get(CODE_POINTS)
         if points is None or points.ndim != 1 or points.dtype != np.int32 or not is_rising(points):
             problem = f"it has no int32 table {CODE_POINTS!r} of characters in order"
             raise FormatError(f"the {model.name} model is broken: {problem}")
@@ -120,7 +124,7 @@ class C2W(NeuralTrainer):
     @classmethod
     def word_predictor(cls, model: Model) -> SentencePredictor:
         """The probabilities of words, given the words before them in the sentence."""
-        settings = recorded_settings(cls, model)
+        settings = model_settings(cls, model)
         objective = settings.new_objective(model.vocabulary, settings.state_size)
         tables = exact_tables(model, cls.objective_tables(objective))
         own = {name: saved_table(model, name, table) for name, table in settings.sentence_tables().items()}

@@ -5,15 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from embeddings.models.model import Model
-from embeddings.models.parameters import VECTORS, Arrays, fill_random_rows
-from embeddings.models.table import Table
+from embeddings.models.table import VECTORS, Arrays, Table, fill_random_rows
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.neural.context_encoder import ContextEncoder
 from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
-from embeddings.plugins.neural.sentence_predictor import SentencePredictor, exact_tables
+from embeddings.plugins.neural.trained_networks import ContextEncoder, SentencePredictor, exact_tables
 from embeddings.settings import option
+from embeddings.training.continued_training import model_settings, saved_table
 from embeddings.training.plan import Plan
-from embeddings.training.saved_tables import recorded_settings, saved_table
 from embeddings.training.training_data import TrainingData
 
 SIDES = ("left", "right")
@@ -48,7 +46,7 @@ class Context2Vec(NeuralTrainer):
         the tables "hidden_weights", "hidden_bias", "context_weights" and "context_bias".
         """
         self.check_device()
-        from embeddings.plugins.neural.context_network import ContextNetwork  # imports torch
+        from embeddings.plugins.neural.torch_network import ContextNetwork  # imports torch
 
         objective = self.new_objective(data.vocabulary, self.dim)
         others = self.objective_tables(objective)
@@ -69,14 +67,14 @@ class Context2Vec(NeuralTrainer):
     @classmethod
     def context_encoder(cls, model: Model) -> ContextEncoder:
         """The encoder of a trained model."""
-        settings, size = recorded_settings(cls, model), len(model.vocabulary)
+        settings, size = model_settings(cls, model), len(model.vocabulary)
         tables = {name: saved_table(model, name, declared) for name, declared in settings.tables(size).items()}
         return ContextEncoder(tables, size)
 
     @classmethod
     def word_predictor(cls, model: Model) -> SentencePredictor:
         """The probabilities of words, given all other words of the sentence."""
-        settings = recorded_settings(cls, model)
+        settings = model_settings(cls, model)
         objective = settings.new_objective(model.vocabulary, settings.dim)
         tables = exact_tables(model, cls.objective_tables(objective))
         return SentencePredictor(objective, tables, cls.context_encoder(model), settings.max_length)

@@ -13,7 +13,7 @@ from embeddings.models.table import Table
 from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import Objective
 from embeddings.settings import LEARNING_RATE, Dimension, Schedule, SearchRange, VocabularySize, option
-from embeddings.support.extras import import_extra
+from embeddings.support.imports import import_extra
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
@@ -21,7 +21,7 @@ from embeddings.training.training_data import TrainingData
 if TYPE_CHECKING:
     from embeddings.kernels.sentence_block import SentenceBlock
     from embeddings.kernels.step_buffers import StepBuffers
-    from embeddings.models.parameters import Arrays
+    from embeddings.models.table import Arrays
 
 BATCHES_PER_BLOCK = 8
 MOMENTS = ("exp_avg", "exp_avg_sq")  # as Adam names them
@@ -151,7 +151,7 @@ def optimizer_tables(tables: Mapping[str, Table]) -> "dict[str, Table]":
 
 
 def lstm_tables(name: str, inputs: int, size: int, seed: int) -> dict[str, Table]:
-    """The weights (4 size, inputs + size) and the bias (1, 4 size) of an LSTM; see `embeddings.plugins.neural.lstm`."""
+    """The weights (4 size, inputs + size) and the bias (1, 4 size) of an LSTM in `plugins.neural.trained_networks`."""
 
     def set_bias(table: np.ndarray, dim: int, seed: int) -> None:
         table[:, size : 2 * size] = 1  # forget nothing at first (Jozefowicz et al. 2015)

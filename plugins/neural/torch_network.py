@@ -1,22 +1,83 @@
-"""Networks on PyTorch: their parameters and the state of Adam are the tables of a run."""
+"""Networks on PyTorch: their parameters and the state of Adam are the tables of a run.
+
+A gradient of few rows changes these rows only, and their moments, as that of `torch.optim.SparseAdam`, which is several
+times slower on the CPU.
+"""
 
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding, linear, relu
 
 from embeddings.kernels.sentence_block import SentenceBlock
 from embeddings.kernels.step_buffers import StepBuffers, report_loss
-from embeddings.models.parameters import Arrays
-from embeddings.models.table import Table
+from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.neural_trainer import MOMENTS, STEPS, NeuralTrainer
-from embeddings.plugins.neural.sentence_batches import Batch, Ids, batches
-from embeddings.plugins.neural.torch_adam import AdamParameter
+from embeddings.plugins.neural.sentence_batches import (
+    Batch,
+    Ids,
+    batches,
+    groups_of_similar_length,
+    padded_places,
+    reading_order,
+    reversed_rows,
+)
+from embeddings.plugins.neural.trained_networks import DIRECTIONS, MARK
+
+BETAS, EPSILON = (0.9, 0.999), 1e-8
+
+
+@dataclass
+class AdamParameter:
+    """A parameter and its state.
+
+    Arguments:
+        values: the parameter, a tensor that requires gradients.
+        first, second: the moving averages of gradients and of their squares, of the same shape.
+        steps: float32 (1,), how many steps it has taken.
+    """
+
+    values: Any
+    first: Any
+    second: Any
+    steps: np.ndarray
+
+    def gradient(self) -> Any:
+        """The gradient, or its rows; None if there is none."""
+        if self.values.grad is not None and self.values.grad.is_sparse:
+            self.values.grad = self.values.grad.coalesce()
+            return self.values.grad.values()
+        return self.values.grad
+
+    def rows(self) -> Any:
+        """The numbers of the rows of the gradient; None if it has all rows."""
+        return self.values.grad.indices()[0] if self.values.grad.is_sparse else None
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def step(self, rate: float) -> None:
+        """One step down the gradient, if there is one."""
+        gradient = self.gradient()
+        if gradient is None:
+            return
+        self.steps += 1
+        corrections = [1 - beta ** float(self.steps[0]) for beta in BETAS]
+        rows = self.rows()
+        first, second = (one if rows is None else one[rows] for one in (self.first, self.second))
+        first.lerp_(gradient, 1 - BETAS[0])
+        second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+        change = first / (second.sqrt() / sqrt(corrections[1]) + EPSILON) * (-rate / corrections[0])
+        if rows is None:
+            self.values.add_(change)
+        else:
+            self.first[rows], self.second[rows] = first, second
+            self.values[rows] += change
 
 
 class Network(ABC):
@@ -167,7 +228,7 @@ def is_repeated(targets: Any) -> Any:
 
 
 def run_lstm(inputs: Any, weights: Any, bias: Any) -> Any:
-    """The states of `embeddings.plugins.neural.lstm.run_lstm`, (n, steps, size)."""
+    """The states of `embeddings.plugins.neural.trained_networks.run_lstm`, (n, steps, size)."""
     dim, size = inputs.shape[2], len(weights) // 4
     start = inputs.new_zeros(1, len(inputs), size)
     parameters = (weights[:, :dim].contiguous(), weights[:, dim:].contiguous(), bias[0], torch.zeros_like(bias[0]))
@@ -183,3 +244,77 @@ def look_up(ids: Any, table: Any, marks: Any, *, device: Any) -> Any:
     index = np.where(ids < len(table), inverse.reshape(ids.shape), len(known) + ids - len(table))
     rows = torch.cat([embedding(torch.from_numpy(known).to(device), table, sparse=True), marks])
     return embedding(torch.from_numpy(index).to(device), rows)
+
+
+class ContextNetwork(Network):
+    """The context of a word, read from the left and from the right, predicts the word."""
+
+    @property
+    def output(self) -> Any:
+        """The output vectors of words are the vectors of the model."""
+        return self.parameters["words"]
+
+    def hidden(self, ids: Ids, batch: Batch, rows: Any) -> Any:
+        """The vectors of contexts."""
+        words = len(self.output)
+        ids[ids > words] = words  # unknown
+        order = reading_order(ids, batch.lengths, words + MARK)
+        left, right = self.read("left", order.forward), self.read("right", order.backward)
+        known = self.tensor(order.known)[..., None].expand_as(right)
+        states = torch.cat([left, torch.gather(right, 1, known)], dim=2).flatten(0, 1)[rows]
+        return self.linear("context", relu(self.linear("hidden", states)))
+
+    def read(self, side: str, ids: Ids) -> Any:
+        """The states of the LSTM of one side after each word."""
+        inputs, marks, weights, bias = (
+            self.parameters[f"{side}_{name}"] for name in ("inputs", "marks", "weights", "bias")
+        )
+        return run_lstm(look_up(ids, inputs, marks, device=self.device), weights, bias)
+
+    def linear(self, name: str, rows: Any) -> Any:
+        """A linear layer."""
+        return linear(rows, self.parameters[f"{name}_weights"], self.parameters[f"{name}_bias"][0])
+
+
+GROUP_CHARACTERS = 2000
+
+
+class CharacterNetwork(Network):
+    """The words before a word, each read by its characters, predict it.
+
+    characters, starts: the numbers of the characters of all words of the corpus; those of word i are
+        `characters[starts[i]:starts[i + 1]]`.
+    """
+
+    characters: Ids
+    starts: Ids
+
+    def hidden(self, ids: Ids, batch: Batch, rows: Any) -> Any:
+        """The states of the language model before each word."""
+        unknown = len(self.starts) - 1
+        order = reading_order(ids, batch.lengths, unknown + 1).forward
+        words, inverse = np.unique(order, return_inverse=True)
+        known = words[words < unknown]
+        index = np.where(order < unknown, inverse.reshape(order.shape), len(known) + order - unknown)
+        parts = [self.parameters["marks"]] if not len(known) else [self.compose(known), self.parameters["marks"]]
+        inputs = embedding(self.tensor(index), torch.cat(parts))
+        states = run_lstm(inputs, self.parameters["sentence_weights"], self.parameters["sentence_bias"])
+        return states.flatten(0, 1)[rows]
+
+    def compose(self, words: Ids) -> Any:
+        """The vectors of words (n, dim): each word of a batch once, as in section 2.2 of the paper."""
+        lengths = np.diff(self.starts)[words]
+        groups = list(groups_of_similar_length(lengths, GROUP_CHARACTERS))
+        states = torch.cat([self.last_states(words[group], lengths[group]) for group in groups])
+        vectors = linear(states, self.parameters["projection_weights"], self.parameters["projection_bias"][0])
+        return vectors[self.tensor(np.argsort(np.concatenate(groups)))]
+
+    def last_states(self, words: Ids, lengths: Ids) -> Any:
+        """The last states of both LSTMs that read the characters of words, (n, 2 size)."""
+        characters = self.characters[padded_places(lengths) + self.starts[words][:, None]]
+        last, states = self.tensor(lengths - 1), []
+        for direction, order in zip(DIRECTIONS, (characters, reversed_rows(characters, lengths)), strict=True):
+            weights, bias = (self.parameters[f"{direction}_{name}"] for name in ("weights", "bias"))
+            rows = run_lstm(embedding(self.tensor(order), self.parameters["character_inputs"]), weights, bias)
+            states.append(rows[torch.arange(len(words), device=self.device), last])
+        return torch.cat(states, dim=1)

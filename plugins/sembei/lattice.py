@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.block import (
     END,
     FIRST,
@@ -20,7 +21,6 @@ from embeddings.kernels.block import (
     draw_noise,
     is_valid_cursor,
 )
-from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address

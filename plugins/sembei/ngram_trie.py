@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.kernels.jit import allocating_entry_point, inline
+from embeddings.compilation.jit import allocating_entry_point, inline
 from embeddings.kernels.random_numbers import GAMMA
 
 NONE = -1

@@ -3,31 +3,144 @@
 An n-gram can be frequent only if its first and its last n - 1 tokens are (Agrawal and Srikant 1994). So a pass for each
 length counts pairs of overlapping n-grams one token shorter. If the table has no room for all distinct pairs, several
 passes each count a part of them, so every count is exact.
+
+Hash tables use open addressing with linear probing; the key of a pair is prefix << 32 | suffix.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.compilation.jit import allocating_entry_point, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.tokenizers import characters
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, SettingError
-from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, build_trie
-from embeddings.plugins.sembei.pair_counts import (
-    EMPTY,
-    N_PASS_KEYS,
-    Pairs,
-    count_pairs,
-    insert_pairs,
-    lengthen_ngrams,
-    new_pairs,
-    read_chunk,
-)
+from embeddings.kernels.random_numbers import random_bits
+from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, build_trie, find_ngrams
+from embeddings.training.continued_training import extend_vocabulary
+
+# numpy types in plain Python, machine types when compiled
+Array = Any
+Int = Any
+
+EMPTY = np.uint64(2**64 - 1)
+SUFFIX = np.uint64(32)
+LOW = np.uint64(2**32 - 1)
+N_PASS_KEYS = 2**32  # each pair has a pass key below this; a pass counts the pairs of a range of keys
+POSITION, LINE = range(2)
+
+
+class Pairs(NamedTuple):
+    """A hash table from pairs to numbers, both (slots,), a power of two; `used` (1,) counts the occupied slots."""
+
+    keys: np.ndarray
+    values: np.ndarray
+    used: np.ndarray
+
+
+def new_pairs(bits: int) -> Pairs:
+    """An empty table of 2 ** bits slots."""
+    return Pairs(np.full(1 << bits, EMPTY), np.zeros(1 << bits, np.int64), np.zeros(1, np.int64))
+
+
+@inline
+def find_slot(pairs: Pairs, key: Int, hashed: Int) -> Int:
+    """The slot of a pair, or the empty one where it belongs."""
+    last = pairs.keys.shape[0] - 1
+    slot = np.int64(hashed >> SUFFIX) & last
+    while pairs.keys[slot] != key and pairs.keys[slot] != EMPTY:
+        slot = (slot + 1) & last
+    return slot
+
+
+@inline
+def hash_pair(key: Int) -> Int:
+    """The hash of a pair: its upper half selects the slot, its lower half is the pass key."""
+    return random_bits(key, np.uint64(0))
+
+
+@allocating_entry_point
+def insert_pairs(pairs: Pairs, keys: Array, values: Array, low: Int, high: Int) -> None:
+    """Insert new pairs whose pass keys are in [low, high)."""
+    for i in range(keys.shape[0]):
+        hashed = hash_pair(keys[i])
+        if keys[i] != EMPTY and low <= np.int64(hashed & LOW) < high:
+            slot = find_slot(pairs, keys[i], hashed)
+            pairs.keys[slot] = keys[i]
+            pairs.values[slot] = values[i]
+            pairs.used[0] += 1
+
+
+@allocating_entry_point
+def read_chunk(ids: Array, lines: Array, allowed: Array, chunk: Array, cursor: Array, n: Int) -> Int:
+    """Fill `chunk` with the next tokens of the corpus; returns how many it holds.
+
+    -1 separates lines and replaces tokens that are not `allowed` (vocabulary,). Where a line continues beyond the
+    chunk, its last n - 1 tokens are read again next time. `cursor` (2,) is the position to continue from.
+    """
+    position, line, size, filled = cursor[POSITION], cursor[LINE], chunk.shape[0], 0
+    while line + 1 < lines.shape[0] and filled + 1 < size:
+        border = max(position, min(lines[line + 1], ids.shape[0]))
+        while position < border and filled + 1 < size:
+            token = ids[position]
+            is_allowed = np.uint32(token) < allowed.shape[0] and allowed[token]
+            chunk[filled] = token if is_allowed else -1
+            filled += 1
+            position += 1
+        if position < border:
+            position = max(position - (n - 1), lines[line])
+            break
+        chunk[filled] = -1
+        filled += 1
+        line += 1
+    cursor[POSITION], cursor[LINE] = position, line
+    return filled
+
+
+@allocating_entry_point
+def lengthen_ngrams(chunk: Array, frequent: Pairs) -> None:
+    """Replace the n-gram that starts at each position by the one that is one token longer, or -1."""
+    last = chunk.shape[0] - 1
+    for i in range(last):
+        prefix, suffix = chunk[i], chunk[i + 1]
+        chunk[i] = -1
+        if prefix >= 0 and suffix >= 0:
+            key = np.uint64(prefix) << SUFFIX | np.uint64(suffix)
+            slot = find_slot(frequent, key, hash_pair(key))
+            if frequent.keys[slot] == key:
+                chunk[i] = frequent.values[slot]
+    chunk[last] = -1
+
+
+@allocating_entry_point
+def count_pairs(chunk: Array, start: Int, counts: Pairs, max_pairs: Int, low: Int, high: Int) -> Int:
+    """Count the pairs of neighbours in `chunk`, from `start` on, whose pass keys are in [low, high).
+
+    Returns where it stopped: at the last position, or before a new pair when the table holds `max_pairs`.
+    """
+    for i in range(start, chunk.shape[0] - 1):
+        prefix, suffix = chunk[i], chunk[i + 1]
+        if prefix < 0 or suffix < 0:
+            continue
+        key = np.uint64(prefix) << SUFFIX | np.uint64(suffix)
+        hashed = hash_pair(key)
+        if not low <= np.int64(hashed & LOW) < high:
+            continue
+        slot = find_slot(counts, key, hashed)
+        if counts.keys[slot] == EMPTY:
+            if counts.used[0] >= max_pairs:
+                return i
+            counts.keys[slot] = key
+            counts.used[0] += 1
+        counts.values[slot] += 1
+    return chunk.shape[0] - 1
+
 
 CHUNK_SIZE = 1 << 20  # tokens read at a time
 MAX_NGRAMS = 1 << 23  # distinct n-grams of one length in memory, 16 to 48 bytes each
@@ -270,3 +383,94 @@ def token_unit(tokens: Sequence[str]) -> str:
 def spell(sequences: NDArray[np.int32], tokens: Sequence[str], joiner: str) -> list[str]:
     """The string of each n-gram."""
     return [joiner.join([tokens[token] for token in row if token >= 0]) for row in sequences.tolist()]
+
+
+def continued_ngrams(
+    previous: Vocabulary,
+    encoded: EncodedCorpus,
+    *,
+    max_n: int,
+    min_count: int,
+    per_length: Sequence[int] | None,
+    max_vocab: int | None,
+    cross_lines: bool,
+) -> Ngrams:
+    """The n-grams of a model and the frequent ones of new text, with added counts.
+
+    Arguments:
+        previous: the n-grams of the model, with their counts.
+        max_n, min_count, per_length, cross_lines: as `frequent_ngrams`, for n-grams of the new text.
+        max_vocab: how many n-grams to take in all; those of the model are all kept.
+
+    Raises:
+        CorpusError: no n-gram of the model occurs in the text, or can.
+    """
+    tokens = encoded.vocabulary.words
+    sequences, _, lines = frequent_sequences(encoded, max_n, min_count, per_length, cross_lines)
+    spellings = spell(sequences, tokens, joiner_of(tokens))
+    rare_sequences, rare_spellings = previous_sequences(set(previous.words).difference(spellings), tokens, max_n)
+    sequences, spellings = np.concatenate([sequences, rare_sequences]), spellings + rare_spellings
+    if not spellings:
+        raise CorpusError("the corpus and the model have no n-gram in common")
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(spellings))}
+    trie = build_trie(sequences, np.array([numbers[word] for word in spellings], np.int32), len(tokens))
+    counts = count_ngrams(trie, np.asarray(encoded.ids), lines, len(numbers))
+    occurring = {word: count for word, count in zip(numbers, counts.tolist(), strict=True) if count}
+    vocabulary = extend_vocabulary(previous, Vocabulary.from_counts(occurring), min_count=1, max_vocab=max_vocab)
+    words = np.array([vocabulary.ids.get(word, NONE) for word in spellings], np.int32)
+    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), lines, token_unit(tokens))
+
+
+def previous_sequences(words: set[str], tokens: Sequence[str], max_n: int) -> tuple[NDArray[np.int32], list[str]]:
+    """All n-grams of tokens that are spelled like one of these strings, (n-grams, max_n), and the string of each."""
+    ids, joiner = {token: number for number, token in enumerate(tokens)}, joiner_of(tokens)
+    longest = max(map(len, tokens), default=0)
+    found = [(word, row) for word in sorted(words) for row in token_sequences(word, ids, joiner, longest, max_n)]
+    sequences = np.full((len(found), max_n), NONE, np.int32)
+    for sequence, (_, row) in zip(sequences, found, strict=True):
+        sequence[: len(row)] = row
+    return sequences, [word for word, _ in found]
+
+
+def token_sequences(word: str, ids: Mapping[str, int], joiner: str, longest: int, max_n: int) -> list[list[int]]:
+    """All sequences of at most `max_n` tokens, with a joiner in between, that spell a string.
+
+    Arguments:
+        longest: characters of the longest token.
+    """
+    complete, incomplete = [], [(0, [])]  # type: tuple[list[list[int]], list[tuple[int, list[int]]]]
+    while incomplete:
+        start, row = incomplete.pop()
+        for end in range(start + 1, min(start + longest, len(word)) + 1):
+            token = ids.get(word[start:end])
+            if token is None:
+                continue
+            if end == len(word):
+                complete.append([*row, token])
+            elif len(row) + 1 < max_n and word.startswith(joiner, end):
+                incomplete.append((end + len(joiner), [*row, token]))
+    return complete
+
+
+def count_ngrams(trie: NgramTrie, ids: NDArray[np.int32], lines: NDArray[np.int64], words: int) -> NDArray[np.int64]:
+    """How often each n-gram occurs within the lines of a text, (words,)."""
+    counts = np.zeros(words, np.int64)
+    for begin in range(0, len(ids), CHUNK_SIZE):  # so that an interrupt is handled in between
+        count_occurrences(trie, ids, np.asarray(lines), begin, min(begin + CHUNK_SIZE, len(ids)), counts)
+    return counts
+
+
+@allocating_entry_point
+def count_occurrences(
+    trie: NgramTrie, ids: np.ndarray, lines: np.ndarray, begin: int, end: int, counts: np.ndarray
+) -> None:
+    """Count the n-grams that start at positions begin to end."""
+    ngrams, line = np.empty(trie.longest, np.int32), np.searchsorted(lines, begin, side="right")
+    for position in range(begin, end):
+        while line < lines.shape[0] and lines[line] <= position:
+            line += 1
+        border = ids.shape[0] if line == lines.shape[0] else min(lines[line], ids.shape[0])
+        find_ngrams(trie, ids, position, border, ngrams)
+        for word in ngrams:
+            if word >= 0:
+                counts[word] += 1

@@ -7,18 +7,16 @@ from typing import ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, keep_thresholds
-from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, learn, mask_frozen
 from embeddings.models.model import Model
-from embeddings.models.parameters import VECTORS, Arrays, unpad
-from embeddings.models.table import Table, word_vectors
+from embeddings.models.table import VECTORS, Arrays, Table, unpad, word_vectors
 from embeddings.plugins.sembei import ngram_vectors
-from embeddings.plugins.sembei.continued_ngrams import continued_ngrams
 from embeddings.plugins.sembei.lattice import (
     LatticeBlock,
     LatticeSource,
@@ -31,7 +29,13 @@ from embeddings.plugins.sembei.lattice import (
     noise_groups,
 )
 from embeddings.plugins.sembei.ngram_trie import NgramOccurrences
-from embeddings.plugins.sembei.ngram_vocabulary import Ngrams, check_vocabulary, frequent_ngrams, parse_limits
+from embeddings.plugins.sembei.ngram_vocabulary import (
+    Ngrams,
+    check_vocabulary,
+    continued_ngrams,
+    frequent_ngrams,
+    parse_limits,
+)
 from embeddings.settings import (
     LEARNING_RATE,
     RATE_RANGE,

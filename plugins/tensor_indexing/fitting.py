@@ -1,21 +1,333 @@
-"""Fits all composition functions to the phrases of a vocabulary: to all phrases, and to each type with enough."""
+"""Fits all composition functions to the phrases of a vocabulary: to all phrases, and to each type with enough.
+
+The squared error is least for the expected vector, which is short in directions that two words predict poorly; but
+these directions distinguish phrases, so the true phrase ranks below more common ones. x + y keeps them: a share of it
+costs little squared error and greatly improves ranks.
+
+A type has too few phrases to regress on dim x dim products directly. In terms of the phrases themselves
+W_i = sum over phrases n of c_ni x_n y_n', and x'W_i y = sum over n of c_ni (x_n'x)(y_n'y), so a (phrases, phrases)
+system is solved, whatever dim is (Saunders, Gammerman and Vovk 1998, equation 8).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from embeddings.errors import CorpusError
-from embeddings.plugins.tensor_indexing.blending import additive_scale, best_share, blend
 from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
-from embeddings.plugins.tensor_indexing.function_fitter import MIXTURE, FunctionFitter, single_precision
-from embeddings.plugins.tensor_indexing.functions import Parameters
-from embeddings.plugins.tensor_indexing.gradient_descent import Epoch
-from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
+from embeddings.plugins.tensor_indexing.functions import (
+    FullTensor,
+    LearnedFunction,
+    NeuralTensor,
+    Parameters,
+    PhraseVectors,
+    TensorIndexing,
+    solve_features,
+    solve_matrices,
+    solve_ridge,
+    solve_weights,
+)
+from embeddings.plugins.tensor_indexing.gradient_descent import FIXED, Epoch, ReportEpoch, descend, relative_error
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TRAIN, Examples, split
+from embeddings.support.cosine import normalize, row_blocks
 from embeddings.vectors.vectors import Vectors
+
+
+def cosine_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
+    """The rank (n,) of each true vector among all phrases by cosine with the composed vector, 1 for the nearest."""
+    return product_ranks(normalize(composition), normalize(true), normalize(phrases))
+
+
+def distance_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
+    """The same by distance from the composed vector."""
+    composition, true, phrases = (rows.astype(np.float64) for rows in (composition, true, phrases))
+    norm = float(np.sqrt(np.square(phrases).sum(axis=1).max(initial=0))) or 1.0
+    composition, true, phrases = composition / norm, true / norm, phrases / norm  # rounding below the tolerance
+    halves = [-np.square(rows).sum(axis=1, keepdims=True) / 2 for rows in (true, phrases)]
+    ones = np.ones((len(composition), 1))
+    return product_ranks(np.hstack([composition, ones]), np.hstack([true, halves[0]]), np.hstack([phrases, halves[1]]))
+
+
+def product_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
+    """1 + how many rows of `phrases` have a larger product with each composed row than its true row, (n,)."""
+    ranks = np.empty(len(composition))
+    for part in row_blocks(len(composition), len(phrases), itemsize=16):
+        own = (composition[part] * true[part]).sum(axis=1)
+        ranks[part] = 1 + (composition[part] @ phrases.T > own[:, None] + 1e-12).sum(axis=1)
+    return ranks
+
+
+SHARES = np.arange(21) / 20
+
+
+def blend(parameters: Parameters, share: float, scale: float) -> Parameters:
+    """The parameters of (1 - share) times tensor indexing plus share times scale (x + y)."""
+    blended = {name: array.copy() for name, array in parameters.items()}
+    blended["left"] *= 1 - share
+    blended["right"][0] *= 1 - share
+    blended[FIXED] *= 1 - share
+    diagonal = np.arange(blended["left"].shape[1])
+    for side in ("left", "right"):
+        blended[side][0, diagonal, diagonal] += share * scale
+    return blended
+
+
+def additive_scale(phrases: PhraseVectors) -> float:
+    """The a for which a (x + y) is nearest to z."""
+    sums = (phrases.x + phrases.y).astype(np.float64)
+    return float(np.vdot(sums, phrases.z) / (np.vdot(sums, sums) or 1.0))
+
+
+def best_share(
+    parameters: Parameters, linear: Parameters, scale: float, dev: PhraseVectors, train: PhraseVectors
+) -> float:
+    """The share among `SHARES` with the best mean reciprocal rank of `dev` among all phrases of both parts.
+
+    Eligible are shares whose squared error on dev is below that of full additive composition (parameters `linear`) by
+    the standard error of the difference, so that few phrases allow less (the one-standard-error rule: Breiman,
+    Friedman, Olshen and Stone 1984, section 3.4.3). If there is none, the share with the least error is returned.
+    """
+    function = TensorIndexing()
+    fitted, additive = function.predict(parameters, dev.x, dev.y), np.float32(scale) * (dev.x + dev.y)
+    blends = [np.float32(1 - share) * fitted + np.float32(share) * additive for share in SHARES]
+    errors = np.array([squared_errors(blended, dev.z) for blended in blends])
+    losses = errors - squared_errors(function.predict(linear, dev.x, dev.y), dev.z)
+    candidates = np.flatnonzero(losses.mean(axis=1) + losses.std(axis=1) / np.sqrt(len(dev.z)) < 0)
+    if not len(candidates):
+        return float(SHARES[np.argmin(errors.mean(axis=1))])
+    phrases = np.concatenate([dev.z, train.z])
+    gains = [float((1 / cosine_ranks(blends[place], dev.z, phrases)).mean()) for place in candidates]
+    return float(SHARES[candidates[int(np.argmax(gains))]])
+
+
+def squared_errors(composition: np.ndarray, true: np.ndarray) -> np.ndarray:
+    """The squared length of each row's difference, (phrases,) float64."""
+    return np.asarray(np.square(composition - true, dtype=np.float64).sum(axis=1))
+
+
+PENALTIES = np.logspace(1, -2.5, 8)  # tried on held-out phrases while they gain, in units of the mean of (x'x)(y'y)
+MAX_PHRASES = 8000  # their matrix has 256 MB, and is solved in seconds
+
+
+class Products(NamedTuple):
+    """The tensor by phrases: first and second words (phrases, dim), and the weight c of each for every component."""
+
+    x: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+
+    def matrix(self, i: int) -> np.ndarray:
+        """W_i, (dim, dim) float64."""
+        return np.asarray((self.x * self.weights[:, i : i + 1]).T.astype(np.float64) @ self.y)
+
+    def tensor(self) -> np.ndarray:
+        """Every W_i, (dim, dim * dim)."""
+        return np.stack([self.matrix(i).ravel() for i in range(self.x.shape[1])])
+
+
+def solve_products(train: PhraseVectors, dev: PhraseVectors, rng: np.random.Generator) -> tuple[Products, float]:
+    """The tensor for which x'W_i y is nearest to z_i, and the penalty on its squares with the least error on `dev`."""
+    if len(train.x) > MAX_PHRASES:
+        sample = rng.permutation(len(train.x))[:MAX_PHRASES]
+        train = PhraseVectors(*(rows[sample] for rows in train))
+    scales = [float(np.sqrt(np.mean(np.square(rows, dtype=np.float64)))) or 1.0 for rows in train[:2]]
+    (x, y), (dev_x, dev_y) = (
+        [np.asarray(rows / scale, np.float32) for rows, scale in zip(part[:2], scales, strict=True)]
+        for part in (train, dev)
+    )
+    dev_gram = product_gram(dev_x, dev_y, x, y)
+    gram = product_gram(x, y, x, y)
+    best, least, best_penalty = np.zeros(train.z.shape, np.float32), np.inf, float(PENALTIES[0])
+    for penalty in PENALTIES:
+        weights = solve_dual_ridge(gram, penalty, train.z)
+        error = float(np.square(dev_gram @ weights - dev.z, dtype=np.float64).sum())
+        if not error < least:
+            break
+        best, least, best_penalty = weights, error, float(penalty)
+    first, second = (rows / np.float32(scale) for rows, scale in zip((x, y), scales, strict=True))
+    return Products(first, second, best), best_penalty
+
+
+def low_rank(products: Products, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """The U and V of tensor indexing (rank, dim, dim) whose U'V is nearest to W_i (Eckart and Young 1936)."""
+    dim = products.x.shape[1]
+    left, right = np.empty((2, rank, dim, dim))
+    for i in range(dim):
+        u, values, v = np.linalg.svd(products.matrix(i))
+        roots = np.sqrt(values[:rank, None])
+        left[:, i], right[:, i] = roots * u.T[:rank], roots * v[:rank]
+    return left, right
+
+
+def product_gram(x: np.ndarray, y: np.ndarray, others_x: np.ndarray, others_y: np.ndarray) -> np.ndarray:
+    """The inner products of the outer products of phrases, (phrases, others)."""
+    gram: np.ndarray = x @ others_x.T
+    gram *= y @ others_y.T
+    return gram
+
+
+def solve_dual_ridge(gram: np.ndarray, penalty: float, targets: np.ndarray) -> np.ndarray:
+    """The weights of phrases (phrases, dim); zeros where the system is numerically singular."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    penalised_gram = gram.copy()
+    np.fill_diagonal(penalised_gram, np.diag(gram) + np.float32(penalty) * (np.diag(gram).mean() or np.float32(1)))
+    try:
+        factor = cho_factor(penalised_gram, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return np.zeros(targets.shape, np.float32)
+    return np.asarray(cho_solve(factor, targets, check_finite=False), np.float32)
+
+
+Curve = list[list[float | None]]
+MIXTURE = "tensor-additive"  # tensor indexing without the identity, interpolated with the additive function
+NEURAL_SCALES = (0.25, 0.5, 1.0)  # of the arguments of tanh at the start; with the first, it is nearly linear
+
+
+class FunctionFitter:
+    """Fits the functions of one type.
+
+    Vectors are divided by the root mean square of the targets' components, so that learning rates and penalties do not
+    depend on the vectors' scale; parameters are returned in the original scale.
+
+    Arguments:
+        pooled: the functions of all types together, from which those of a type start; empty when fitting these.
+    """
+
+    def __init__(
+        self,
+        train: PhraseVectors,
+        dev: PhraseVectors,
+        settings: CompositionSettings,
+        seed: int,
+        report: ReportEpoch | None,
+        pooled_functions: dict[str, Parameters],
+    ) -> None:
+        self.scale = float(np.sqrt(np.mean(np.square(train.z, dtype=np.float64)))) or 1.0
+        divisor = np.float32(self.scale)
+        self.train, self.dev = (PhraseVectors(*(rows / divisor for rows in part)) for part in (train, dev))
+        self.settings, self.report, self.pooled_functions = settings, report, pooled_functions
+        self.rng = np.random.default_rng(seed)
+        self.curves: dict[str, Curve] = {}
+        self.penalties: dict[str, float] = {}
+
+    def fit(self) -> dict[str, Parameters]:
+        """The parameters of every function; sets `curves` and `penalties`. `MIXTURE` is not interpolated yet."""
+        settings, pooled = self.settings, self.pooled_functions
+        linear, self.penalties["full-additive"] = solve_matrices(self.train, self.dev, pooled.get("full-additive"))
+        full_additive = {**linear, FIXED: np.zeros(2)}
+        functions = {"weighted-additive": {"weights": solve_weights(self.train)}, "full-additive": full_additive}
+        if settings.pair_features:
+            functions["pair-features"] = self.fit_pair_features(linear)
+        start, products = ({}, None) if pooled else self.start(full_additive)
+        functions[MIXTURE] = self.learn(MIXTURE, TensorIndexing(), start)
+        if settings.identity == "none":
+            functions["tensor-indexing"], self.curves["tensor-indexing"] = functions[MIXTURE], self.curves[MIXTURE]
+        else:
+            start = {} if pooled else self.start({**linear, FIXED: self.identity_weights})[0]
+            functions["tensor-indexing"] = self.learn("tensor-indexing", TensorIndexing(), start)
+        if settings.neural_tensor:
+            functions["neural-tensor"] = self.learn_neural(functions[MIXTURE])
+        if settings.full_tensor:
+            dim = self.train.x.shape[1]
+            zero = np.zeros((1, dim, dim))
+            start = {} if products is None else {"left": zero, "right": zero, "tensor": products.tensor()}
+            functions["full-tensor"] = self.learn("full-tensor", FullTensor(), start)
+        return {name: single_precision(parameters) for name, parameters in functions.items()}
+
+    @property
+    def identity_weights(self) -> np.ndarray:
+        """The weights of both readings of the identity, for scaled vectors."""
+        return np.array([self.settings.identity == name for name in ("elementwise", "literal")]) * self.scale
+
+    def start(self, linear: Parameters) -> tuple[Parameters, Products]:
+        """The start of tensor functions: products fitted to the residuals of a linear function, cut to the rank."""
+        dim = self.train.x.shape[1]
+        train, dev = self.residuals(TensorIndexing(), linear)
+        products, self.penalties["products"] = solve_products(train, dev, self.rng)
+        left, right = low_rank(products, self.settings.rank_for(dim))
+        zero = np.zeros((1, dim, dim))
+        return {"left": np.vstack([zero, left]), "right": np.vstack([zero, right]), FIXED: linear[FIXED]}, products
+
+    def residuals(self, function: LearnedFunction, parameters: Parameters) -> list[PhraseVectors]:
+        """Train and dev with the residuals of a function as targets."""
+        parts = self.train, self.dev
+        return [part._replace(z=part.z - function.predict(parameters, part.x, part.y)) for part in parts]
+
+    def fit_pair_features(self, linear: Parameters) -> Parameters:
+        """Ridge regression on words and pair features, towards the pooled function or full additive composition."""
+        pooled = self.pooled_functions.get("pair-features")
+        dim = self.train.x.shape[1]
+        centre = (
+            rescale(pooled, self.scale)
+            if pooled
+            else {**linear, **dict.fromkeys(("difference", "product"), np.zeros((dim, dim)))}
+        )
+        parameters, self.penalties["pair-features"] = solve_features(self.train, self.dev, centre)
+        return rescale(parameters, 1 / self.scale)
+
+    def learn(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
+        """The function learned from the pooled one, or without pooled ones from `start`."""
+        pooled_functions = self.pooled_functions.get(name)
+        start = rescale(pooled_functions, self.scale) if pooled_functions else start
+        others = start | {
+            side: np.concatenate([np.zeros_like(start[side][:1]), start[side][1:]]) for side in ("left", "right")
+        }
+        train, dev = self.residuals(function, others)
+        # M and N start where they work best with the other parameters: ridge regression on what these leave
+        linear, self.penalties[name] = solve_matrices(train, dev, pooled_functions)
+        for side, matrix in linear.items():
+            start[side] = np.concatenate([matrix, start[side][1:]])
+        return self.descend(name, function, start)
+
+    def learn_neural(self, tensor: Parameters) -> Parameters:
+        """The neural tensor function learned from the pooled one, or from a tensor function in the original scale."""
+        pooled, dim = self.pooled_functions.get("neural-tensor"), self.train.x.shape[1]
+        if pooled:
+            return self.descend("neural-tensor", NeuralTensor(), rescale(pooled, self.scale))
+        starts = []
+        for factor in NEURAL_SCALES:
+            start = rescale(tensor, self.scale)
+            start["left"] *= factor
+            start["right"][0] *= factor
+            start |= {"output": np.eye(dim), "bias": np.zeros(dim)}
+            hidden, dev_hidden = (
+                NeuralTensor().predict(start, part.x, part.y).astype(np.float64) for part in (self.train, self.dev)
+            )
+            start["output"], _ = solve_ridge(hidden, self.train.z, dev_hidden, self.dev.z, np.eye(dim) / factor)
+            starts.append((relative_error(NeuralTensor(), start, self.dev), factor, start))
+        return self.descend("neural-tensor", NeuralTensor(), min(starts, key=lambda one: one[:2])[2])
+
+    def descend(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
+        """The function learned by gradient descent, in the original scale."""
+        start = single_precision(start)
+        best, epochs = descend(function, start, self.train, self.dev, self.settings, self.rng, self.report)
+        self.curves[name] = [[None if value is None or not isfinite(value) else value for value in e] for e in epochs]
+        return rescale(best, 1 / self.scale)
+
+
+def rescale(parameters: Parameters, scale: float) -> Parameters:
+    """The same function of vectors divided by `scale`: parameters of products are multiplied by it."""
+    copy = {name: array.astype(np.float64) for name, array in parameters.items()}
+    copy["left"][1:] *= scale
+    for name in {FIXED, "tensor", "product"} & set(copy):
+        copy[name] *= scale
+    if "output" in copy:  # tanh has arguments of its own scale
+        copy["left"] *= scale
+        copy["right"][0] *= scale
+        copy[FIXED] *= scale
+        copy["output"] /= scale
+    return copy
+
+
+def single_precision(parameters: Parameters) -> Parameters:
+    """Contiguous float32 copies."""
+    return {name: np.ascontiguousarray(array, np.float32) for name, array in parameters.items()}
+
 
 ReportFit = Callable[[str, int, Epoch], None]  # called with the type, the number of the epoch, and the epoch
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
-from embeddings.plugins.tensor_indexing.functions import LearnedFunction, Parameters
-from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
+from embeddings.plugins.tensor_indexing.functions import LearnedFunction, Parameters, PhraseVectors
 from embeddings.support.cosine import row_blocks
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8

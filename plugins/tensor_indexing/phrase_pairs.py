@@ -12,7 +12,7 @@ from embeddings.errors import SettingError
 
 if TYPE_CHECKING:
     from embeddings.corpora.phrases import Phrase, PhraseList, Triple
-    from embeddings.corpora.phrases.lexicon import Lexicon
+    from embeddings.corpora.phrases.pos_types import Lexicon
     from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 
 TRAIN, DEV, TEST = range(3)  # parts of the examples
@@ -58,9 +58,8 @@ def find_examples(
     Types come from a list, else from the lexicon of the settings or from `lexicon`. With `case` "lower" the phrases of
     a list are lower-cased like the words.
     """
-    from embeddings.corpora.phrases.lexicon import english_lexicon, read_lexicon
     from embeddings.corpora.phrases.phrase_list import PhraseList
-    from embeddings.corpora.phrases.pos_types import tag_codes, triples
+    from embeddings.corpora.phrases.pos_types import english_lexicon, read_lexicon, tag_codes, triples
     from embeddings.corpora.tokenizers import lower_case
 
     if phrases is not None and settings.phrase_list is not None:

@@ -13,8 +13,7 @@ from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import RegistryError, SettingError
 from embeddings.models.model import Model
-from embeddings.plugins.tensor_indexing.composer import POS_TAGS, Composer, joiner_of
-from embeddings.plugins.tensor_indexing.composition_tables import EXAMPLES, parse_name, to_tables
+from embeddings.plugins.tensor_indexing.composer import EXAMPLES, POS_TAGS, Composer, joiner_of, parse_name, to_tables
 from embeddings.plugins.tensor_indexing.fit_settings import JOINER, CompositionSettings
 from embeddings.plugins.tensor_indexing.fitting import ReportFit, check_enough, fit
 from embeddings.plugins.tensor_indexing.phrase_pairs import Examples, PhraseSource, find_examples

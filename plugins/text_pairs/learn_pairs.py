@@ -4,17 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point, inline
-from embeddings.kernels.sparse_steps import StepRates, prefetch_row, step_rates, step_row
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, STEPS, StepBuffers
-from embeddings.plugins.text_pairs.pair_objective import learn_units
+from embeddings.compilation.jit import entry_point, inline
+from embeddings.kernels.row_operations import PADDING, address, copy_row, sum_rows
+from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, StepRates, prefetch_row, step_rates, step_row
+from embeddings.kernels.step_buffers import EXAMPLES, LOSS, STEPS, StepBuffers, aligned_zeros
+from embeddings.plugins.text_pairs.pair_objectives import learn_units
 from embeddings.plugins.text_pairs.pair_stream import FILLED, PairBlock
-from embeddings.plugins.text_pairs.subword_batch import (
-    SubwordBatch,
-    compose_words,
-    keep_word_gradient,
-    step_ngrams,
-)
 from embeddings.plugins.text_pairs.text_batch import (
     PairTexts,
     TextBatch,
@@ -28,6 +23,123 @@ from embeddings.plugins.text_pairs.text_batch import (
     sum_word_gradients,
     sum_words,
 )
+
+
+class SubwordBatch(NamedTuple):
+    """The n-grams of words, and scratch memory of a thread; all is empty if words have no n-grams.
+
+    ngrams: `AdamRows` or `AdaGradRows`, (buckets, width).
+    offsets: int64 (vocabulary + 1,), where the n-grams of each word begin in `buckets`, int32 (n-grams of all words,).
+    composed: (vocabulary, width), the rows of the words of a batch; is_composed: bool (vocabulary,), which these are.
+    word_gradients: (words of a batch, width), the gradients of the different words, divided by their n-grams.
+    counts: int32 (buckets,), zeros between batches. touched: int32 (n-grams,), the different ones of a batch.
+    begins: int64 (n-grams + 1,), where their words begin in `addresses`, int64 (n-grams of all words,).
+    """
+
+    ngrams: Any
+    offsets: np.ndarray
+    buckets: np.ndarray
+    composed: np.ndarray
+    is_composed: np.ndarray
+    word_gradients: np.ndarray
+    counts: np.ndarray
+    touched: np.ndarray
+    begins: np.ndarray
+    addresses: np.ndarray
+
+
+def new_subword_batch(
+    ngrams: AdamRows | AdaGradRows, offsets: np.ndarray, buckets: np.ndarray, words_of_batch: int
+) -> SubwordBatch:
+    """Memory for batches of up to this many words."""
+    (count, width), total = ngrams.values.shape, len(buckets)
+    words, dtype = len(offsets) - 1 if count else 0, ngrams.values.dtype.type
+    touched = min(total, count)
+    return SubwordBatch(
+        ngrams,
+        offsets,
+        buckets,
+        aligned_zeros(words, max(width, PADDING), dtype),
+        np.zeros(words, np.bool_),
+        aligned_zeros(min(words, words_of_batch), max(width, PADDING), dtype),
+        np.zeros(count, np.int32),
+        np.zeros(touched, np.int32),
+        np.zeros(touched + 1, np.int64),
+        np.zeros(total if count else 0, np.int64),
+    )
+
+
+@inline
+def compose_words(subwords: SubwordBatch, batch: TextBatch, words: np.ndarray, texts: int) -> None:
+    """Compute the rows of the words of a batch, from the rows of words and of n-grams."""
+    width, rows = words.shape[1], subwords.ngrams.values
+    for k in range(batch.starts[texts]):
+        word = batch.rows[k]
+        if not subwords.is_composed[word]:
+            subwords.is_composed[word] = True
+            copy_row(words, address(subwords.composed, word), address(words, word), width)
+            begin, end = subwords.offsets[word], subwords.offsets[word + 1]
+            for at in range(begin, end):
+                subwords.addresses[at - begin] = address(rows, subwords.buckets[at])
+            if end > begin:
+                batch.factor[0] = 1 / (end - begin)
+                sum_rows(batch.factor, address(subwords.composed, word), subwords.addresses, end - begin, width)
+
+
+@inline
+def keep_word_gradient(subwords: SubwordBatch, place: int, word: int, gradient: np.ndarray) -> None:
+    """Keep the gradient of a composed row, for its n-grams."""
+    if subwords.is_composed.shape[0] > 0:
+        count = max(subwords.offsets[word + 1] - subwords.offsets[word], 1)
+        share = gradient.dtype.type(1) / gradient.dtype.type(count)
+        kept = subwords.word_gradients[place]
+        for d in range(gradient.shape[0]):
+            kept[d] = share * gradient[d]
+
+
+@inline
+def step_ngrams(subwords: SubwordBatch, batch: TextBatch, words: int, rates: StepRates) -> None:
+    """One step of the row of each n-gram of the different words of a batch, which are the first touched ones."""
+    if subwords.is_composed.shape[0] > 0:
+        n, width = group_words_by_ngram(subwords, batch, words), subwords.composed.shape[1]
+        gradient = batch.gradient[0]
+        batch.factor[0] = 1
+        for i in range(n):
+            begin, end = subwords.begins[i], subwords.begins[i + 1]
+            gradient[:] = 0
+            sum_rows(batch.factor, address(batch.gradient, 0), subwords.addresses[begin:end], end - begin, width)
+            step_row(subwords.ngrams, subwords.touched[i], gradient, rates)
+
+
+@inline
+def group_words_by_ngram(subwords: SubwordBatch, batch: TextBatch, words: int) -> int:
+    """Sort the addresses of the gradients of words by n-gram; returns the number of different n-grams."""
+    n, total, offsets, counts = 0, 0, subwords.offsets, subwords.counts
+    for i in range(words):
+        word = batch.touched[i]
+        subwords.is_composed[word] = False
+        for at in range(offsets[word], offsets[word + 1]):
+            bucket = subwords.buckets[at]
+            if counts[bucket] == 0:
+                subwords.touched[n] = bucket
+                n += 1
+            counts[bucket] += 1
+    for i in range(n):
+        bucket = subwords.touched[i]
+        count = counts[bucket]
+        subwords.begins[i] = counts[bucket] = total
+        total += count
+    subwords.begins[n] = total
+    for i in range(words):
+        word = batch.touched[i]
+        for at in range(offsets[word], offsets[word + 1]):
+            bucket = subwords.buckets[at]
+            subwords.addresses[counts[bucket]] = address(subwords.word_gradients, i)
+            counts[bucket] += 1
+    for i in range(n):
+        counts[subwords.touched[i]] = 0
+    return n
+
 
 PREFETCH_DISTANCE = 3  # rows
 

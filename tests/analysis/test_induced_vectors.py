@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.analysis import context_means
-from embeddings.analysis.context_map import regression
-from embeddings.analysis.context_means import ContextReader
+from embeddings.analysis import induced_vectors
+from embeddings.analysis.induced_vectors import ContextReader, regression
 from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
 
 LETTERS = "abcdef"
@@ -63,7 +62,7 @@ def sample_model():
 def test_the_map_is_that_of_weighted_least_squares(monkeypatch):
     vectors, corpus = sample_model()
     encoded = corpus.encode()
-    monkeypatch.setattr(context_means, "CHUNK", 100)
+    monkeypatch.setattr(induced_vectors, "CHUNK", 100)
     fitted = em.fit_context_map(vectors, corpus, window=3, min_count=20, threads=2)
     ids = np.flatnonzero(encoded.vocabulary.counts >= 20)
     means = ContextReader(encoded, vectors, 3, "equal").word_means(ids).means

@@ -11,7 +11,7 @@ import embeddings as em
 from embeddings.analysis import replicates as replicates_module
 from embeddings.analysis.confidence import cosines_and_ranks
 from embeddings.analysis.replicates import Replicates
-from embeddings.corpora.corpus_cache.tempdir import new_folder
+from embeddings.corpora.corpus_cache import new_folder
 from embeddings.corpora.resampling import resample
 from embeddings.training.training_data import prepare
 

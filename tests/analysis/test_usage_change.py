@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.analysis.usage_change import deviation, significance
-from embeddings.analysis.usage_divisions import DocumentGroups, distances
+from embeddings.analysis.usage_change import DocumentGroups, deviation, distances, significance
 
 TOPICS = [[f"{topic}{i}" for i in range(10)] for topic in ("money", "river", "other", "sport")]
 AMBIGUOUS = ["bank", "note", "shore"]

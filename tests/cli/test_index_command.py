@@ -8,8 +8,7 @@ from commands import expect, refused, table
 from drawn import drawn_points
 from index_benchmarks import read_benchmark
 
-from embeddings.eval.index_quality.recall_plot import families
-from embeddings.eval.index_quality.recall_report import markdown_tables
+from embeddings.eval.index_quality import families, markdown_tables
 from embeddings.vectors.vectors import Vectors
 
 

@@ -11,8 +11,8 @@ from commands import expect, refused
 from optional_libraries import needs_gensim
 
 import embeddings as em
-from embeddings.cli.inspection import describe
-from embeddings.corpora.reading import compressed_files
+from embeddings.cli.info import describe
+from embeddings.corpora.reading import compression
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
@@ -124,7 +124,7 @@ def test_info_runs_no_pickle(tmp_path):
 
 def test_info_reads_no_more_than_the_start(tmp_path, monkeypatch):
     sizes = []
-    real = compressed_files.open_decompressed
+    real = compression.open_decompressed
 
     class CountingStream:
         def __init__(self, stream):
@@ -139,7 +139,7 @@ def test_info_reads_no_more_than_the_start(tmp_path, monkeypatch):
         with real(path) as stream:
             yield CountingStream(stream)
 
-    monkeypatch.setattr(compressed_files, "open_decompressed", counted)
+    monkeypatch.setattr(compression, "open_decompressed", counted)
     with (tmp_path / "big").open("wb") as stream:
         stream.write(b"word " * 1000)
         stream.truncate(1 << 33)  # 8 GiB, sparse

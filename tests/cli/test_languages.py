@@ -111,13 +111,13 @@ def test_other_words_are_answered_with_a_remedy(model):
         assert answer in refused("neighbours", path, word, code=1)
 
 
+@pytest.mark.parametrize("model", ["default"], indirect=True)
 def test_spellings_that_look_alike_are_not_reported(model):
-    name, path = model
-    if name == "default":
-        (note,) = command("neighbours", path, "cafe\u0301", "❤\ufe0f", "CAFÉ").stderr.splitlines()
-        assert "'CAFÉ'" in note
-        assert "❤" not in note
-        assert "cafe\u0301" not in note
+    _, path = model
+    (note,) = command("neighbours", path, "cafe\u0301", "❤\ufe0f", "CAFÉ").stderr.splitlines()
+    assert "'CAFÉ'" in note
+    assert "❤" not in note
+    assert "cafe\u0301" not in note
 
 
 def test_lines_without_spaces_are_reported(tmp_path):

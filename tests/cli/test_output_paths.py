@@ -7,7 +7,7 @@ import pytest
 from commands import SMALL, TEXT, expect, refused
 
 import embeddings as em
-from embeddings.cli import output_paths
+from embeddings.cli import saving
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
 
@@ -38,7 +38,7 @@ def test_the_corpus_is_no_output(text, tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "linked.txt").symlink_to(text)
     with pytest.raises(SettingError, match=r"--out .*corpus"):
-        output_paths.check_outside_corpus(str(tmp_path / name), em.Corpus(text))
+        saving.check_outside_corpus(str(tmp_path / name), em.Corpus(text))
 
 
 @pytest.mark.parametrize("name", ["folder", "folder/v", "folder/deep/v.bin"])
@@ -46,14 +46,14 @@ def test_no_output_lies_in_a_folder_of_the_corpus(text, tmp_path, name):
     (tmp_path / "folder" / "deep").mkdir(parents=True)
     text.rename(tmp_path / "folder" / "text.txt")
     with pytest.raises(SettingError, match=f"--out .*{name} .*corpus .*folder"):
-        output_paths.check_outside_corpus(str(tmp_path / name), em.Corpus(tmp_path / "folder"))
+        saving.check_outside_corpus(str(tmp_path / name), em.Corpus(tmp_path / "folder"))
 
 
 def test_an_output_next_to_the_corpus_is_fine(text, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a.txt").write_text(TEXT)
-    output_paths.check_outside_corpus(str(tmp_path / "folder2"), em.Corpus(tmp_path / "folder", text))
-    output_paths.check_outside_corpus(str(tmp_path / "text.bin"), em.Corpus(tmp_path / "folder", text, [["a", "list"]]))
+    saving.check_outside_corpus(str(tmp_path / "folder2"), em.Corpus(tmp_path / "folder", text))
+    saving.check_outside_corpus(str(tmp_path / "text.bin"), em.Corpus(tmp_path / "folder", text, [["a", "list"]]))
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,15 @@ from interrupted_runs import interrupted_at_check
 
 import embeddings as em
 from embeddings.errors import OutputError
-from embeddings.training import hogwild
+from embeddings.training import worker
 
 EPOCHS = ["--dim", "10", "--threads", "1", "--epochs", "200"]
 LONG = [*EPOCHS[:-1], "4000"]
 INTERRUPTED = """
 import os, signal
 from embeddings.cli import main, progress_bar
-from embeddings.training import hogwild
-hogwild.REPORT_INTERVAL = 0.001
+from embeddings.training import worker
+worker.REPORT_INTERVAL = 0.001
 def end(self, progress):
     if progress.words:
         os.kill(os.getpid(), signal.{name})
@@ -147,7 +147,7 @@ def test_warnings_about_checkpoints_are_printed_even_with_quiet(text, monkeypatc
     def fail(self, state, words):
         raise OutputError("no space left")
 
-    monkeypatch.setattr(hogwild, "REPORT_INTERVAL", 0.001)
+    monkeypatch.setattr(worker, "REPORT_INTERVAL", 0.001)
     monkeypatch.setattr(em.Checkpoints, "write", fail)
     result = expect("train", "skipgram", text, "-o", "v", *LONG, "--checkpoint-every", "1w", "--quiet")
     assert re.fullmatch(r"warning: .*no space left\n", result.stderr)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from embeddings.cluster.local_ray import local_ray
+from embeddings.cluster.ray_runtime import local_ray
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")

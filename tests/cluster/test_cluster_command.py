@@ -11,7 +11,7 @@ import pytest
 from commands import process, refused
 
 import embeddings as em
-from embeddings.cluster.cluster_options import ClusterError
+from embeddings.cluster.cluster_task import ClusterError
 from embeddings.cluster.ray_runtime import connected
 from embeddings.training.run_options import RunOptions
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import embeddings as em
-from embeddings.cluster.cluster_options import ClusterError
+from embeddings.cluster.cluster_task import ClusterError
 from embeddings.cluster.ray_runtime import check_running, connected
 
 pytest.importorskip("ray", reason="requires ray: pip install 'embeddings-toolkit[cluster]'")

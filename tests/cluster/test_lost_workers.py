@@ -8,7 +8,7 @@ from interrupted_runs import corpus, learn, table_bytes
 from lost_workers import kill, kill_before
 
 import embeddings as em
-from embeddings.cluster import cluster_training, failure_counts
+from embeddings.cluster import cluster_training, worker_pool
 from embeddings.cluster.worker_pool import WorkerPool
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns
@@ -96,7 +96,7 @@ def test_a_worker_that_fails_again_and_again_ends_the_run(ray, monkeypatch):
         return send(pool, number)
 
     monkeypatch.setattr(WorkerPool, "send_learn", kill_and_send)
-    with pytest.raises(em.EmbeddingsError, match=f"worker 1 failed {failure_counts.MAX_FAILURES + 1} times"):
+    with pytest.raises(em.EmbeddingsError, match=f"worker 1 failed {worker_pool.MAX_FAILURES + 1} times"):
         learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
 
 

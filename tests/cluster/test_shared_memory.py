@@ -5,8 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from embeddings.cluster import shared_memory
-from embeddings.cluster.shared_memory import ForeignMemory, SharedMemory
+from embeddings.cluster import row_exchange
+from embeddings.cluster.row_exchange import ForeignMemory, SharedMemory
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_memory_of_another_process_is_not_mistaken(own):
 
 
 def test_without_shared_memory_arrays_are_private(monkeypatch):
-    monkeypatch.delattr(shared_memory.os, "memfd_create", raising=False)
+    monkeypatch.delattr(row_exchange.os, "memfd_create", raising=False)
     for sizes in ([], [400]):
         memory = SharedMemory(sizes)
         assert memory.empty((10, 10), np.float32).shape == (10, 10)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.cluster.text_piece import TextPiece, join_fragments, merge_counted
+from embeddings.cluster.distributed_text import TextPiece, join_fragments, merge_counted
 from embeddings.corpora.reading.file_ranges import divide_files
 from embeddings.corpora.reading.sources import File
 from embeddings.training.corpus_share import cut_lines, share_bounds

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 from embeddings.corpora.reading import text_pool
-from embeddings.corpora.reading.wiki_markup import without_open_brackets
+from embeddings.corpora.reading.wikipedia_dump import without_open_brackets
 from embeddings.errors import CorpusError, EmbeddingsError
 
 MARKUP = """{{Infobox|name={{nested}}|text=hidden}}

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from embeddings.corpora.reading import csv_rows, json_rows, record_rows
+from embeddings.corpora.reading.encodings import Utf8Decoder, utf8_blocks
 from embeddings.corpora.reading.text_rows import ColumnSelection, TokenRows
-from embeddings.corpora.reading.utf8 import Utf8Decoder, utf8_blocks
 from embeddings.errors import CorpusError
 
 TABLE = st.text(st.sampled_from('ab1é\n\n\r"",,,\t\0\U0001f600'), max_size=40)

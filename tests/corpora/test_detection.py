@@ -14,7 +14,7 @@ from optional_libraries import needs_gensim
 
 from embeddings.corpora.phrases import Phrases, bigram_counts
 from embeddings.corpora.phrases.bigram_counts import BORDER, PhraseTokens
-from embeddings.corpora.phrases.connectors import ENGLISH
+from embeddings.corpora.phrases.detection import ENGLISH
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
 

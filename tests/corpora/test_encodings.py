@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
-from embeddings.corpora.reading.encodings import Transcoder, check_encoding
+from embeddings.corpora.reading.encodings import Transcoder, Utf8Decoder, check_encoding
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import File
-from embeddings.corpora.reading.utf8 import Utf8Decoder
 from embeddings.errors import CorpusError, SettingError
 
 TEXTS = {

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from naive_corpora import decoded
 
-from embeddings.corpora import Corpus, EncodedCorpus
-from embeddings.corpora.corpus_cache import entries, tempdir
+from embeddings.corpora import Corpus, EncodedCorpus, corpus_cache
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, META, SENTENCES, VOCABULARY
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.errors import CorpusError, FormatError, OutputError
@@ -211,7 +210,7 @@ def test_of_two_finished_runs_the_first_is_cached(text, home):
     first = Corpus(text).encode()
     scratch = home / ".second.partial"
     shutil.copytree(first.folder, scratch)
-    assert entries.store(scratch, first.folder).folder == first.folder
+    assert corpus_cache.store(scratch, first.folder).folder == first.folder
     assert len(names(home)) == 1
 
 
@@ -236,8 +235,8 @@ def test_only_the_entry_that_is_used_is_checked(text, tmp_path, home, monkeypatc
 
 
 def test_partial_folders_of_killed_runs_are_removed_after_a_day(text, home):
-    for name, age in (("old", 2 * entries.ABANDONED_AFTER), ("young", 0)):
-        folder = home / f".{name}{tempdir.PARTIAL}"
+    for name, age in (("old", 2 * corpus_cache.ABANDONED_AFTER), ("young", 0)):
+        folder = home / f".{name}{corpus_cache.PARTIAL}"
         folder.mkdir(parents=True)
         (folder / IDS).write_bytes(b"")
         for path in (folder / IDS, folder):

@@ -10,8 +10,7 @@ import time
 import pytest
 from naive_corpora import decoded
 
-from embeddings.corpora import Corpus
-from embeddings.corpora.corpus_cache import eviction
+from embeddings.corpora import Corpus, corpus_cache
 from embeddings.errors import SettingError
 from embeddings.support import cache_folder
 
@@ -31,12 +30,12 @@ def corpora(tmp_path, count):
 
 def sources(home):
     """The numbers of the corpora in the cache, the least recently used first."""
-    return [int(entry.meta["sources"][0][-1]) for entry in eviction.list_entries(home)]
+    return [int(entry.meta["sources"][0][-1]) for entry in corpus_cache.list_entries(home)]
 
 
 def age(home, number, seconds):
     """Have an entry last used so long ago."""
-    (entry,) = [entry for entry in eviction.list_entries(home) if entry.meta["sources"][0].endswith(str(number))]
+    (entry,) = [entry for entry in corpus_cache.list_entries(home) if entry.meta["sources"][0].endswith(str(number))]
     os.utime(entry.folder / "meta.json", (time.time() - seconds,) * 2)
     return entry
 
@@ -48,20 +47,20 @@ def test_the_least_recently_used_entries_are_evicted_first(tmp_path, home, monke
         entry = age(home, number, 1000 - number)
     assert Corpus(tmp_path / "text0").encode().folder.is_dir()
     assert sources(home) == [1, 2, 0]
-    monkeypatch.setenv(eviction.VARIABLE, f"{2 * entry.size + 100}")
+    monkeypatch.setenv(corpus_cache.VARIABLE, f"{2 * entry.size + 100}")
     assert decoded(texts[3].encode())[0][0] == "word3"
     assert sources(home) == [0, 3]
 
 
 def test_entries_in_use_and_the_newest_entry_stay(tmp_path, home, monkeypatch):
     texts = corpora(tmp_path, 3)
-    monkeypatch.setenv(eviction.VARIABLE, "1")
+    monkeypatch.setenv(corpus_cache.VARIABLE, "1")
     with texts[0].encode() as used:
         age(home, 0, 1000)
         texts[1].encode()
         assert sources(home) == [0, 1]
         assert used.vocabulary.words == ["word0"]
-        assert not eviction.remove(used.folder)
+        assert not corpus_cache.remove(used.folder)
     texts[2].encode()
     assert sources(home) == [2]
     assert used.ids.tolist() == [0] * 2000  # mapped before
@@ -74,9 +73,9 @@ def test_an_entry_used_by_another_process_stays(tmp_path, home):
     folder = text.encode().folder
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"1\n"
-        assert not eviction.remove(folder)
+        assert not corpus_cache.remove(folder)
         process.stdin.write(b"\n")
-    assert eviction.remove(folder)
+    assert corpus_cache.remove(folder)
     assert list(home.iterdir()) == []
 
 
@@ -86,7 +85,7 @@ def test_broken_entries_are_evicted_before_old_ones(tmp_path, home):
         texts[number].encode()
         entry = age(home, number, 1000 - number)
     (entry.folder / "ids.npy").write_bytes(b"")
-    assert [removed.folder for removed in eviction.shrink(home, entry.size)] == [entry.folder]
+    assert [removed.folder for removed in corpus_cache.shrink(home, entry.size)] == [entry.folder]
     assert sources(home) == [0]
 
 
@@ -94,14 +93,14 @@ def test_broken_entries_are_evicted_before_old_ones(tmp_path, home):
     ("text", "size"), [("20GB", 20 * 10**9), ("1.5 mb", 1_500_000), ("3", 3), ("7k", 7000), (" 2TB ", 2 * 10**12)]
 )
 def test_sizes(text, size, monkeypatch, tmp_path):
-    assert eviction.parse_size(text) == size
-    monkeypatch.setenv(eviction.VARIABLE, text)
-    assert eviction.size_limit(tmp_path) == size
+    assert corpus_cache.parse_size(text) == size
+    monkeypatch.setenv(corpus_cache.VARIABLE, text)
+    assert corpus_cache.size_limit(tmp_path) == size
 
 
 @pytest.mark.parametrize("text", ["much", "-1", "1 PB", "GB", "1e9"])
 def test_an_invalid_limit_is_reported_before_encoding(text, monkeypatch, tmp_path, home):
-    monkeypatch.setenv(eviction.VARIABLE, text)
+    monkeypatch.setenv(corpus_cache.VARIABLE, text)
     (tmp_path / "f").write_text("a")
     monkeypatch.setattr(Corpus, "write_text", None)
     with pytest.raises(SettingError, match=f"EMBEDDINGS_CACHE_LIMIT.*20GB.*'{text}'"):
@@ -109,12 +108,12 @@ def test_an_invalid_limit_is_reported_before_encoding(text, monkeypatch, tmp_pat
 
 
 def test_the_limit_is_a_tenth_of_a_small_disk(tmp_path, monkeypatch):
-    monkeypatch.delenv(eviction.VARIABLE, raising=False)
-    usage = type(eviction.shutil.disk_usage(tmp_path))
-    monkeypatch.setattr(eviction.shutil, "disk_usage", lambda path: usage(10**11, 0, 10**11))
-    assert eviction.size_limit(tmp_path) == 10**10
-    monkeypatch.setattr(eviction.shutil, "disk_usage", lambda path: usage(10**13, 0, 10**13))
-    assert eviction.size_limit(tmp_path) == 20 * 10**9
+    monkeypatch.delenv(corpus_cache.VARIABLE, raising=False)
+    usage = type(corpus_cache.shutil.disk_usage(tmp_path))
+    monkeypatch.setattr(corpus_cache.shutil, "disk_usage", lambda path: usage(10**11, 0, 10**11))
+    assert corpus_cache.size_limit(tmp_path) == 10**10
+    monkeypatch.setattr(corpus_cache.shutil, "disk_usage", lambda path: usage(10**13, 0, 10**13))
+    assert corpus_cache.size_limit(tmp_path) == 20 * 10**9
 
 
 CONCURRENT = """
@@ -206,14 +205,14 @@ def test_a_cache_that_is_read_only_is_read(tmp_path, home, monkeypatch):
     def refuse(*arguments, **options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(eviction.os, "utime", refuse)
+    monkeypatch.setattr(corpus_cache.os, "utime", refuse)
     assert Corpus(tmp_path / "text0").encode().folder == before.folder
 
 
 def test_entries_are_listed_only_if_there_may_be_too_many(tmp_path, home, monkeypatch):
     texts = corpora(tmp_path, 6)
-    listings, listed = [], eviction.list_entries
-    monkeypatch.setattr(eviction, "list_entries", lambda cache: listings.append(cache) or listed(cache))
+    listings, listed = [], corpus_cache.list_entries
+    monkeypatch.setattr(corpus_cache, "list_entries", lambda cache: listings.append(cache) or listed(cache))
     record = home.with_name("corpora.size")
     texts[0].encode()
     texts[1].encode()
@@ -221,13 +220,13 @@ def test_entries_are_listed_only_if_there_may_be_too_many(tmp_path, home, monkey
     size = sum(entry.size for entry in listed(home)) // 2
     assert (len(listings), int(record.read_text().split()[0])) == (1, 2 * size)  # the first one: nothing was recorded
     shutil.rmtree(texts[0].encode().folder)  # the record does not know
-    monkeypatch.setenv(eviction.VARIABLE, str(2 * size + 100))
+    monkeypatch.setenv(corpus_cache.VARIABLE, str(2 * size + 100))
     texts[2].encode()
     assert (len(listings), len(listed(home)), int(record.read_text().split()[0])) == (2, 2, 2 * size)
     texts[3].encode()
     assert (len(listings), len(listed(home))) == (3, 2)
-    monkeypatch.setenv(eviction.VARIABLE, "1GB")
-    for text, content in ((texts[4], "broken"), (texts[5], f"{size} {int(time.time()) - eviction.MAX_AGE}\n")):
+    monkeypatch.setenv(corpus_cache.VARIABLE, "1GB")
+    for text, content in ((texts[4], "broken"), (texts[5], f"{size} {int(time.time()) - corpus_cache.MAX_AGE}\n")):
         record.write_text(content)
         text.encode()
     assert (len(listings), int(record.read_text().split()[0])) == (5, 4 * size)
@@ -235,11 +234,11 @@ def test_entries_are_listed_only_if_there_may_be_too_many(tmp_path, home, monkey
 
 def test_some_more_of_many_entries_are_evicted(tmp_path, home, monkeypatch):
     texts = corpora(tmp_path, 5)
-    monkeypatch.setattr(eviction, "MANY", 3)
-    monkeypatch.setattr(eviction, "SHARE", 0.5)
+    monkeypatch.setattr(corpus_cache, "MANY", 3)
+    monkeypatch.setattr(corpus_cache, "SHARE", 0.5)
     for number in range(4):
         texts[number].encode()
         entry = age(home, number, 1000 - number)
-    monkeypatch.setenv(eviction.VARIABLE, f"{4 * entry.size + 100}")
+    monkeypatch.setenv(corpus_cache.VARIABLE, f"{4 * entry.size + 100}")
     texts[4].encode()
     assert sources(home) == [3, 4]

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings.corpora import frequency_order
-from embeddings.corpora.frequency_order import FEWEST_GROUP_BITS
-from embeddings.support.arrow_arrays import to_string_array
+from embeddings.corpora import vocabulary
+from embeddings.corpora.vocabulary import FEWEST_GROUP_BITS
+from embeddings.support.arrow import to_string_array
 
 LIMIT = 1 << (FEWEST_GROUP_BITS - 1)
 WORDS = st.text(st.sampled_from("a\0b\u00e9\u4e2d\U0001f600"), max_size=24) | st.integers(0, 60).map(lambda n: "ab" * n)
@@ -18,12 +18,12 @@ COUNTS = st.sampled_from([0, 1, 2, 3, LIMIT - 1, LIMIT, LIMIT + 1, 1 << 40])
 def test_words_are_in_the_order_of_counts_and_bytes(counts):
     expected = sorted(counts, key=lambda word: (-counts[word], word.encode()))
     words = [*counts]
-    order = frequency_order.frequency_order(to_string_array(words), np.array([*counts.values()], np.int64))
+    order = vocabulary.frequency_order(to_string_array(words), np.array([*counts.values()], np.int64))
     assert [words[row] for row in order.tolist()] == expected
 
 
 def test_words_that_differ_late_are_in_order():
     words = [f"{'x' * length}{end}" for length in range(70) for end in ("", "a", "b", "\0")]
     assert len({*words}) == len(words)
-    order = frequency_order.frequency_order(to_string_array(words), np.ones(len(words), np.int64))
+    order = vocabulary.frequency_order(to_string_array(words), np.ones(len(words), np.int64))
     assert [words[row] for row in order.tolist()] == sorted(words)

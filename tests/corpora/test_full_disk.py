@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from embeddings.corpora.tag_file import TagFile
+from embeddings.corpora.encoded_corpus import TagFile
 from embeddings.errors import OutputError
 
 ROW = '{"text": "word%d and others", "tag": "t"}\n'
@@ -17,7 +17,7 @@ import numpy as np
 import embeddings as em
 from embeddings.corpora import Corpus
 from embeddings.errors import EmbeddingsError
-from embeddings.corpora.vocabulary_files import write_vocabulary_file
+from embeddings.corpora.vocabulary import write_vocabulary_file
 
 what, disk, jsonl = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 model = em.train("cbow", [[f"w{i}" for i in range(4000)]], dim=64, min_count=1, epochs=1)

@@ -14,7 +14,7 @@ from naive_phrases import join_sentences
 
 import embeddings as em
 from embeddings.corpora import EncodedCorpus
-from embeddings.corpora.phrases import Phrase, PhraseList, Phrases, join, join_kernel
+from embeddings.corpora.phrases import Phrase, PhraseList, Phrases, join
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
@@ -70,7 +70,7 @@ def test_alternate_leaves_every_second_occurrence_as_words():
     result.close()
 
 
-@pytest.mark.parametrize("length", [join_kernel.MAX_RUN - 1, join_kernel.MAX_RUN, 3 * join_kernel.MAX_RUN + 1])
+@pytest.mark.parametrize("length", [join.MAX_RUN - 1, join.MAX_RUN, 3 * join.MAX_RUN + 1])
 def test_a_line_longer_than_a_block_is_joined(length, monkeypatch):
     monkeypatch.setattr(join, "BLOCK", 1)
     words = np.random.default_rng(1).choice(list("abcd"), length).tolist()
@@ -83,7 +83,7 @@ def test_a_line_longer_than_a_block_is_joined(length, monkeypatch):
 
 
 def test_a_long_run_is_split(monkeypatch):
-    length = 2 * join_kernel.MAX_RUN + 10
+    length = 2 * join.MAX_RUN + 10
     with encode([["a"] * length]) as encoded, PhraseList([("a", "a", "a")]).apply(encoded) as result:
         text = " ".join(decoded(result)[0])
     assert text.replace("_", " ").split() == ["a"] * length

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive_corpora import encode
 
 import embeddings as em
-from embeddings.corpora.phrases import PhraseList, Phrases, Triple, lexicon, pos_types, triples
+from embeddings.corpora.phrases import PhraseList, Phrases, Triple, pos_types, triples
 from embeddings.errors import FormatError, SettingError
 
 TAGS = {"red": "ADJ", "car": "NOUN", "race": "NOUN", "drive": "VERB", "the": "DET", "of": "ADP", "big": "ADJ"}
@@ -52,7 +52,7 @@ def test_only_phrases_of_the_requested_types_are_detected(tmp_path_factory, sent
 
 
 def test_the_english_lexicon():
-    words = lexicon.english_lexicon()
+    words = pos_types.english_lexicon()
     assert len(words) > 10_000
     assert [words[word] for word in ("red", "car", "use", "the")] == ["ADJ", "NOUN", "VERB", "DET"]
     assert "is" not in words
@@ -63,13 +63,13 @@ def test_the_english_lexicon():
 def test_a_lexicon_may_have_penn_treebank_tags(tmp_path):
     (tmp_path / "tags").write_text("red\tJJ\ncars\tNNS\nwent\tVBD\nthe\tDT\nParis\tPROPN\n")
     expected = {"red": "ADJ", "cars": "NOUN", "went": "VERB", "the": "DET", "Paris": "PROPN", "paris": "PROPN"}
-    assert lexicon.read_lexicon(tmp_path / "tags") == expected
+    assert pos_types.read_lexicon(tmp_path / "tags") == expected
 
 
 def test_tags_are_found_in_any_case(tmp_path):
     """Neither a capital in the lexicon nor one in the text, but a word that has both forms has both tags."""
     (tmp_path / "tags").write_text("Red\tADJ\nCar\tNOUN\nBrown\tNOUN\nbrown\tADJ\n")
-    tags = lexicon.read_lexicon(tmp_path / "tags")
+    tags = pos_types.read_lexicon(tmp_path / "tags")
     for words in ("red car", "Red Car", "red Car", "RED CAR", "brown car"):
         assert pos_types.phrase_type(words.split(), tags) == "adjective-noun"
     assert pos_types.phrase_type(["Brown", "car"], tags) == "noun-noun"

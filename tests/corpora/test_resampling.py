@@ -7,7 +7,7 @@ import pytest
 
 import embeddings as em
 from embeddings.corpora import resampling
-from embeddings.corpora.corpus_cache.tempdir import new_folder
+from embeddings.corpora.corpus_cache import new_folder
 from embeddings.corpora.resampling import MIN_UNITS, resample
 
 

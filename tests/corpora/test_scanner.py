@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_file, naive_tokens
 from naive_words import word_tokens
 
-from embeddings.corpora import characters, scan_state, tokenizers, word_break, word_lookup, word_rules
+from embeddings.corpora import characters, scanner, tokenizers, word_break, word_rules
 from embeddings.errors import CorpusError
 
 CHARACTERS = (
@@ -27,7 +27,7 @@ SIZES = st.one_of(st.integers(1, 16), st.just(1 << 18))
 
 @numba.njit
 def compiled_hash(arena, length):
-    return word_lookup.hash_word(arena, 0, length, 1)
+    return scanner.hash_word(arena, 0, length, 1)
 
 
 @settings(deadline=None, max_examples=60)
@@ -162,10 +162,10 @@ def test_long_lines_and_tokens_span_many_blocks(tmp_path):
 @pytest.mark.parametrize("end", ["", " after", "\n"])
 def test_the_longest_token_is_accepted_and_a_longer_one_refused(tmp_path, size, end):
     path = tmp_path / "f"
-    path.write_bytes(b"x" * scan_state.MAX_TOKEN + end.encode())
+    path.write_bytes(b"x" * scanner.MAX_TOKEN + end.encode())
     with encode(path, block_size=size) as encoded:
-        assert len(decoded(encoded)[0][0]) == scan_state.MAX_TOKEN
-    path.write_bytes(b"x" * (scan_state.MAX_TOKEN + 1) + end.encode())
+        assert len(decoded(encoded)[0][0]) == scanner.MAX_TOKEN
+    path.write_bytes(b"x" * (scanner.MAX_TOKEN + 1) + end.encode())
     with pytest.raises(CorpusError, match=r"f: .*longer than 1048576 bytes.*tokenizer"):
         encode(path, block_size=size)
 

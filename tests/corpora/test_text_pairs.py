@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.corpora.reading.document_pairs import MIN_BYTES
-from embeddings.corpora.reading.sentence_borders import split_sentences
+from embeddings.corpora.reading.text_pairs import MIN_BYTES, split_sentences
 from embeddings.errors import CorpusError, SettingError
 
 ROWS = [("a cat, sat", 'the "cat" sits', 4.5), ("chien é", "犬", 0.5), ("x", "y", 2.0)]

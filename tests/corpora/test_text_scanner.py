@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, naive_file
 
-from embeddings.corpora import Corpus, EncodedCorpus, text_chunks, text_scanner
-from embeddings.corpora.reading import csv_rows, json_rows, read_ahead
+from embeddings.corpora import Corpus, EncodedCorpus, text_scanner
+from embeddings.corpora.reading import csv_rows, file_opener, json_rows
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
 from embeddings.errors import CorpusError, SettingError
@@ -171,7 +171,7 @@ ERRORS = {
 @pytest.mark.parametrize("name", ERRORS)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_first_error_of_the_text_is_reported(tmp_path, small_chunks, monkeypatch, name, threads):
-    monkeypatch.setattr("embeddings.corpora.scan_state.MAX_TOKEN", 200)
+    monkeypatch.setattr("embeddings.corpora.scanner.MAX_TOKEN", 200)
     files, message = ERRORS[name]
     paths = [tmp_path / f"f{number}" for number in range(len(files))]
     for path, data in zip(paths, files, strict=True):
@@ -216,14 +216,14 @@ def test_several_compressed_files_are_decompressed_at_a_time(tmp_path, small_chu
         plain[-1].write_bytes(data)
         packed[-1].write_bytes(data if number % 5 == 4 else PACK[kind](data))
     before, most = threading.active_count(), []
-    start = read_ahead.ReadAhead.__enter__
+    start = file_opener.ReadAhead.__enter__
 
     def count_threads(self):
         most.append(sum(thread.name == "decompression" for thread in threading.enumerate()))
         return start(self)
 
-    monkeypatch.setattr(read_ahead.ReadAhead, "__enter__", count_threads)
-    monkeypatch.setattr(read_ahead, "MAX_READ", 100)  # so that threads wait for what is read of them
+    monkeypatch.setattr(file_opener.ReadAhead, "__enter__", count_threads)
+    monkeypatch.setattr(file_opener, "MAX_READ", 100)  # so that threads wait for what is read of them
     expected, found = result(plain, 1, 1 << 12, {}), result(packed, threads, 1 << 12, {})
     assert (found["fingerprint"], found["ids.npy"]) == (expected["fingerprint"], expected["ids.npy"])
     assert max(most) + 1 == at_a_time
@@ -258,20 +258,20 @@ def test_an_interrupt_ends_the_threads(tmp_path, small_chunks):
 def test_chunks_end_where_no_token_is_open():
     blocks = [(b"one\ntwo thr", False), (b"ee four", False), (b"five", False), (b"\n \nsix\n", False), (b"", True)]
     blocks.append((b"seven\n", False))
-    cutter, chunks = text_chunks.ChunkCutter(whitespace, 4), []
+    cutter, chunks = text_scanner.ChunkCutter(whitespace, 4), []
     for data, is_complete in blocks:
         block = TextBlock(data, (len(data),), items=False, is_complete=is_complete)
         chunks += cutter.add(block, "name")
     texts = [b"".join(block.data for block, _ in chunk.blocks) for chunk in chunks]
     assert texts == [b"one\n", b"two three ", b"fourfive", b"\n \nsix\n", b"seven\n"]
     assert [chunk.start for chunk in chunks] == [
-        text_chunks.LineState(),
-        text_chunks.LineState(document_is_due=False),
-        text_chunks.LineState(line_is_blank=False, document_is_due=False, line_is_open=True),
+        text_scanner.LineState(),
+        text_scanner.LineState(document_is_due=False),
+        text_scanner.LineState(line_is_blank=False, document_is_due=False, line_is_open=True),
         None,  # within "fourfive"
-        text_chunks.LineState(document_is_due=False),
+        text_scanner.LineState(document_is_due=False),
     ]
-    assert cutter.state == text_chunks.LineState(document_is_due=False)
+    assert cutter.state == text_scanner.LineState(document_is_due=False)
 
 
 def test_the_setting_of_threads_is_checked(tmp_path):

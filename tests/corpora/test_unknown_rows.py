@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.corpora.corpus_cache.tempdir import new_folder
+from embeddings.corpora.corpus_cache import new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.unknown_rows import UnknownRows, remap_to_rows, row_number
+from embeddings.corpora.remapping import UnknownRows, remap_to_rows, row_number
 from embeddings.errors import CorpusError, SettingError
 
 TEXT = [*["the king rules the land", "the queen rules the land"] * 5, "an emu sees Zeppelin", "the yak"]

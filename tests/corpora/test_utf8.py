@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive_corpora import encode
 
-from embeddings.corpora.reading import utf8
-from embeddings.corpora.reading.utf8 import Utf8Decoder, utf8_blocks
+from embeddings.corpora.reading import encodings
+from embeddings.corpora.reading.encodings import Utf8Decoder, utf8_blocks
 from embeddings.errors import CorpusError, SettingError
 
 WHOLE = [b"a", b" ", b"\xc3\xa9", b"\xe4\xb8\xad", b"\xf0\x9f\x98\x80", b"\xef\xbf\xbd"]
@@ -23,9 +23,9 @@ def clean_in_blocks(data, cuts, policy):
     return [*parts, decoder.clean(b"", final=True)], decoder
 
 
-@pytest.fixture(params=[0, utf8.FAST_SIZE], ids=["checked by Arrow", "decoded by Python"], autouse=True)
+@pytest.fixture(params=[0, encodings.FAST_SIZE], ids=["checked by Arrow", "decoded by Python"], autouse=True)
 def fast_size(request, monkeypatch):
-    monkeypatch.setattr(utf8, "FAST_SIZE", request.param)
+    monkeypatch.setattr(encodings, "FAST_SIZE", request.param)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

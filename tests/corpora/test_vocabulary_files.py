@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.corpora.vocabulary_files import read_vocabulary_file, write_vocabulary_file
+from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file, write_vocabulary_file
 from embeddings.errors import FormatError, OutputError, SettingError
-from embeddings.support.arrow_files import write_table
+from embeddings.support.arrow import write_table
 
 COUNTS = st.dictionaries(st.text(max_size=3), st.integers(0, 9), max_size=9)
 

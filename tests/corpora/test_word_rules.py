@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 from embeddings.corpora import Corpus
-from embeddings.corpora.spellings import ChangeTable
+from embeddings.corpora.encoder import ChangeTable
 from embeddings.corpora.word_cleaning import MAX_MARKS
-from embeddings.corpora.word_form import WordForm
-from embeddings.corpora.word_rules import WordRules, recorded_settings
+from embeddings.corpora.word_rules import WordForm, WordRules, recorded_settings
 from embeddings.errors import SettingError
-from embeddings.support.arrow_arrays import to_string_array
+from embeddings.support.arrow import to_string_array
 
 RULES = [
     {},

@@ -17,10 +17,9 @@ from studies.grid import read_rows
 from studies.reproduction import FIGURES, Reproduction, verdict
 
 from embeddings import registry
-from embeddings.eval.benchmark import result_rows, result_table, tool_selection, tools
-from embeddings.eval.benchmark.program import Program
-from embeddings.eval.index_quality.recall_plot import families
-from embeddings.eval.index_quality.recall_report import markdown_tables
+from embeddings.eval.benchmark import result_table, tools, workspace
+from embeddings.eval.benchmark.tools import Program
+from embeddings.eval.index_quality import families, markdown_tables
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "eval" / "results"
@@ -30,10 +29,10 @@ RESULTS = ROOT / "eval" / "results"
 def test_comparison_tables_are_those_of_the_runs(name):
     folder = RESULTS / name
     machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
-    programs = [tool_selection.describe_program(Program.read(path)) for path in sorted(folder.glob("*.toml"))]
+    programs = [tools.describe_program(Program.read(path)) for path in sorted(folder.glob("*.toml"))]
     shown = [tool for tool in [tools.OURS, *tools.PEERS, *programs] if tool.name in machine["tools"]]
     shown.sort(key=lambda tool: list(machine["tools"]).index(tool.name))
-    table = result_table.markdown(result_rows.read_rows(folder / "results.csv"), machine, shown)
+    table = result_table.markdown(workspace.read_rows(folder / "results.csv"), machine, shown)
     assert (folder / "results.md").read_text(encoding="utf-8") == table
 
 

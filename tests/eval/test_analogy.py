@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.measures.analogy_scores import exact_scores, resolve_ties
-from embeddings.eval.measures.topk import CHUNK, GROUPS, Queries, new_block, new_candidates, update
-from embeddings.eval.measures.word_matching import CaseFolding
+from embeddings.eval.tasks.analogy_search import (
+    CHUNK,
+    GROUPS,
+    Queries,
+    exact_scores,
+    new_block,
+    new_candidates,
+    resolve_ties,
+    update,
+)
+from embeddings.eval.tasks.word_matching import CaseFolding
 from embeddings.support.cosine import normalize
 from embeddings.vectors.vectors import Vectors
 
@@ -87,7 +95,7 @@ def test_block_size_does_not_change_the_result(tmp_path, random, monkeypatch):
     path = write(tmp_path / "q", [[f"w{i}" for i in row] for row in rng.integers(0, 300, (200, 4))])
     both = ("3cosadd", "3cosmul", "pairdirection")
     whole = evaluate(random, analogy=path, method=both, restrict=(None, 50))
-    monkeypatch.setattr("embeddings.eval.measures.analogy_scores.CACHE_BYTES", 0)
+    monkeypatch.setattr("embeddings.eval.tasks.analogy_search.CACHE_BYTES", 0)
     assert evaluate(random, analogy=path, method=both, restrict=(None, 50)) == whole
 
 

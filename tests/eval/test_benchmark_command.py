@@ -18,7 +18,7 @@ from optional_libraries import import_gensim, needs_gensim
 
 import embeddings as em
 from embeddings.eval.benchmark import tools
-from embeddings.eval.datasets.word_pairs import read_word_pairs
+from embeddings.eval.tasks.word_similarity import read_word_pairs
 
 PEERS = [peer for peer in tools.PEERS if peer.name == "gensim"]  # fastText stops with NaN on texts as small as here
 SMALL = ["--trainer", "cbow", "--dim", "8", "--epochs", "1", "--seeds", "1", "--threads", "2", "--min-count", "2"]

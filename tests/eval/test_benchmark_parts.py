@@ -13,10 +13,10 @@ import embeddings as em
 from embeddings.corpora import Corpus
 from embeddings.corpora.documents import corpus_documents
 from embeddings.errors import CorpusError, OutputError, SettingError
-from embeddings.eval.benchmark import corpus_text, measured_process, quality_plot, result_rows, result_table, tools
+from embeddings.eval.benchmark import result_table, tools, workspace
 from embeddings.eval.benchmark.job import Job, ModelConfig, model_configs
 from embeddings.eval.benchmark.runner import Benchmark
-from embeddings.eval.benchmark.tool_selection import select_tools
+from embeddings.eval.benchmark.tools import select_tools
 
 COMMON = {"window": 3, "subsample": 1e-4, "min_count": 7, "epochs": 2}
 MACHINE = {
@@ -46,14 +46,14 @@ sentence = st.lists(st.sampled_from(["a", "bb", "é", "\U0001f600", "c-c"]), max
 def test_lines_are_cut_without_losing_words(tmp_path_factory, lists, longest):
     path = tmp_path_factory.mktemp("text") / "text.txt"
     with Corpus(lists).encode() as encoded:
-        corpus_text.write_words(encoded, path, max_line=longest)
+        workspace.write_words(encoded, path, max_line=longest)
     naive = [one[start : start + longest] for one in lists for start in range(0, len(one), longest)]
     assert path.read_text(encoding="utf-8") == "".join(" ".join(line) + "\n" for line in naive)
 
 
 def test_no_line_is_longer_than_a_thousand_words(tmp_path):
     with Corpus([["word"] * 2500, ["end"]]).encode() as encoded:
-        corpus_text.write_words(encoded, tmp_path / "text.txt")
+        workspace.write_words(encoded, tmp_path / "text.txt")
     lines = (tmp_path / "text.txt").read_text().splitlines()
     assert [len(line.split()) for line in lines] == [1000, 1000, 500, 1]
 
@@ -63,14 +63,14 @@ def test_words_with_white_space_are_refused(tmp_path):
         Corpus([["new york", "end"]]).encode() as encoded,
         pytest.raises(CorpusError, match=r"'new york'.*white space"),
     ):
-        corpus_text.write_words(encoded, tmp_path / "text.txt")
+        workspace.write_words(encoded, tmp_path / "text.txt")
 
 
 def test_the_text_has_the_same_words(tmp_path):
     source = tmp_path / "source.txt"
     source.write_text("The cat, l\u2019été! \u0130stanbul 42\n\n" + "na\u00efve \u03a3\u03a3 " * 1500, encoding="utf-8")
     first = Corpus(source).encode()
-    corpus_text.write_words(first, tmp_path / "text.txt")
+    workspace.write_words(first, tmp_path / "text.txt")
     again = Corpus(tmp_path / "text.txt", tokenizer="whitespace", case="keep").encode()
     assert list(again.ids) == list(first.ids)
     assert list(again.vocabulary.words) == list(first.vocabulary.words)
@@ -126,7 +126,7 @@ def test_trainers_with_their_own_settings():
 def test_each_document_is_a_line(tmp_path):
     long = "w " * 2500
     with Corpus(["a b\nc", "", long, ","]).encode() as encoded:
-        corpus_text.write_documents(encoded, tmp_path / "text.txt")
+        workspace.write_documents(encoded, tmp_path / "text.txt")
     again = Corpus(tmp_path / "text.txt", tokenizer="whitespace", case="keep").encode()
     assert (tmp_path / "text.txt").read_text() == f"a b c\n\n{long.strip()}\n\n"
     assert np.diff(corpus_documents(again).borders).tolist() == [3, 0, 2500, 0]
@@ -228,7 +228,7 @@ def test_every_tool_has_vectors_of_the_same_words(tool, tmp_path):
     (config,) = model_configs(
         ["skipgram"], dim=[8], negatives=[2], threads=[1], window=2, subsample=0.0, min_count=2, epochs=1
     )
-    done = measured_process.run(tool.whole(Job(config, 1, str(source), str(out))), os.environ)
+    done = workspace.run(tool.whole(Job(config, 1, str(source), str(out))), os.environ)
     if "Encountered NaN" in done.error:  # fastText itself, on some machines
         pytest.skip(f"{tool.name} could not train: {done.error}")
     assert done.error == ""
@@ -240,7 +240,7 @@ def test_every_tool_has_vectors_of_the_same_words(tool, tmp_path):
 
 
 def row(tool, seed, cpu, **more):
-    times = dict.fromkeys(result_rows.TIMES, cpu)
+    times = dict.fromkeys(workspace.TIMES, cpu)
     shape = {"trainer": "cbow", "dim": 10, "negatives": 5, "epochs": 2, "threads": 1}
     return {**shape, "corpus_words": 100, "tool": tool, "version": "1", "seed": seed, **times, "error": "", **more}
 
@@ -248,11 +248,11 @@ def row(tool, seed, cpu, **more):
 def test_additional_sets_have_columns(tmp_path):
     judged = {"rare words": 0.4, "rare words covered": 10, "rare words total": 20}
     runs = [row("embeddings", seed, 1.0, wordsim353=0.5, **judged) for seed in (1, 2)]
-    result_rows.write_rows(runs, tmp_path / "r.csv")
-    (ours,) = result_table.summaries(result_rows.read_rows(tmp_path / "r.csv"))
+    workspace.write_rows(runs, tmp_path / "r.csv")
+    (ours,) = result_table.summaries(workspace.read_rows(tmp_path / "r.csv"))
     assert ours.scores["rare words"] == (pytest.approx(0.4), 10, 20)
     assert not {"rare words", "rare words covered"} & set(ours.settings)
-    assert list(ours.scores)[:3] == list(result_rows.SETS)
+    assert list(ours.scores)[:3] == list(workspace.SETS)
 
 
 def test_times_are_medians_and_scores_are_means():
@@ -263,7 +263,7 @@ def test_times_are_medians_and_scores_are_means():
     assert ours.scores["wordsim353"][0] == pytest.approx(0.3)
     assert ours.ranges["wordsim353"] == (0.1, 0.6)
     assert ours.words_per_second == 100 * 2 / 2
-    assert theirs.ratios == dict.fromkeys(result_rows.TIMES, 10)
+    assert theirs.ratios == dict.fromkeys(workspace.TIMES, 10)
     assert theirs.scores["wordsim353"] == (None, None, None)
 
 
@@ -296,15 +296,13 @@ def test_settings_of_other_objectives_are_not_shown():
 def test_cpu_is_counted_with_children():
     burn = "import time\nwhile time.process_time() < 0.3: pass"
     code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
-    assert measured_process.run([sys.executable, "-c", code], os.environ).cpu >= 0.3
+    assert workspace.run([sys.executable, "-c", code], os.environ).cpu >= 0.3
 
 
 def test_memory_is_that_of_the_process_itself():
     held = bytearray(200_000_000)
-    small = measured_process.run([sys.executable, "-c", "import time; time.sleep(0.2)"], os.environ)
-    large = measured_process.run(
-        [sys.executable, "-c", "import time; a = b'x' * 60_000_000; time.sleep(0.2)"], os.environ
-    )
+    small = workspace.run([sys.executable, "-c", "import time; time.sleep(0.2)"], os.environ)
+    large = workspace.run([sys.executable, "-c", "import time; a = b'x' * 60_000_000; time.sleep(0.2)"], os.environ)
     if small.private is not None:
         assert small.peak < len(held) / 2
         assert large.private >= 60_000_000
@@ -315,18 +313,18 @@ def test_memory_is_that_of_the_process_itself():
 def test_ctrl_c_kills_the_running_command(python):
     code = """
 import os, signal, sys, threading
-from embeddings.eval.benchmark import measured_process
+from embeddings.eval.benchmark import workspace
 threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
-measured_process.run([sys.executable, "-c", "import time; time.sleep(3600)"], os.environ)
+workspace.run([sys.executable, "-c", "import time; time.sleep(3600)"], os.environ)
 """
     done = python("-c", code, check=False)  # in 600 s at most
     assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
 
 
 def test_an_error_is_the_last_line_or_the_signal():
-    failed = measured_process.run([sys.executable, "-c", "raise RuntimeError('too  bad')"], os.environ)
+    failed = workspace.run([sys.executable, "-c", "raise RuntimeError('too  bad')"], os.environ)
     assert failed.error == "RuntimeError: too bad"
-    killed = measured_process.run([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], os.environ)
+    killed = workspace.run([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], os.environ)
     assert killed.error == "killed by SIGKILL"
 
 
@@ -370,7 +368,7 @@ def test_gensim_gets_our_settings_of_ngrams(buckets):
 def test_the_legend_fits_into_the_figure():
     shapes = [{"dim": dim, "negatives": negatives} for dim in (100, 300) for negatives in (5, 15, 100)]
     runs = [row(tool, 1, 1.0, wordsim353=0.5, **shape) for shape in shapes for tool in ("embeddings", "gensim")]
-    figure = quality_plot.quality_figure(runs)
+    figure = result_table.quality_figure(runs)
     figure.canvas.draw()
     (legend,) = figure.legends
     assert len(legend.get_texts()) == 2 + len(shapes)
@@ -381,10 +379,10 @@ def test_the_legend_fits_into_the_figure():
 
 def test_tools_of_unknown_training_time_are_drawn_by_whole_runs():
     runs = [row(tool, 1, 1.0, wordsim353=0.5) for tool in ("embeddings", "gensim")]
-    (axes,) = [axes for axes in quality_plot.quality_figure(runs).axes if axes.get_xlabel()]
+    (axes,) = [axes for axes in result_table.quality_figure(runs).axes if axes.get_xlabel()]
     assert "whole" not in axes.get_xlabel()
     runs[1] |= {"training_cpu": None, "training_wall": None}
-    (axes,) = [axes for axes in quality_plot.quality_figure(runs).axes if axes.get_xlabel()]
+    (axes,) = [axes for axes in result_table.quality_figure(runs).axes if axes.get_xlabel()]
     assert "whole" in axes.get_xlabel()
     drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() != "None"]
     assert drawn == [one["corpus_words"] * one["epochs"] / one["whole_cpu"] for one in runs]

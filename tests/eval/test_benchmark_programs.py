@@ -12,8 +12,7 @@ import embeddings as em
 from embeddings.errors import EmbeddingsError
 from embeddings.eval.benchmark import result_table, tools
 from embeddings.eval.benchmark.job import Job, model_configs
-from embeddings.eval.benchmark.program import Program
-from embeddings.eval.benchmark.tool_selection import select_tools
+from embeddings.eval.benchmark.tools import Program, select_tools
 from embeddings.eval.benchmark.workspace import Workspace
 
 (CONFIG,) = model_configs(["skipgram"], dim=[3], negatives=[4], threads=[2], window=5, min_count=1, epochs=2)
@@ -153,7 +152,7 @@ def test_settings_of_its_own_replace_those_of_the_benchmark(path):
 def tool_with(peer, text):
     """A peer with settings, selected by its name."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("embeddings.eval.benchmark.tool_selection.PEERS", [peer])
+        patch.setattr("embeddings.eval.benchmark.tools.PEERS", [peer])
         return select_tools([f"{peer.name}:{text}"], [CONFIG])[1]
 
 

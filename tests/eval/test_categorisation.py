@@ -7,8 +7,7 @@ import pytest
 
 from embeddings.errors import FormatError
 from embeddings.eval import Suite, compare_scores, evaluate
-from embeddings.eval.datasets.word_categories import read_word_categories
-from embeddings.eval.measures.categorisation import kmeans
+from embeddings.eval.tasks.word_categories import kmeans, read_word_categories
 from embeddings.support.cosine import normalize
 from embeddings.vectors.vectors import Vectors
 

@@ -9,11 +9,10 @@ from naive_bootstrap import interval, resample_counts
 
 from embeddings.errors import SettingError
 from embeddings.eval import Suite, compare_scores, evaluate
-from embeddings.eval.datasets.word_categories import read_word_categories
-from embeddings.eval.measures.category_prediction import cross_predict, score_categories
-from embeddings.eval.measures.majority_scores import MAJORITY
-from embeddings.eval.measures.word_matching import CaseFolding
-from embeddings.eval.statistics.cross_validation import FOLDS, stratified_folds
+from embeddings.eval.tasks.linear_classifier import MAJORITY
+from embeddings.eval.tasks.word_categories import cross_predict, read_word_categories, score_categories
+from embeddings.eval.tasks.word_matching import CaseFolding
+from embeddings.eval.test_sets import FOLDS, stratified_folds
 from embeddings.vectors.vectors import Vectors
 
 KINDS = ("person", "place", "thing")

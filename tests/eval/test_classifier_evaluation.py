@@ -6,9 +6,8 @@ from sklearn import metrics
 
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval import evaluate_classifier
-from embeddings.eval.measures import label_scores
-from embeddings.eval.statistics import item_groups
 from embeddings.eval.statistics.confidence_intervals import wilson
+from embeddings.eval.tasks import label_scores
 
 LABELS = ["a", "b", "c", "d"]
 
@@ -141,7 +140,7 @@ def test_intervals():
 def test_very_many_texts_are_resampled_in_groups(monkeypatch):
     lines, *_ = random_texts(np.random.default_rng(5), 600, 3)
     single = {r.measure: r for r in evaluate_classifier(FixedClassifier(), lines, k=2).results() if r.section is None}
-    monkeypatch.setattr(item_groups, "MAX_CACHED", 200)
+    monkeypatch.setattr(label_scores, "MAX_CACHED", 200)
     grouped = {r.measure: r for r in evaluate_classifier(FixedClassifier(), lines, k=2).results() if r.section is None}
     for measure, result in single.items():
         assert grouped[measure].value == result.value
@@ -185,7 +184,7 @@ def test_errors(tmp_path):
 def test_blocks_do_not_change_scores(monkeypatch):
     lines, *_ = random_texts(np.random.default_rng(6), 50, 3)
     expected = evaluate_classifier(FixedClassifier(), lines, k=-1)
-    monkeypatch.setattr("embeddings.models.classifier.MAX_PREDICTIONS", 12)
+    monkeypatch.setattr("embeddings.classifier.classifier.MAX_PREDICTIONS", 12)
     found = evaluate_classifier(FixedClassifier(), lines, k=-1)
     assert found.results() == expected.results()
     assert found.confusion_matrix == expected.confusion_matrix

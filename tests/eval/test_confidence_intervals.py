@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from naive_bootstrap import interval, resample_counts
 
 from embeddings.eval import evaluate
-from embeddings.eval.datasets.word_pairs import read_word_pairs
 from embeddings.eval.statistics.confidence_intervals import (
     bootstrap_weights,
     correlation_interval,
@@ -17,6 +16,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     weighted_ranks,
     wilson,
 )
+from embeddings.eval.tasks.word_similarity import read_word_pairs
 from embeddings.vectors.vectors import Vectors
 
 

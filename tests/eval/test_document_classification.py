@@ -9,9 +9,8 @@ import pytest
 
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.datasets.labelled_documents import read_documents
-from embeddings.eval.measures.document_classification import mean_vectors, predict
-from embeddings.eval.measures.window_classifier import whiten
+from embeddings.eval.tasks.document_classification import mean_vectors, predict, read_documents
+from embeddings.eval.tasks.linear_classifier import whiten
 from embeddings.vectors.vectors import Vectors
 
 IMDB = Path(os.environ.get("EMBEDDINGS_DATA", "data")) / "documents"  # imdb-train_pos.tsv.zst and the like

@@ -10,9 +10,15 @@ import pytest
 from embeddings.errors import OutputError
 from embeddings.eval import Suite, compare_scores
 from embeddings.eval.report import EvaluatedVectors, write_report
+from embeddings.eval.report.html_report import (
+    choose_words,
+    fingerprint,
+    neighbour_rows,
+    project,
+    rotate_onto,
+    word_maps,
+)
 from embeddings.eval.report.report_tables import Scale, summary
-from embeddings.eval.report.run_record import fingerprint
-from embeddings.eval.report.word_map import choose_words, neighbour_rows, project, rotate_onto, word_maps
 from embeddings.support.cosine import normalize
 from embeddings.vectors.vectors import Vectors
 

@@ -10,8 +10,8 @@ from commands import expect, refused
 
 import embeddings as em
 from embeddings.errors import CorpusError, SettingError
-from embeddings.eval.measures import kneser_ney
-from embeddings.eval.measures.kneser_ney import ngram_perplexity
+from embeddings.eval.tasks import kneser_ney
+from embeddings.eval.tasks.kneser_ney import ngram_perplexity
 
 
 def random_lines(seed, count, words=25):

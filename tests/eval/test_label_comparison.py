@@ -7,8 +7,8 @@ from test_classifier_evaluation import LABELS, FixedClassifier, indicator, rando
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate_classifier
-from embeddings.eval.measures.label_comparison import compare_labels
-from embeddings.eval.statistics.paired_tests import MCNEMAR, TEXTS
+from embeddings.eval.statistics.results import MCNEMAR, TEXTS
+from embeddings.eval.tasks.label_scores import compare_labels
 
 
 class Shifted(FixedClassifier):

@@ -9,9 +9,9 @@ from test_classifier_evaluation import LABELS, FixedClassifier, random_texts, va
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate_classifier
-from embeddings.eval.measures.label_metrics import LabelMetric
+from embeddings.eval.tasks.label_scores import LabelMetric
 from embeddings.eval.tuning import TuningError
-from embeddings.eval.tuning.label_judge import LabelJudge
+from embeddings.eval.tuning.metrics import LabelJudge
 
 
 @pytest.mark.parametrize("k", [1, 2])

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from naive_bootstrap import interval, resample_counts, resampled_question_means, two_sided_p
 
 from embeddings.eval import Suite, compare_scores, evaluate
-from embeddings.eval.statistics.analogy_results import AnalogyScores, interval_and_p
 from embeddings.eval.statistics.confidence_intervals import wilson
-from embeddings.eval.statistics.paired_tests import Pair, agresti_min, bootstrap_p
-from embeddings.eval.statistics.results import Key
+from embeddings.eval.statistics.results import Key, Pair, agresti_min, bootstrap_p
+from embeddings.eval.tasks.analogies import AnalogyScores, interval_and_p
 from embeddings.vectors.vectors import Vectors
 
 KEY = Key("set", "accuracy")
@@ -186,7 +185,7 @@ def test_many_pairs_have_the_normal_interval(questions, monkeypatch):
     many = np.concatenate([pairs + 18 * group for group in range(20)])
     gains = np.tile(right.astype(float) - other, 20)
     drawn, p = interval_and_p(gains, many)
-    monkeypatch.setattr("embeddings.eval.statistics.analogy_results.MAX_CACHED", 10)
+    monkeypatch.setattr("embeddings.eval.tasks.analogies.MAX_CACHED", 10)
     smooth, q = interval_and_p(gains, many)
     assert smooth == pytest.approx(drawn, abs=0.15 * (drawn[1] - drawn[0]))
     assert q == pytest.approx(p, abs=0.02)

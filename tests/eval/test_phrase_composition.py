@@ -12,13 +12,12 @@ from scipy.stats import spearmanr
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite, compare_scores
-from embeddings.eval.datasets.phrase_ratings import read_phrase_ratings
-from embeddings.eval.measures.held_out_phrases import median_interval
 from embeddings.eval.report import EvaluatedVectors, write_report
 from embeddings.eval.statistics.confidence_intervals import normal_interval
+from embeddings.eval.tasks.phrase_composition import median_interval, read_phrase_ratings
 from embeddings.plugins.tensor_indexing.composer import Composer
+from embeddings.plugins.tensor_indexing.fitting import cosine_ranks
 from embeddings.plugins.tensor_indexing.phrase_pairs import TEST
-from embeddings.plugins.tensor_indexing.ranks import cosine_ranks
 
 HEADING = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from embeddings.errors import SettingError
-from embeddings.eval.index_quality.query_sets import parse_random_name, random_query_set, sample_query_set
+from embeddings.eval.index_quality import parse_random_name, random_query_set, sample_query_set
 from embeddings.vectors.vectors import Vectors
 
 

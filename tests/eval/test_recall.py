@@ -5,15 +5,17 @@ import pytest
 
 from embeddings import registry
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
-from embeddings.eval.index_quality.query_sets import QuerySet, random_query_set, sample_query_set
-from embeddings.eval.index_quality.recall import (
+from embeddings.eval.index_quality import (
+    GRIDS,
+    QuerySet,
     is_correct,
     measure_indexes,
     measure_recall,
+    random_query_set,
+    sample_query_set,
     search_others,
     true_ranks,
 )
-from embeddings.eval.index_quality.search_grid import GRIDS
 from embeddings.indexes.index import build_index
 from embeddings.indexes.index_spec import as_index, parse_spec
 from embeddings.vectors.vectors import Vectors

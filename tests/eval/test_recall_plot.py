@@ -5,9 +5,15 @@ import pytest
 from drawn import drawn_points
 
 from embeddings.errors import OutputError, SettingError
-from embeddings.eval.index_quality.query_sets import random_query_set, sample_query_set
-from embeddings.eval.index_quality.recall import IndexQuality, measure_indexes
-from embeddings.eval.index_quality.recall_plot import families, family, plot_recall
+from embeddings.eval.index_quality import (
+    IndexQuality,
+    families,
+    family,
+    measure_indexes,
+    plot_recall,
+    random_query_set,
+    sample_query_set,
+)
 from embeddings.indexes.index import build_index
 from embeddings.vectors.vectors import Vectors
 

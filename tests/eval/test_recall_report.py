@@ -6,9 +6,10 @@ import pytest
 from index_benchmarks import read_benchmark
 
 from embeddings.errors import OutputError
-from embeddings.eval.index_quality.recall import GridResult, IndexQuality
-from embeddings.eval.index_quality.recall_report import (
+from embeddings.eval.index_quality import (
     FILES,
+    GridResult,
+    IndexQuality,
     check_folder,
     fastest,
     markdown_tables,

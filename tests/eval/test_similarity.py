@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embeddings.eval import evaluate
-from embeddings.eval.measures.similarity import correlation
+from embeddings.eval.tasks.word_similarity import correlation
 from embeddings.vectors.vectors import Vectors
 
 

@@ -9,10 +9,15 @@ from naive_bootstrap import interval, resample_counts
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite, compare_scores, evaluate
-from embeddings.eval.datasets.tagged_text import read_tagged, read_tagging_set
-from embeddings.eval.measures.majority_scores import MAJORITY
-from embeddings.eval.measures.tagging import WordTable
-from embeddings.eval.measures.window_classifier import NOT_CONVERGED, Objective, Windows, train_classifier, whiten
+from embeddings.eval.tasks.linear_classifier import (
+    MAJORITY,
+    NOT_CONVERGED,
+    Objective,
+    Windows,
+    train_classifier,
+    whiten,
+)
+from embeddings.eval.tasks.tagging import WordTable, read_tagged, read_tagging_set
 from embeddings.vectors.vectors import Vectors
 
 NOUNS, VERBS = [f"n{i}" for i in range(8)], [f"v{i}" for i in range(8)]
@@ -126,7 +131,7 @@ def test_whitening_equals_its_definition():
 
 def test_words_are_looked_up_as_written_then_in_lower_case_then_composed(files):
     vectors = Vectors(["us", "US"], np.eye(2, dtype=np.float32))
-    from embeddings.eval.measures.word_matching import look_up
+    from embeddings.eval.tasks.word_matching import look_up
 
     matrix, known = look_up(vectors, ["US", "Us", "them"])
     assert matrix.tolist() == [[0, 1], [1, 0], [0, 0]]
@@ -266,7 +271,7 @@ def test_commands(tmp_path, files, vectors):
 
 def test_a_classifier_that_does_not_converge_is_noted(tmp_path, files, vectors, monkeypatch):
     assert {one.note for one in learned(evaluate(vectors, tagging=files))} == {None}
-    monkeypatch.setattr("embeddings.eval.measures.window_classifier.ITERATIONS", 2)
+    monkeypatch.setattr("embeddings.eval.tasks.linear_classifier.ITERATIONS", 2)
     (note,) = {one.note for one in learned(evaluate(vectors, tagging=files))}
     assert note == NOT_CONVERGED
     (tmp_path / "names").write_text("".join(f"{word}\t{word[0]}\n" for word in NOUNS + VERBS))

@@ -9,8 +9,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, SettingError
-from embeddings.eval.datasets.retrieval_sets import read_retrieval_set
-from embeddings.eval.measures.retrieval import MEASURES, measure_queries
+from embeddings.eval.tasks.retrieval import MEASURES, measure_queries, read_retrieval_set
 
 WORDS = [f"w{number}" for number in range(60)]
 
@@ -248,8 +247,8 @@ def test_unusable_documents_are_refused(tmp_path):
 def test_clustering_equals_scikit_learn(vectors, tmp_path):
     from sklearn.metrics import v_measure_score
 
-    from embeddings.eval.measures.text_clustering import ClusterScores
     from embeddings.eval.statistics.results import Key
+    from embeddings.eval.tasks.text_labels import ClusterScores
 
     path, _ = labelled(tmp_path / "texts.csv")
     result = by_measure(em.evaluate(vectors, clustering=path))["v-measure", None]

@@ -10,13 +10,12 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
-from embeddings.eval.datasets.halves import half_of
 from embeddings.eval.suite import Suite
+from embeddings.eval.test_sets import half_of
 from embeddings.eval.tuning import Judgement, TuningError, tune
 from embeddings.eval.tuning.metrics import new_metric
-from embeddings.eval.tuning.search_space import search_space
-from embeddings.eval.tuning.study_folder import StudyFolder
-from embeddings.eval.tuning.trials import Trial
+from embeddings.eval.tuning.search import search_space
+from embeddings.eval.tuning.study_folder import StudyFolder, Trial
 from embeddings.settings import SearchRange, Settings, option
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.trainer import Trainer

@@ -7,11 +7,11 @@ import pytest
 from commands import expect, refused
 
 import embeddings as em
-from embeddings.corpora.held_out_part import hold_out
+from embeddings.corpora.resampling import hold_out
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.validation import Validation
 from embeddings.objectives import negative_sampling
-from embeddings.training.loss_curve import read_curves
+from embeddings.training.run_log import read_curves
 
 LINES = [f"the cat{n % 7} sat on the mat{n % 5} with dog{n % 11}" for n in range(200)]
 SMALL = {"dim": 5, "min_count": 1, "threads": 1, "window": 2, "subsample": 0.0, "learning_rate": 0.1}
@@ -44,7 +44,7 @@ def test_a_text_of_few_documents_is_cut_by_lines(tmp_path, monkeypatch):
     (tmp_path / "t.txt").write_text("\n".join(LINES))
     encoded = em.Corpus(tmp_path / "t.txt").encode()
     with monkeypatch.context() as patch:
-        patch.setattr("embeddings.corpora.held_out_part.CHUNK", 20)
+        patch.setattr("embeddings.corpora.resampling.CHUNK", 20)
         training, held_out, unit = hold_out(encoded, 0.3)
     assert unit == "lines"
     assert sorted(texts(training) + texts(held_out)) == sorted(LINES)

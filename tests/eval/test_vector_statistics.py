@@ -5,7 +5,7 @@ import pytest
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.measures.vector_statistics import neighbour_counts
+from embeddings.eval.tasks.vector_statistics import neighbour_counts
 from embeddings.vectors.vectors import Vectors
 
 
@@ -58,7 +58,7 @@ def test_equal_words_have_all_their_neighbours(matrix):
 def test_block_size_does_not_change_the_result(matrix, monkeypatch):
     whole = {name: result.value for name, result in statistics(matrix).items()}
     monkeypatch.setattr(
-        "embeddings.eval.measures.vector_statistics.CACHE_BYTES", 8 * 8 * 7
+        "embeddings.eval.tasks.vector_statistics.CACHE_BYTES", 8 * 8 * 7
     )  # 400 rows are no multiple of 7
     parts = statistics(matrix)
     assert {name: result.value for name, result in parts.items()} == pytest.approx(whole)
@@ -90,7 +90,7 @@ def test_zero_vectors_are_not_hubs(matrix):
 
 
 def test_hubs_are_among_frequent_words_only(matrix, monkeypatch):
-    monkeypatch.setattr("embeddings.eval.measures.vector_statistics.HUB_WORDS", 100)
+    monkeypatch.setattr("embeddings.eval.tasks.vector_statistics.HUB_WORDS", 100)
     assert statistics(matrix)["hubness"].covered == 100
     assert statistics(matrix)["hubness"].value == statistics(matrix[:100])["hubness"].value
     assert statistics(matrix)["mean norm"].covered == 400

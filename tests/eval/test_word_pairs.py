@@ -4,7 +4,7 @@ import pytest
 from optional_libraries import needs_gensim
 
 from embeddings.errors import FormatError
-from embeddings.eval.datasets.word_pairs import read_word_pairs
+from embeddings.eval.tasks.word_similarity import read_word_pairs
 
 
 def test_shipped_sets():

@@ -8,8 +8,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, embedding
 
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.step_buffers import StepBuffers, report_loss
-from embeddings.models.parameters import Arrays
-from embeddings.models.table import Table, word_vectors
+from embeddings.models.table import Arrays, Table, word_vectors
 from embeddings.settings import option
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import WindowTrainer

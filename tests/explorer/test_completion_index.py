@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embeddings.explorer.completion_index import CompletionIndex
+from embeddings.explorer.vector_explorer import CompletionIndex
 
 LETTERS = st.text(alphabet="abAÄäßs\U0010ffff\ud800-", max_size=4)
 

@@ -5,8 +5,8 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError
-from embeddings.explorer import word_groups
-from embeddings.explorer.word_groups import cluster, read_groups
+from embeddings.explorer import word_map
+from embeddings.explorer.word_map import cluster, read_groups
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_wrong_files_are_refused(vectors, tmp_path, content, fact):
 
 
 def test_too_many_groups_are_refused(vectors, tmp_path, monkeypatch):
-    monkeypatch.setattr(word_groups, "MAX_GROUPS", 1)
+    monkeypatch.setattr(word_map, "MAX_GROUPS", 1)
     (tmp_path / "g.tsv").write_text("a\t1\nb\t2\n")
     with pytest.raises(EmbeddingsError, match="2 groups"):
         read_groups(tmp_path / "g.tsv", vectors)

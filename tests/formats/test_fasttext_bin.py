@@ -10,7 +10,7 @@ from optional_libraries import GENSIM
 from subword_models import UNSEEN, WORDS, fasttext_model
 
 import embeddings as em
-from embeddings.cli.inspection import describe
+from embeddings.cli.info import describe
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats import fasttext_bin
@@ -87,8 +87,8 @@ def test_compressed_files_are_read(tmp_path, path, original, pack):
 @pytest.mark.parametrize("block", [1, 7, 100])
 def test_blocks_of_any_size_read_the_check_equal(monkeypatch, tmp_path, path, original, block):
     (tmp_path / "packed").write_bytes(gzip.compress(path.read_bytes()))
-    monkeypatch.setattr("embeddings.formats.fasttext_reader.BLOCK_BYTES", block)
-    monkeypatch.setattr("embeddings.formats.fasttext_reader.MAX_COMPRESSION", 10**9)
+    monkeypatch.setattr("embeddings.formats.fasttext_file.BLOCK_BYTES", block)
+    monkeypatch.setattr("embeddings.formats.fasttext_file.MAX_COMPRESSION", 10**9)
     plain, packed = em.load(path), em.load(tmp_path / "packed")
     check_equal(plain, original.vectors)
     check_equal(packed, original.vectors)

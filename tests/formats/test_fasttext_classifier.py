@@ -10,9 +10,9 @@ import pytest
 from supervised_models import LABELS, LOSSES, TEXTS, WORDS, naive_probabilities, naive_rows, supervised_model
 
 import embeddings as em
+from embeddings.classifier.classifier import encode_texts
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.formats import fasttext_bin
-from embeddings.models.classifier import encode_texts
 
 KINDS = {
     "dense": {},
@@ -101,7 +101,7 @@ def test_settings_of_another_trainer_are_stored_where_they_fit(write, tmp_path):
 
 def test_quantised_rows_are_used_without_decoding_if_they_are_many(write, monkeypatch):
     model = supervised_model(quantised=True, pruned=11, dim=5)
-    monkeypatch.setattr("embeddings.models.classifier.SMALL_BYTES", 0)
+    monkeypatch.setattr("embeddings.classifier.classifier.SMALL_BYTES", 0)
     classifier = em.load_classifier(write(model.data))
     expected = [naive_probabilities(model, text) for text in TEXTS]
     np.testing.assert_allclose(classifier.predict_proba(TEXTS), expected, rtol=1e-4, atol=1e-6)
@@ -138,7 +138,7 @@ def test_threads_and_batches_do_not_change_results(write, monkeypatch):
     classifier = em.load_classifier(write(supervised_model().data))
     texts = TEXTS * 40
     expected = classifier.predict_proba(texts)
-    monkeypatch.setattr("embeddings.models.classifier.BLOCK_SCORES", 15)
+    monkeypatch.setattr("embeddings.classifier.classifier.BLOCK_SCORES", 15)
     np.testing.assert_allclose(classifier.predict_proba(texts, threads=3), expected, rtol=1e-6)  # of a matrix product
     one, many = (classifier.predict(texts, k=3, threads=threads) for threads in (1, 3))
     assert (one.labels == many.labels).all()
@@ -147,7 +147,7 @@ def test_threads_and_batches_do_not_change_results(write, monkeypatch):
 
 def test_cached_words_give_the_same_sums(write, monkeypatch):
     """The first use of a word computes the sum of its rows, later ones find it, and other words may take its slot."""
-    monkeypatch.setattr("embeddings.kernels.text_features.CACHE_BYTES", 800)
+    monkeypatch.setattr("embeddings.classifier.features.CACHE_BYTES", 800)
     rng, model = np.random.default_rng(0), supervised_model(quantised=True, pruned=11)
     syllables = ["na", "ïv", "the", "北", "x" * 13]
     words = ["".join(rng.choice(syllables, rng.integers(1, 4))) for _ in range(60)]

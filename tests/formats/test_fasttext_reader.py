@@ -11,7 +11,7 @@ from subword_models import WORDS, fasttext_model
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats import fasttext_bin
-from embeddings.formats.fasttext_header import Header
+from embeddings.formats.fasttext_file import Header
 from embeddings.models.loading import load
 
 DIM, BUCKETS = 7, 50
@@ -125,15 +125,15 @@ def test_duplicate_words_are_refused(tmp_path):
 
 
 def test_a_repetitive_file_is_not_read_to_its_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("embeddings.formats.fasttext_reader.BLOCK_BYTES", 256)
+    monkeypatch.setattr("embeddings.formats.fasttext_file.BLOCK_BYTES", 256)
     data = model_file([b"a", b"b"] * 500, [1] * 1000)
     with pytest.raises(FormatError, match="duplicate"):
         fasttext_bin.read(write(tmp_path, data[: -1000 * 17]))  # also truncated
 
 
 def test_a_word_that_does_not_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("embeddings.formats.fasttext_reader.MAX_WORD_BYTES", 1000)
-    monkeypatch.setattr("embeddings.formats.fasttext_reader.BLOCK_BYTES", 256)
+    monkeypatch.setattr("embeddings.formats.fasttext_file.MAX_WORD_BYTES", 1000)
+    monkeypatch.setattr("embeddings.formats.fasttext_file.BLOCK_BYTES", 256)
     start = model_file([b"a"], [1])[: DICTIONARY - 28]
     sizes = struct.pack("<3iqq", 2, 2, 0, 9, -1) + b"a\0" + struct.pack("<qb", 1, 0)
     with pytest.raises(FormatError, match=r"no end.*word 2 of 2"):

@@ -127,8 +127,9 @@ def test_a_truncated_line_is_detected(tmp_path):
     vectors = Vectors([f"word{i}" for i in range(50)], np.random.default_rng(0).standard_normal((50, 7)))
     vectors.save(tmp_path / "v.glove")
     data = (tmp_path / "v.glove").read_bytes()
-    for part in range(20):
-        truncated = data[: len(data) * part // 20]
+    end = data.index(b"\nword20 ")
+    for size in [*(len(data) * part // 20 for part in range(20)), end - 2, end, end + 1]:
+        truncated = data[:size]
         (tmp_path / "v").write_bytes(truncated)
         fields = len(truncated.rpartition(b"\n")[2].split())
         if fields in (0, 8) and truncated:  # between lines, or within the last number: undetectable

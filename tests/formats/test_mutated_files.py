@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from optional_libraries import needs
 
-from embeddings.cli import inspection
+from embeddings.cli import info
 from embeddings.errors import EmbeddingsError, FormatError
 from embeddings.models.loading import load
 from embeddings.vectors import format_dispatch
@@ -117,7 +117,7 @@ def check_change(good_files, name, which, edits):
     tracemalloc.start()
     result = read_or_error(format.read, broken / "v.npy")
     read_or_error(format.describe, broken / "v.npy")
-    read_or_error(inspection.describe, broken / "v.npy")
+    read_or_error(info.describe, broken / "v.npy")
     read_or_error(load, broken / "v.npy")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -137,7 +137,7 @@ def test_lines_too_wide_to_be_read_are_not_written(tmp_path, form):
 DENIED = """
 import sys
 from embeddings.errors import FormatError
-from embeddings.cli.inspection import describe
+from embeddings.cli.info import describe
 from embeddings.models.loading import load
 for function in (load, describe):
     try:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.cli.inspection import describe
+from embeddings.cli.info import describe
 from embeddings.errors import FormatError
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors

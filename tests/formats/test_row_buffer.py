@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from embeddings.errors import FormatError, SettingError
-from embeddings.formats import row_buffer
-from embeddings.formats.row_buffer import RowBuffer, WordBuffer
+from embeddings.formats import build_vectors
+from embeddings.formats.build_vectors import RowBuffer, WordBuffer
 from embeddings.support.word_list import WordList
-from embeddings.vectors.file_validation import ERROR_HANDLERS
+from embeddings.vectors.file_format import ERROR_HANDLERS
 from embeddings.vectors.vectors import Vectors
 
 word = st.text(max_size=5).map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=4)
@@ -31,14 +31,14 @@ def words_or_error(words, errors):
 @example([b"", b"a\nb"], "strict")
 @example([b"a", b"a"], "strict")
 def test_columns_and_lists_give_the_same_words(words, errors):
-    with patch.object(row_buffer, "MANY_WORDS", 0):
+    with patch.object(build_vectors, "MANY_WORDS", 0):
         from_column = words_or_error(words, errors)
     assert from_column == words_or_error(words, errors)
     assert WordBuffer(words).to_list() == words
 
 
 def test_many_words_stay_a_column_until_they_are_used(monkeypatch):
-    monkeypatch.setattr(row_buffer, "MANY_WORDS", 3)
+    monkeypatch.setattr(build_vectors, "MANY_WORDS", 3)
     few, many = (WordBuffer([b"a", b"\xc3\xa9", b"c"][:count]).decode("strict", "here", 1) for count in (2, 3))
     assert few == ["a", "é"]
     assert isinstance(many, WordList)
@@ -48,9 +48,9 @@ def test_many_words_stay_a_column_until_they_are_used(monkeypatch):
 
 
 def test_equal_hashes_do_not_make_words_equal(monkeypatch):
-    monkeypatch.setattr(row_buffer, "MANY_WORDS", 0)
+    monkeypatch.setattr(build_vectors, "MANY_WORDS", 0)
     assert isinstance(WordBuffer([b"a", b"b"]).decode("strict", "here", 1), WordList)
-    monkeypatch.setattr(row_buffer, "hash", lambda word: 7, raising=False)
+    monkeypatch.setattr(build_vectors, "hash", lambda word: 7, raising=False)
     assert WordBuffer([b"a", b"b"]).decode("strict", "here", 1) == ["a", "b"]
 
 

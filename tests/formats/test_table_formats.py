@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from pyarrow import parquet
 
-from embeddings.cli.inspection import describe
+from embeddings.cli.info import describe
 from embeddings.errors import FormatError
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors

@@ -13,7 +13,7 @@ from embeddings.errors import FormatError, OutputError, RegistryError, SettingEr
 from embeddings.formats import text_vectors, word2vec_binary, word2vec_text
 from embeddings.models.loading import load
 from embeddings.vectors import format_dispatch
-from embeddings.vectors.file_validation import MAX_WORD_BYTES
+from embeddings.vectors.file_format import MAX_WORD_BYTES
 from embeddings.vectors.vectors import Vectors
 
 MODULES = {"word2vec-text": word2vec_text, "word2vec-binary": word2vec_binary}

@@ -66,7 +66,7 @@ def phrases(version: int) -> em.PhraseList:
 
 
 def phrase_table(version: int) -> Any:
-    from embeddings.corpora.phrases.phrase_table import to_phrase_table
+    from embeddings.corpora.phrases.phrase_list import to_phrase_table
 
     return to_phrase_table(phrases(version))
 
@@ -78,7 +78,7 @@ def write_index(path: Path, version: int) -> None:
 
 
 def write_vocabulary(path: Path, version: int) -> None:
-    from embeddings.corpora.vocabulary_files import write_vocabulary_file
+    from embeddings.corpora.vocabulary import write_vocabulary_file
 
     write_vocabulary_file(em.Vocabulary([f"word{version}{i}" for i in range(999)], [1] * 999), path, force=True)
 
@@ -108,7 +108,7 @@ def write_corpus(path: Path, version: int) -> None:
 
 
 def write_curve(path: Path, version: int) -> None:
-    from embeddings.training.loss_curve import draw_loss_curve
+    from embeddings.training.run_log import draw_loss_curve
 
     log = path.parent.parent / f"log{version}.jsonl"  # where faults do not affect it
     if not log.exists():

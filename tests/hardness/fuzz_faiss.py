@@ -82,7 +82,7 @@ def vectors():
 
 def run_case(folder: Path, good: bytes, rng: random.Random) -> str:
     """Alter a saved index, make its checksum again, and read it in another process."""
-    from embeddings.indexes.index_files import RECORD, TENSORS, checksum
+    from embeddings.indexes.index import RECORD, TENSORS, checksum
     from embeddings.support import tensors
 
     (folder / TENSORS).unlink(missing_ok=True)
@@ -108,7 +108,7 @@ def run_case(folder: Path, good: bytes, rng: random.Random) -> str:
 def fuzz(factory: str, cases: range, seed: int, folder: Path) -> Iterator[str]:
     """The outcome of each of these cases of a factory."""
     import embeddings as em
-    from embeddings.indexes.index_files import TENSORS
+    from embeddings.indexes.index import TENSORS
     from embeddings.support import tensors
 
     em.build_index(vectors(), "faiss", factory=factory).save(folder)

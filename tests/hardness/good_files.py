@@ -63,7 +63,7 @@ def vectors() -> em.Vectors:
 
 
 def format_reader(form: str) -> Reader:
-    from embeddings.cli import inspection
+    from embeddings.cli import info
     from embeddings.models.loading import load_model_or_vectors
     from embeddings.vectors import format_dispatch
 
@@ -74,7 +74,7 @@ def format_reader(form: str) -> Reader:
         return folder / "v.npy"
 
     def read(path: Path) -> None:
-        inspection.describe(path)
+        info.describe(path)
         if name == "gensim":  # a pickle, which is read only when allowed
             return
         format_dispatch.load_format(name).describe(path)
@@ -118,7 +118,7 @@ def check_copy(classifier: em.Classifier, path: Path) -> None:
 
 def model_reader(trainer: str, **settings: Any) -> Reader:
     """A saved model, which is loaded and used in every way."""
-    from embeddings.cli import inspection
+    from embeddings.cli import info
 
     def make(folder: Path) -> Path:
         text = em.Corpus([{"text": line, "tag": f"t{i}"} for i, line in enumerate(TEXT.split("\n")[:20])],
@@ -128,7 +128,7 @@ def model_reader(trainer: str, **settings: Any) -> Reader:
         return folder / "m"
 
     def read(path: Path) -> None:
-        inspection.describe(path, full=True)
+        info.describe(path, full=True)
         model = em.load_model(path)
         uses: list[Callable[[], object]] = [
             lambda: model.vectors.most_similar(model.vectors.words[0]),
@@ -253,12 +253,12 @@ def read_encoded_corpus(path: Path) -> None:
 
 
 def dataset_readers() -> dict[str, Reader]:
-    from embeddings.eval.datasets.analogy_questions import read_questions
-    from embeddings.eval.datasets.labelled_documents import read_documents
-    from embeddings.eval.datasets.phrase_ratings import read_phrase_ratings
-    from embeddings.eval.datasets.tagged_text import read_tagged
-    from embeddings.eval.datasets.word_categories import read_word_categories
-    from embeddings.eval.datasets.word_pairs import read_word_pairs
+    from embeddings.eval.tasks.analogy_questions import read_questions
+    from embeddings.eval.tasks.document_classification import read_documents
+    from embeddings.eval.tasks.phrase_composition import read_phrase_ratings
+    from embeddings.eval.tasks.tagging import read_tagged
+    from embeddings.eval.tasks.word_categories import read_word_categories
+    from embeddings.eval.tasks.word_similarity import read_word_pairs
 
     heading = "participant type s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
     rated = heading + "".join(f"p{i} adjectivenouns red car big house {i % 7}\n" for i in range(30))
@@ -284,11 +284,10 @@ def dataset_readers() -> dict[str, Reader]:
 def list_readers() -> dict[str, Reader]:
     from embeddings.cli.export import read_words
     from embeddings.corpora.phrases.phrase import Phrase, to_phrase_table
-    from embeddings.corpora.phrases.phrase_list import read_phrases
-    from embeddings.corpora.phrases.phrase_table import load_phrase_table, phrases_from_table
-    from embeddings.corpora.vocabulary_files import read_vocabulary_file as read_vocabulary
-    from embeddings.corpora.vocabulary_files import write_vocabulary_file as write_vocabulary
-    from embeddings.support.arrow_files import write_table
+    from embeddings.corpora.phrases.phrase_list import load_phrase_table, phrases_from_table, read_phrases
+    from embeddings.corpora.vocabulary import read_vocabulary_file as read_vocabulary
+    from embeddings.corpora.vocabulary import write_vocabulary_file as write_vocabulary
+    from embeddings.support.arrow import write_table
 
     phrases = em.PhraseList([Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
 
@@ -322,9 +321,9 @@ def list_readers() -> dict[str, Reader]:
 
 
 def read_log(path: Path) -> None:
-    from embeddings.training import loss_curve
+    from embeddings.training import run_log
 
-    loss_curve.read_curves(path)
+    run_log.read_curves(path)
 
 
 def read_config(path: Path) -> None:
@@ -342,7 +341,7 @@ def read_config(path: Path) -> None:
 
 def index_reader(name: str, *, fix_checksum: bool) -> Reader:
     """A saved index; with `fix_checksum` only the checks after the checksum can refuse it."""
-    from embeddings.indexes.index_files import RECORD, TENSORS, checksum
+    from embeddings.indexes.index import RECORD, TENSORS, checksum
 
     kind, settings = INDEXES[name]
 
@@ -393,7 +392,7 @@ def checkpoint_reader(trainer: str, *, fix_checksum: bool) -> Reader:
 def replace_state_checksum(path: Path) -> None:
     """Recompute the checksum of the state, so that only the checks after it can refuse it."""
     from embeddings.support import tensors
-    from embeddings.training.state import checksum
+    from embeddings.training.run import checksum
 
     for record in path.glob("*/checkpoint.json"):
         try:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.indexes.block_products import FEW_QUERIES, is_single_threaded, products
+from embeddings.indexes.exact import FEW_QUERIES, is_single_threaded, products
 from embeddings.indexes.index import build_index
 from embeddings.support.cosine import normalize_rows
 from embeddings.vectors.vectors import Vectors
@@ -31,7 +31,7 @@ def test_many_ties_are_ranked_query_by_query(monkeypatch):
 
 @pytest.mark.parametrize("cores", [1, 4])
 def test_products_of_few_and_many_queries_agree(shifted_vectors, monkeypatch, cores):
-    monkeypatch.setattr("embeddings.indexes.block_products.available_threads", lambda: cores)
+    monkeypatch.setattr("embeddings.indexes.exact.available_threads", lambda: cores)
     units = shifted_vectors.unit_rows
     queries = units[:FEW_QUERIES]
     few, many = products(units, queries), products(units, units[: FEW_QUERIES + 1])

@@ -6,7 +6,7 @@ import pytest
 from naive_indexes import best_rows, distance, signature
 
 from embeddings.indexes.index import build_index
-from embeddings.kernels.popcount import popcount
+from embeddings.kernels.integers import popcount
 from embeddings.support.cosine import normalize
 
 
@@ -59,8 +59,8 @@ def test_without_reranking_similarities_are_cosines(clusters):
 def test_threads_change_nothing(shifted_vectors, monkeypatch):
     queries = np.random.default_rng(6).standard_normal((300, 12))
     index = build_index(shifted_vectors, "lsh")
-    monkeypatch.setattr("embeddings.indexes.parallel.available_threads", lambda: 1)
+    monkeypatch.setattr("embeddings.support.threads.available_threads", lambda: 1)
     single = index.search(queries)
-    monkeypatch.setattr("embeddings.indexes.parallel.available_threads", lambda: 3)
+    monkeypatch.setattr("embeddings.support.threads.available_threads", lambda: 3)
     for a, b in zip(single, index.search(queries), strict=True):
         assert np.array_equal(a, b)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from naive_indexes import signature, unpack_bits
 
-from embeddings.indexes.hyperplanes import Planes, mean_row, orthogonal_rows, random_planes, signatures
+from embeddings.indexes.lsh import Planes, mean_row, orthogonal_rows, random_planes, signatures
 
 
 @pytest.mark.parametrize("bits", [1, 7, 64, 65, 200])
@@ -19,7 +19,7 @@ def test_signatures_are_sides_of_planes(shifted_vectors, bits):
 
 
 def test_signatures_of_several_blocks(monkeypatch):
-    monkeypatch.setattr("embeddings.indexes.hyperplanes.MAX_BLOCK", 300)
+    monkeypatch.setattr("embeddings.indexes.lsh.MAX_BLOCK", 300)
     rows = np.random.default_rng(1).standard_normal((205, 3)).astype(np.float32)
     words = signatures(rows, Planes(np.eye(3, dtype=np.float32), np.zeros(3, np.float32)))
     assert words[0].tolist() == ((rows > 0) @ [1, 2, 4]).tolist()

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings.indexes.shortlist import shortlist
+from embeddings.indexes.exact import shortlist
 
 
 @settings(max_examples=60, deadline=None)

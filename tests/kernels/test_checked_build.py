@@ -7,7 +7,7 @@ import pytest
 KERNELS = """
 import json
 import numpy as np
-from embeddings.kernels.jit import entry_point, inline
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.row_operations import address, scatter_add, score, sum_rows
 from embeddings.kernels.step_buffers import aligned_zeros, with_frozen_rows, new_step_buffers
 
@@ -70,7 +70,7 @@ print(json.dumps({"results": results}))
 """
 ACCEPTED = {"an index", "rows", "the row for updates of frozen rows", "scores"}
 FOLDER = """
-from embeddings.kernels.jit import cache_dir
+from embeddings.compilation.jit import cache_dir
 from embeddings.kernels.block import fill_block
 print(cache_dir(fill_block))
 """

@@ -6,10 +6,10 @@ import logging
 import numpy as np
 import pytest
 
-from embeddings.kernels import jit
-from embeddings.kernels.compile_monitor import CompilationNeeded, CompileMonitor, kernel_owner, monitor
-from embeddings.kernels.compile_time import compile_time
-from embeddings.kernels.jit import entry_point
+from embeddings.compilation import jit
+from embeddings.compilation.compile_monitor import CompilationNeeded, CompileMonitor, kernel_owner, monitor
+from embeddings.compilation.compile_time import compile_time
+from embeddings.compilation.jit import entry_point
 from embeddings.support import logs
 
 

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from embeddings.kernels import compile_process
-from embeddings.kernels.compile_process import can_compile_beside, compiling
-from embeddings.kernels.compile_time import compile_time
+from embeddings.compilation import compile_process
+from embeddings.compilation.compile_process import can_compile_beside, compiling
+from embeddings.compilation.compile_time import compile_time
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks safely enough")
 
@@ -96,7 +96,7 @@ def test_it_ends_with_the_first_process(python, tmp_path):
     code = """
 import os, time
 from pathlib import Path
-from embeddings.kernels.compile_process import CompileProcess
+from embeddings.compilation.compile_process import CompileProcess
 process = CompileProcess(lambda process: (process.end_stage(), time.sleep(600)))
 process.wait_for_stage()
 print(process.pid, flush=True)

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
+from embeddings.classifier.features import MAX_PROBES, index_entries, index_features, new_bucket_slots, new_slots
 from embeddings.errors import FormatError
-from embeddings.kernels.feature_slots import MAX_PROBES, new_bucket_slots, new_slots
 from embeddings.kernels.word_bytes import MULTIPLIER
-from embeddings.models.feature_index import index_entries, index_features
 
 
 def entries(words):

@@ -15,9 +15,8 @@ import pytest
 from numba import njit
 from numba.core.caching import NullCache
 
-from embeddings.kernels import jit
-from embeddings.kernels.block import fill_block
-from embeddings.kernels.jit import (
+from embeddings.compilation import jit
+from embeddings.compilation.jit import (
     MAX_GENERATIONS,
     MAX_UNUSED_DAYS,
     cached_versions,
@@ -25,16 +24,17 @@ from embeddings.kernels.jit import (
     make_portable,
     remove_old_generations,
 )
+from embeddings.kernels.block import fill_block
 
 PART = """
-from embeddings.kernels.jit import inline
+from embeddings.compilation.jit import inline
 
 @inline
 def part(x):
     return x + 1
 """
 ENTRY = """
-from embeddings.kernels.jit import allocating_entry_point, entry_point
+from embeddings.compilation.jit import allocating_entry_point, entry_point
 from room.part import part
 
 @allocating_entry_point
@@ -289,7 +289,7 @@ def test_a_kernel_runs_although_it_cannot_be_saved(monkeypatch):
 def test_our_kernels_ignore_save_errors():
     if isinstance(fill_block._cache, NullCache):
         pytest.skip("no cache folder can be written here")
-    assert fill_block._cache.save_overload.__module__ == "embeddings.kernels.jit"
+    assert fill_block._cache.save_overload.__module__ == "embeddings.compilation.jit"
 
 
 def test_compiled_code_can_be_carried_to_another_folder(compiled_room, run):
@@ -309,7 +309,7 @@ def test_compiled_code_of_another_processor_is_not_used(compiled_room, run, pyth
 
 OPERAND = """
 from typing import NamedTuple
-from embeddings.kernels.jit import implements, inline
+from embeddings.compilation.jit import implements, inline
 from room.step import step
 
 class Operand(NamedTuple):
@@ -321,7 +321,7 @@ def add(operand, x):
     return operand.number + x
 """
 STEP = """
-from embeddings.kernels.jit import dispatched, entry_point
+from embeddings.compilation.jit import dispatched, entry_point
 
 @dispatched
 def step(operand, x):
@@ -377,19 +377,19 @@ def test_an_operand_without_an_implementation_is_an_error(operand_room, run, pyt
 
 
 PRIVATE_ATTRIBUTES = {
-    "the cache of a dispatcher (kernels/jit.py)": (
+    "the cache of a dispatcher (compilation/jit.py)": (
         lambda: fill_block._cache,
         ("_impl", "_cache_file", "_cache_path", "_index_key", "save_overload", "load_overload"),
     ),
-    "the index of a cache (kernels/jit.py: make_portable, cached_versions)": (
+    "the index of a cache (compilation/jit.py: make_portable, cached_versions)": (
         lambda: fill_block._cache._cache_file,
         ("_source_stamp", "_index_path", "_index_name", "_cache_path", "_load_index"),
     ),
-    "the locator of a cache (kernels/jit.py: make_portable)": (
+    "the locator of a cache (compilation/jit.py: make_portable)": (
         lambda: fill_block._cache._impl.locator,
         ("_cache_path",),
     ),
-    "the code generator (kernels/jit.py: cached_versions)": (
+    "the code generator (compilation/jit.py: cached_versions)": (
         lambda: fill_block.targetctx.codegen(),
         ("magic_tuple",),
     ),
@@ -407,7 +407,7 @@ def test_the_installed_numba_has_the_private_attributes(owner, name):
 def test_overload_takes_the_private_arguments():
     arguments = inspect.signature(numba.extending.overload).parameters
     for name in ("jit_options", "strict"):
-        assert name in arguments, f"numba {numba.__version__}: overload has no {name} (kernels/jit.py: dispatched)"
+        assert name in arguments, f"numba {numba.__version__}: overload has no {name} (compilation/jit.py: dispatched)"
 
 
 @pytest.mark.parametrize("missing", ["_cache_file", "_impl"])

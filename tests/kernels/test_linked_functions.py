@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from embeddings.kernels import jit, linked_functions
-from embeddings.kernels.jit import entry_point, inline
+from embeddings.compilation import jit
+from embeddings.compilation.jit import entry_point, inline
 
 CLASSES = {
     "JITCodeLibrary": numba.core.codegen.JITCodeLibrary,
@@ -38,26 +38,22 @@ def total(values):
     return result
 
 
-linked = pytest.mark.skipif(
-    numba.version_info.short < linked_functions.OLDEST_NUMBA, reason="this numba compiles helpers plainly"
-)
+linked = pytest.mark.skipif(numba.version_info.short < jit.OLDEST_NUMBA, reason="this numba compiles helpers plainly")
 
 
-@pytest.mark.parametrize(("base", "name"), [(b, n) for b, names in linked_functions.PRIVATE_API.items() for n in names])
+@pytest.mark.parametrize(("base", "name"), [(b, n) for b, names in jit.PRIVATE_API.items() for n in names])
 def test_the_installed_numba_has_the_private_api(base, name):
-    assert hasattr(CLASSES[base], name), (
-        f"numba {numba.__version__} has no {base}.{name}: see kernels/linked_functions.py"
-    )
+    assert hasattr(CLASSES[base], name), f"numba {numba.__version__} has no {base}.{name}: see compilation/jit.py"
 
 
 @linked
 def test_it_is_in_use():
-    assert linked_functions.IS_AVAILABLE
+    assert jit.IS_AVAILABLE
     compiled = entry_point(total)
     assert compiled(np.arange(4, dtype=np.float32)) == 8
     (overload,) = add_half.overloads.values()
-    assert isinstance(overload.library, linked_functions.HelperLibrary)
-    assert isinstance(next(iter(compiled.overloads.values())).library, linked_functions.EntryPointLibrary)
+    assert isinstance(overload.library, jit.HelperLibrary)
+    assert isinstance(next(iter(compiled.overloads.values())).library, jit.EntryPointLibrary)
 
 
 @linked
@@ -92,15 +88,15 @@ def test_python_can_call_a_helper():
 
 
 def test_without_the_private_api_kernels_are_compiled_plainly(monkeypatch):
-    monkeypatch.setattr(linked_functions, "IS_AVAILABLE", False)
-    plain = linked_functions.helper(lambda x: x + 1, nogil=True)
+    monkeypatch.setattr(jit, "IS_AVAILABLE", False)
+    plain = jit.helper(lambda x: x + 1, nogil=True)
     assert type(plain) is type(njit(lambda x: x))
 
 
 def test_a_numba_without_a_class_is_noticed(monkeypatch):
     monkeypatch.delattr(numba.core.codegen, "JITCodeLibrary")
-    module = importlib.util.module_from_spec(linked_functions.__spec__)
-    linked_functions.__spec__.loader.exec_module(module)
+    module = importlib.util.module_from_spec(jit.__spec__)
+    jit.__spec__.loader.exec_module(module)
     assert not module.IS_AVAILABLE
     assert module.ENTRY_POINT_OPTIONS == {}
     assert module.helper(lambda x: x + 1)(1) == 2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.kernels.checked_build import register_rows
+from embeddings.compilation.checked_build import register_rows
 from embeddings.kernels.merge_rows import (
     RULES,
     SentRows,

@@ -17,8 +17,7 @@ from kernel_helpers import (
     update_rows,
 )
 
-from embeddings.kernels.matrix_products import SCORE_TILE, SINGLE_TILE, UPDATE_TILE
-from embeddings.kernels.row_operations import PADDING, padded, row_stride
+from embeddings.kernels.row_operations import PADDING, SCORE_TILE, SINGLE_TILE, UPDATE_TILE, padded, row_stride
 
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 INPUTS, OUTPUTS = range(13), range(1, 41)

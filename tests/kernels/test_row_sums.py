@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.kernels.jit import entry_point
+from embeddings.compilation.jit import entry_point
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.kernels.row_sums import add_rows
 

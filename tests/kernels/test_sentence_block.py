@@ -77,7 +77,9 @@ def test_a_share_may_begin_and_end_within_a_line():
 
 
 def test_every_word_of_the_vocabulary_is_a_target_without_subsampling():
-    for words, targets, _ in read_all(source([9, 4], keep=1), 50, 2):
+    sentences = read_all(source([9, 4], keep=1), 50, 2)
+    assert len(sentences) == 3
+    for words, targets, _ in sentences:
         assert targets == [word < VOCABULARY for word in words]
 
 

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import pytest
 
-from embeddings.kernels.source_digest import reachable_sources
+from embeddings.compilation.jit import reachable_sources
 
 FILES = {
     "kernels_a/__init__.py": "",
     "kernels_a/entry.py": """
 import constants_b
 from constants_b import FACTOR
-from embeddings.kernels.jit import entry_point
+from embeddings.compilation.jit import entry_point
 from helpers_b.parts import part
 from kernels_a import unused
 
@@ -26,7 +26,7 @@ def entry(x):
     "kernels_a/unused.py": "VALUE = 1\n",
     "helpers_b/__init__.py": "",
     "helpers_b/parts.py": """
-from embeddings.kernels.jit import inline
+from embeddings.compilation.jit import inline
 from helpers_b.deep import deep
 
 @inline
@@ -45,7 +45,7 @@ def deep(x):
 }
 RUN = """
 from kernels_a.entry import entry
-from embeddings.kernels.source_digest import kernel_digest
+from embeddings.compilation.jit import kernel_digest
 print(kernel_digest(entry.py_func), entry(1))
 """
 

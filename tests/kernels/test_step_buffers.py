@@ -15,8 +15,8 @@ from kernel_helpers import (
 )
 from test_row_operations import DTYPES, SHAPES
 
-from embeddings.kernels.logistic_step import STEP_TILE
-from embeddings.kernels.matrix_products import UPDATE_TILE
+from embeddings.kernels.logistic import STEP_TILE
+from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import new_step_buffers
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embeddings.kernels.vector_emitter import fold_order, folds
+from embeddings.compilation.vector_emitter import fold_order, folds
 
 CPUS = {
     "sse2": {"NUMBA_CPU_NAME": "nocona", "NUMBA_CPU_FEATURES": "+sse2"},

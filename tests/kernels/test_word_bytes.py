@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
+from embeddings.classifier.features import new_slots
+from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels import word_bytes
-from embeddings.kernels.feature_slots import new_slots
-from embeddings.kernels.jit import allocating_entry_point
 
 SPACE = b" \n\r\t\v\f\0"
 RNG = np.random.default_rng(0)

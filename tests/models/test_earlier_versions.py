@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import embeddings as em
 from embeddings import registry
 from embeddings.cli import main
-from embeddings.models.earlier_versions import translate_model_json
+from embeddings.models.model_files import translate_model_json
 
 FILES = Path(__file__).parents[1] / "data" / "v0.1"
 MODELS = sorted(path.name for path in FILES.iterdir() if (path / "model.json").exists())

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.models.initializers import INITIALIZERS
-from embeddings.models.parameters import BLOCK_ROWS, zero_rows
-from embeddings.models.table import word_vectors
+from embeddings.models.table import BLOCK_ROWS, INITIALIZERS, word_vectors, zero_rows
 from embeddings.testing.trainer_contract import synonym_corpus
 
 ROWS, DIM = BLOCK_ROWS + 1000, 20

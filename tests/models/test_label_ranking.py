@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_in_tree
+from embeddings.classifier.label_prediction import build_tree, multiply_along_tree, rank_in_tree
 
 LABELS, DIM, TEXTS = 203, 7, 20
 

@@ -13,7 +13,7 @@ from embeddings.errors import FormatError, RegistryError, SettingError
 from embeddings.eval import Suite, compare_scores
 from embeddings.models.capabilities import Capabilities
 from embeddings.models.model import Model
-from embeddings.models.subword_vectors import SubwordVectors, composer
+from embeddings.models.subwords import SubwordVectors, composer
 from embeddings.testing.trainer_contract import check_composing
 from embeddings.vectors.vectors import Vectors
 
@@ -27,7 +27,7 @@ def trainer(tmp_path, monkeypatch):
     (info / "entry_points.txt").write_text("[embeddings.trainers]\ncomposing = composing_trainer:Composing\n")
     source = (
         "from embeddings.models.capabilities import Capabilities\n"
-        "from embeddings.models.subword_vectors import composer\n"
+        "from embeddings.models.subwords import composer\n"
         "class Composing(Capabilities): composer = staticmethod(composer)\n"
     )
     (tmp_path / "site" / "composing_trainer.py").write_text(source)
@@ -39,7 +39,7 @@ def trainer(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("min_n", "max_n"), [(3, 6), (1, 2), (2, 2)])
 def test_known_and_unseen_words_equal_the_naive_implementation(min_n, max_n):
     fasttext = fasttext_model(min_n=min_n, max_n=max_n)
-    for word in WORDS + UNSEEN:
+    for word in [*WORDS, *UNSEEN, ""]:
         expected = naive_vector(fasttext, word)
         if expected.any():
             np.testing.assert_allclose(fasttext.vectors[word], expected, **TOLERANCE)
@@ -65,7 +65,7 @@ def test_vocabulary_words_include_their_own_row():
 
 
 def test_vocabulary_larger_than_a_block(monkeypatch):
-    monkeypatch.setattr("embeddings.models.subword_vectors.MAX_BLOCK_NGRAMS", 40)
+    monkeypatch.setattr("embeddings.models.subwords.MAX_BLOCK_NGRAMS", 40)
     assert np.array_equal(fasttext_model().vectors.matrix, np.array([fasttext_model().vectors[word] for word in WORDS]))
     for word in WORDS:
         np.testing.assert_allclose(fasttext_model().vectors[word], naive_vector(fasttext_model(), word), **TOLERANCE)

@@ -8,7 +8,7 @@ from optional_libraries import needs_gensim
 from subword_models import naive_hash, naive_ngrams
 
 from embeddings.errors import SettingError
-from embeddings.kernels.subword_ngrams import hash_words
+from embeddings.kernels.subword_rows import hash_words
 from embeddings.models.subwords import (
     FASTTEXT_BUCKETS,
     concatenate_bytes,

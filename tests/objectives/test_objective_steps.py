@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from kernel_helpers import BLOCK_TOLERANCE, POSITIONS, SMALL_DIM, position_and_block
 
+from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.hidden_layer import new_slot_buffers
-from embeddings.kernels.jit import allocating_entry_point
 from embeddings.kernels.row_operations import address, padded
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligned_zeros, new_step_buffers
 from embeddings.objectives.choice import new_objective

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.plugins.tensor_indexing.blending import SHARES, additive_scale, best_share, blend
-from embeddings.plugins.tensor_indexing.functions import TensorIndexing
-from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
+from embeddings.plugins.tensor_indexing.fitting import SHARES, additive_scale, best_share, blend
+from embeddings.plugins.tensor_indexing.functions import PhraseVectors, TensorIndexing
 
 
 def random_parameters(seed, rank=2, dim=4):
@@ -49,9 +48,10 @@ def errors_and_rank(parameters, part, share, scale, phrases):
     return ((composed - part.z) ** 2).sum(axis=1), np.mean(1 / np.array(ranks))
 
 
+@pytest.mark.parametrize("is_allowed", [True, False])
 @pytest.mark.parametrize("seed", range(6))
-def test_best_share_has_the_best_rank_among_allowed_errors(seed):
-    """The targets are mostly additive, and the blend errs differently than full additive."""
+def test_best_share_has_the_best_rank_among_allowed_errors(seed, is_allowed):
+    """The targets are mostly additive; shares are allowed if full additive composition errs clearly more."""
     rng = np.random.default_rng(seed)
     train, dev = (
         p._replace(z=p.x + p.y + rng.normal(scale=1.0, size=p.x.shape)) for p in (part(seed), part(seed + 50))
@@ -60,7 +60,7 @@ def test_best_share_has_the_best_rank_among_allowed_errors(seed):
     parameters["left"][0] = parameters["right"][0] = linear["left"][0] = linear["right"][0] = np.eye(4)
     parameters["left"][1:] *= 0.3
     linear["identity"] = np.zeros(2)
-    linear["left"] = linear["left"] + rng.normal(scale=0.3, size=(4, 4))
+    linear["left"] = linear["left"] + rng.normal(scale=3 if is_allowed else 0.3, size=(4, 4))
     parameters["identity"] = parameters["identity"] * 0.1
     scale = additive_scale(train)
     phrases = np.concatenate([dev.z, train.z])
@@ -71,6 +71,7 @@ def test_best_share_has_the_best_rank_among_allowed_errors(seed):
         losses = errors - linear_errors
         if losses.mean() < -losses.std() / np.sqrt(len(losses)):
             allowed[share] = rank
+    assert bool(allowed) == is_allowed
     if not allowed:
         allowed = {share: -errors.sum() for share, (errors, _) in by_share.items()}
     assert best_share(parameters, linear, scale, dev, train) == max(allowed, key=allowed.get)

@@ -11,11 +11,18 @@ from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligned_zeros, new_step_buffers
 from embeddings.objectives.huffman import huffman_tree
-from embeddings.plugins.classifier.label_objectives import new_label_objective
-from embeddings.plugins.classifier.learn_texts import TILE, Operands, learn_texts
-from embeddings.plugins.classifier.text_stream import FILLED, LabelSource, TextStream, systematic_sample
+from embeddings.plugins.classifier.learn_texts import (
+    FILLED,
+    TILE,
+    LabelSource,
+    Operands,
+    TextStream,
+    learn_texts,
+    new_label_objective,
+    systematic_sample,
+)
 from embeddings.plugins.classifier.training_features import read_only
-from embeddings.training.shuffle import Chunk
+from embeddings.training.stream import Chunk
 from embeddings.training.training_data import prepare
 
 DIM, LABELS, ROWS, RATE = 5, 6, 40, 0.3

@@ -8,7 +8,7 @@ from commands import expect, refused
 
 import embeddings as em
 from embeddings.errors import CorpusError, SettingError
-from embeddings.plugins.sembei.continued_ngrams import token_sequences
+from embeddings.plugins.sembei.ngram_vocabulary import token_sequences
 
 OLD, NEW = ["abcab", "abd", "abé"] * 3, ["abxab", "xyab", "zz"] * 2
 SMALL = {"dim": 6, "epochs": 2, "subsample": 0, "min_count": 2, "max_n": 3, "threads": 1}

@@ -17,7 +17,7 @@ from kernel_helpers import (
     small_table,
 )
 
-from embeddings.kernels.matrix_products import UPDATE_TILE
+from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligned_zeros
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples

@@ -8,8 +8,8 @@ import pytest
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import CorpusError, OutputError
-from embeddings.plugins.glove import cooccurrences, shuffled_cells
-from embeddings.plugins.glove.shuffled_cells import count_and_shuffle
+from embeddings.plugins.glove import cooccurrences
+from embeddings.plugins.glove.cooccurrences import count_and_shuffle
 
 VOCABULARY = 30  # of 40 words
 
@@ -101,7 +101,7 @@ def test_counts_are_in_a_random_order_that_the_seed_determines(encoded):
 
 @pytest.mark.parametrize("chunk", [1 << 20, 10])
 def test_the_order_of_every_file_is_random(encoded, chunk, monkeypatch):
-    monkeypatch.setattr(shuffled_cells, "CHUNK", chunk)
+    monkeypatch.setattr(cooccurrences, "CHUNK", chunk)
     cells = count(encoded, memory=2000)  # about 20 files
     rows = cells.array["row"]
     halves = np.array_split(rows, 2)
@@ -124,7 +124,7 @@ def test_an_interrupt_removes_temporary_files(encoded, tmp_path, monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(shuffled_cells, "shuffle_cells", interrupt)
+    monkeypatch.setattr(cooccurrences, "shuffle_cells", interrupt)
     with pytest.raises(KeyboardInterrupt):
         count(encoded)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -134,7 +134,7 @@ def test_a_full_disk_is_one_line(encoded, monkeypatch):
     def fail(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shuffled_cells, "shuffle_cells", fail)
+    monkeypatch.setattr(cooccurrences, "shuffle_cells", fail)
     with pytest.raises(OutputError, match=r"co-occurrence counts cannot be written to .*No space left"):
         count(encoded)
 

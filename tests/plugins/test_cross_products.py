@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from embeddings.plugins.tensor_indexing import cross_products
-from embeddings.plugins.tensor_indexing.functions import FullTensor, TensorIndexing
-from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
+from embeddings.plugins.tensor_indexing import fitting
+from embeddings.plugins.tensor_indexing.functions import FullTensor, PhraseVectors, TensorIndexing
 
 
 def part(seed, n=60, dim=4):
@@ -30,12 +29,12 @@ def test_equals_ridge_regression_with_the_best_penalty_on_dev(scales):
     train, dev = (
         PhraseVectors(*(scale * rows for scale, rows in zip(scales, part(seed), strict=True))) for seed in (0, 1)
     )
-    products, penalty = cross_products.solve_products(train, dev, np.random.default_rng(0))
-    tensors = [sklearn_solution(train, tried) for tried in cross_products.PENALTIES]
+    products, penalty = fitting.solve_products(train, dev, np.random.default_rng(0))
+    tensors = [sklearn_solution(train, tried) for tried in fitting.PENALTIES]
     errors = [np.square(pairs(dev.x, dev.y) @ tensor.T - dev.z).sum() for tensor in tensors]
     rises = [place for place in range(1, len(errors)) if errors[place] >= errors[place - 1]]
     best = rises[0] - 1 if rises else len(errors) - 1
-    assert penalty == cross_products.PENALTIES[best]
+    assert penalty == fitting.PENALTIES[best]
     np.testing.assert_allclose(products.tensor(), tensors[best], rtol=2e-3, atol=2e-4 * abs(tensors[best]).max())
 
 
@@ -45,26 +44,24 @@ def test_recovers_a_known_tensor():
     train, dev = (
         PhraseVectors(p.x, p.y, (pairs(p.x, p.y) @ tensor.T).astype(np.float32)) for p in (part(4, 400), part(5))
     )
-    products, penalty = cross_products.solve_products(train, dev, rng)
-    assert penalty == cross_products.PENALTIES[-1]
+    products, penalty = fitting.solve_products(train, dev, rng)
+    assert penalty == fitting.PENALTIES[-1]
     np.testing.assert_allclose(products.tensor(), tensor, atol=0.05)
 
 
 def test_many_phrases_are_sampled(monkeypatch):
     train, dev = part(0, 50), part(1)
     some = np.random.default_rng(7).permutation(50)[:20]
-    expected, _ = cross_products.solve_products(
-        PhraseVectors(*(rows[some] for rows in train)), dev, np.random.default_rng(0)
-    )
-    monkeypatch.setattr(cross_products, "MAX_PHRASES", 20)
-    products, _ = cross_products.solve_products(train, dev, np.random.default_rng(7))
+    expected, _ = fitting.solve_products(PhraseVectors(*(rows[some] for rows in train)), dev, np.random.default_rng(0))
+    monkeypatch.setattr(fitting, "MAX_PHRASES", 20)
+    products, _ = fitting.solve_products(train, dev, np.random.default_rng(7))
     np.testing.assert_array_equal(products.weights, expected.weights)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 4])
 def test_low_rank_is_the_nearest_tensor(rank):
-    products, _ = cross_products.solve_products(part(0), part(1), np.random.default_rng(0))
-    left, right = cross_products.low_rank(products, rank)
+    products, _ = fitting.solve_products(part(0), part(1), np.random.default_rng(0))
+    left, right = fitting.low_rank(products, rank)
     assert left.shape == right.shape == (rank, 4, 4)
     for i in range(4):
         approximation, exact = left[:, i].T @ right[:, i], products.tensor()[i].reshape(4, 4)
@@ -76,10 +73,10 @@ def test_low_rank_is_the_nearest_tensor(rank):
 
 
 def test_full_rank_equals_the_full_tensor():
-    products, _ = cross_products.solve_products(part(0), part(1), np.random.default_rng(0))
+    products, _ = fitting.solve_products(part(0), part(1), np.random.default_rng(0))
     x, y, _ = part(2)
     none = np.zeros((1, 4, 4))
-    left, right = (np.vstack([none, half]) for half in cross_products.low_rank(products, 4))
+    left, right = (np.vstack([none, half]) for half in fitting.low_rank(products, 4))
     indexed = TensorIndexing().predict({"left": left, "right": right, "identity": np.zeros(2)}, x, y)
     full = FullTensor().predict({"left": none, "right": none, "tensor": products.tensor()}, x, y)
     np.testing.assert_allclose(indexed, full, atol=1e-6)
@@ -87,8 +84,8 @@ def test_full_rank_equals_the_full_tensor():
 
 def test_zero_rows_give_zeros():
     nothing = PhraseVectors(*np.zeros((3, 5, 4), np.float32))
-    products, _ = cross_products.solve_products(nothing, nothing, np.random.default_rng(0))
+    products, _ = fitting.solve_products(nothing, nothing, np.random.default_rng(0))
     assert not products.tensor().any()
     words = part(0)._replace(x=np.zeros((60, 4), np.float32))
-    products, _ = cross_products.solve_products(words, words, np.random.default_rng(0))
+    products, _ = fitting.solve_products(words, words, np.random.default_rng(0))
     assert np.isfinite(products.tensor()).all()

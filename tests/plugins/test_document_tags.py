@@ -21,15 +21,15 @@ import embeddings as em
 from embeddings.corpora.documents import corpus_documents
 from embeddings.errors import CorpusError, SettingError
 from embeddings.kernels.block import FIRST, LAST
-from embeddings.kernels.matrix_products import UPDATE_TILE
+from embeddings.kernels.hidden_layer import TagRows
 from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS
-from embeddings.kernels.tag_rows import TagRows
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
-from embeddings.plugins.document_windows import CONCAT, MEAN, SUM
+from embeddings.plugins.paragraph_dm import CONCAT, MEAN, SUM
 from embeddings.training.training_data import prepare
 
 TAGS = [[0, 4], [1], [2, 4, 5], [3, 5]]  # of document 0, 1, ...; two tags belong to two documents

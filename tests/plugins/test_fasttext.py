@@ -23,12 +23,12 @@ from optional_libraries import needs_gensim
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.block import POSITION, fill_block, rewind
-from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.random_numbers import thread_keys
+from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS, new_step_buffers
 from embeddings.kernels.subword_rows import SubwordTables, new_subword_cache
-from embeddings.models.parameters import random_rows
 from embeddings.models.subwords import subwords
+from embeddings.models.table import random_rows
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import fasttext
 from embeddings.testing import check_trainer

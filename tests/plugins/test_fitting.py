@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, SettingError
-from embeddings.plugins.tensor_indexing import gradient_descent, linear_solvers
+from embeddings.plugins.tensor_indexing import functions, gradient_descent
 from embeddings.plugins.tensor_indexing.fitting import check_enough, fit
-from embeddings.plugins.tensor_indexing.functions import TensorIndexing
-from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
+from embeddings.plugins.tensor_indexing.functions import PhraseVectors, TensorIndexing
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TEST, TRAIN, split, to_examples
 
 
@@ -26,7 +25,7 @@ def part(seed, n=60, dim=4):
 def test_weights_equal_least_squares():
     train = part(0)
     expected = np.linalg.lstsq(np.stack([train.x.ravel(), train.y.ravel()], 1), train.z.ravel(), rcond=None)[0]
-    np.testing.assert_allclose(linear_solvers.solve_weights(train), expected)
+    np.testing.assert_allclose(functions.solve_weights(train), expected)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 300.0])
@@ -34,12 +33,12 @@ def test_matrices_equal_ridge_regression(scale):
     from sklearn.linear_model import Ridge
 
     train, dev = (PhraseVectors(*(scale * rows for rows in part(seed))) for seed in (0, 1))
-    found, penalty = linear_solvers.solve_matrices(train, dev)
-    a, b = linear_solvers.solve_weights(train)
+    found, penalty = functions.solve_matrices(train, dev)
+    a, b = functions.solve_weights(train)
     known = np.hstack(train[:2])
     size = np.mean(known**2)
     errors = {}
-    for tried in linear_solvers.PENALTIES:
+    for tried in functions.PENALTIES:
         ridge = Ridge(alpha=tried * size * len(known), fit_intercept=False).fit(
             known, train.z - a * train.x - b * train.y
         )
@@ -52,9 +51,9 @@ def test_matrices_equal_ridge_regression(scale):
 
 def test_equal_words_can_be_fitted():
     ones = PhraseVectors(*np.ones((3, 20, 4)))
-    found, _ = linear_solvers.solve_matrices(ones, ones)
+    found, _ = functions.solve_matrices(ones, ones)
     assert np.isfinite(found["left"]).all()
-    np.testing.assert_allclose(linear_solvers.solve_weights(PhraseVectors(*np.zeros((3, 5, 2)))), 0)
+    np.testing.assert_allclose(functions.solve_weights(PhraseVectors(*np.zeros((3, 5, 2)))), 0)
 
 
 class Deteriorating:

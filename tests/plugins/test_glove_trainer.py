@@ -10,10 +10,9 @@ import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS, aligned_zeros, new_step_buffers
-from embeddings.plugins.glove import cell_stream, cooccurrences
-from embeddings.plugins.glove.cell_stream import FILLED, CellStream, new_cell_block
-from embeddings.plugins.glove.glove import MAX_GRADIENT, Operands, Side, learn_block
-from embeddings.plugins.glove.shuffled_cells import CELL
+from embeddings.plugins.glove import cooccurrences, glove
+from embeddings.plugins.glove.cooccurrences import CELL
+from embeddings.plugins.glove.glove import FILLED, MAX_GRADIENT, CellStream, Operands, Side, learn_block, new_cell_block
 from embeddings.testing import check_trainer
 from embeddings.training.corpus_share import CorpusShare, WholeCorpusNeeded
 
@@ -136,7 +135,7 @@ def test_weights_and_logarithms_of_counts():
 
 @pytest.mark.parametrize("order", [None, 3])
 def test_a_share_reads_each_cell_once(order, monkeypatch):
-    monkeypatch.setattr(cell_stream, "CHUNK_CELLS", 7)
+    monkeypatch.setattr(glove, "CHUNK_CELLS", 7)
     cells = random_cells()
     cells["row"] = np.arange(CELLS)
     stream, block, rows = CellStream(SimpleNamespace(array=cells), 10.0, 0.75), new_cell_block(4), []
@@ -161,8 +160,8 @@ def test_contract(settings):
 
 @pytest.mark.parametrize("settings", [{}, {"shuffle": True, "vectors": "words"}], ids=str)
 def test_repeatedly_interrupted_run_ends_with_the_same_bytes(settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(cell_stream, "BLOCK_CELLS", 100)
-    monkeypatch.setattr(cell_stream, "CHUNK_CELLS", 300)
+    monkeypatch.setattr(glove, "BLOCK_CELLS", 100)
+    monkeypatch.setattr(glove, "CHUNK_CELLS", 300)
     settings, text = {**SMALL, **settings, "threads": 1}, corpus("glove")
     whole = em.train("glove", text, **settings)
     checkpoints = em.Checkpoints(tmp_path / "c")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from kernel_helpers import BLOCK_TOLERANCE, line_bounds, rows
 from test_ngram_trie import trie_of
 
+from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rewind
-from embeddings.kernels.jit import allocating_entry_point
-from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligned_zeros
 from embeddings.plugins.sembei import sembei
 from embeddings.plugins.sembei.lattice import (

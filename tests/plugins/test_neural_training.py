@@ -14,8 +14,8 @@ from neural_models import naive_context, naive_lstm, naive_spelling
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.block import LAST
-from embeddings.plugins.neural.context_encoder import ContextEncoder
 from embeddings.plugins.neural.neural_trainer import unpadded
+from embeddings.plugins.neural.trained_networks import ContextEncoder
 from embeddings.training.training_data import prepare
 
 torch = pytest.importorskip("torch", reason="requires PyTorch: pip install 'embeddings-toolkit[neural]'")
@@ -125,7 +125,7 @@ def test_losses_equal_naive_ones(objective):
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_adam_is_that_of_pytorch(is_sparse):
-    from embeddings.plugins.neural.torch_adam import AdamParameter
+    from embeddings.plugins.neural.torch_network import AdamParameter
 
     rng = np.random.default_rng(0)
     start = torch.from_numpy(rng.normal(size=(6, 3))).float()

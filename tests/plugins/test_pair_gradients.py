@@ -6,21 +6,23 @@ import naive_pairs
 import numpy as np
 import pytest
 
-from embeddings.kernels.jit import entry_point
+from embeddings.compilation.jit import entry_point
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, step_rates, step_row
 from embeddings.kernels.step_buffers import LOSS, aligned_zeros, new_step_buffers
-from embeddings.plugins.text_pairs.contrastive import new_contrastive
-from embeddings.plugins.text_pairs.cosent import new_cosent
-from embeddings.plugins.text_pairs.cosine_regression import new_cosine_regression
-from embeddings.plugins.text_pairs.in_batch_negatives import new_in_batch_negatives
-from embeddings.plugins.text_pairs.learn_pairs import Operands, learn_pairs
-from embeddings.plugins.text_pairs.pair_objective import BatchShape, learn_units
+from embeddings.plugins.text_pairs.learn_pairs import Operands, learn_pairs, new_subword_batch
+from embeddings.plugins.text_pairs.pair_objectives import (
+    BatchShape,
+    learn_units,
+    new_contrastive,
+    new_cosent,
+    new_cosine_regression,
+    new_in_batch_negatives,
+    new_triplet_margin,
+)
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.pair_training import new_text_batch
 from embeddings.plugins.text_pairs.rating_distribution import new_rating_distribution
-from embeddings.plugins.text_pairs.subword_batch import new_subword_batch
 from embeddings.plugins.text_pairs.text_batch import PairTexts
-from embeddings.plugins.text_pairs.triplet_margin import new_triplet_margin
 from embeddings.testing.gradient_rows import GradientRows
 
 WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9

@@ -17,15 +17,15 @@ from kernel_helpers import (
 
 from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
 from embeddings.kernels.line_operations import mark_documents_with_words
-from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, new_step_buffers
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
-from embeddings.plugins.document_windows import CONCAT, MEAN, SUM
-from embeddings.plugins.sampled_words import fill_sampled_block
+from embeddings.plugins.paragraph_dbow import fill_sampled_block
+from embeddings.plugins.paragraph_dm import CONCAT, MEAN, SUM
 
 WORDS, DOCUMENTS = 20, 4
 LENGTHS = (40, 1, 0, 2, 100, 157)

@@ -8,10 +8,10 @@ from naive import Stream, blocks, score, sigmoid, single_context_windows, update
 import embeddings as em
 from embeddings.cluster.cluster_training import check_options
 from embeddings.errors import SettingError
-from embeddings.eval.measures.perplexity import HeldOutText, score_perplexity
+from embeddings.eval.tasks.perplexity import HeldOutText, score_perplexity
 from embeddings.kernels.block import BLOCK_SIZE
-from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.random_numbers import thread_keys
+from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.training.training_data import prepare
 
 WORDS, SEED, NEGATIVES = [f"w{i}" for i in range(0, 50, 2)], 3, 5

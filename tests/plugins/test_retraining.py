@@ -7,8 +7,8 @@ import pytest
 from supervised_models import LOSSES, supervised_model
 
 import embeddings as em
+from embeddings.classifier.quantisation import prune
 from embeddings.errors import SettingError
-from embeddings.models.compression import prune
 from embeddings.plugins.classifier.retraining import quantize, retrained
 
 WORDS = {"a": ["good", "fine", "great"], "b": ["bad", "awful", "poor"], "c": ["so-so", "medium", "average"]}

@@ -17,7 +17,7 @@ from kernel_helpers import (
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.kernels.matrix_products import UPDATE_TILE
+from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, new_step_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import skipgram

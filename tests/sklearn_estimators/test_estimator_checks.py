@@ -1,34 +1,26 @@
-"""scikit-learn's own checks, on the estimators, and on wrappers that turn numbers into texts."""
+"""scikit-learn's own checks on the estimators, whose numbers a wrapper turns into texts; the refusal of numbers."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import validate_data
 
 import embeddings as em
+from embeddings.errors import SettingError
 
 SETTINGS = {"dim": 6, "min_count": 1, "epochs": 2, "subsample": 0}
 
 
-def tagged_as_numbers(tags):
-    """scikit-learn has no checks for text estimators: with their own tags none would run."""
-    tags.input_tags.two_d_array = True
-    tags.input_tags.one_d_array = tags.input_tags.string = False
-    return tags
-
-
-class TaggedAsNumbers:
-    """Changes only the tags."""
-
-    def __sklearn_tags__(self):
-        return tagged_as_numbers(super().__sklearn_tags__())
-
-
 class NumbersAsTexts:
-    """Turns each row of numbers into a text, and checks their columns, which texts do not have."""
+    """Turns each row of numbers into a text; checks columns and values of numbers, which texts do not have."""
 
     def __sklearn_tags__(self):
-        return tagged_as_numbers(super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True  # scikit-learn has no checks for text estimators: none would run
+        tags.input_tags.one_d_array = tags.input_tags.string = False
+        return tags
 
     def fit(self, X, y=None):
         return super().fit(self.to_texts(X, reset=True), y)
@@ -40,25 +32,13 @@ class NumbersAsTexts:
 
 
 class VectorsOfNumbers(NumbersAsTexts):
-    """The same for transformers."""
+    """Turns the rows of numbers that a transformer gets into texts."""
 
     def transform(self, X):
         return super().transform(self.to_texts(X, reset=False))
 
     def fit_transform(self, X, y=None):
         return self.fit(X, y).transform(X)
-
-
-class Means(TaggedAsNumbers, em.MeanVectorizer):
-    """Means of word vectors."""
-
-
-class Paragraphs(TaggedAsNumbers, em.ParagraphVectorizer):
-    """Document vectors."""
-
-
-class Classifier(TaggedAsNumbers, em.TextClassifier):
-    """A text classifier."""
 
 
 class MeansOfNumbers(VectorsOfNumbers, em.MeanVectorizer):
@@ -76,60 +56,6 @@ class ClassifierOfNumbers(NumbersAsTexts, em.TextClassifier):
         return super().predict_proba(self.to_texts(X, reset=False))
 
 
-NEEDS_NUMBERS = "text estimators refuse the matrix of numbers that the check fits"
-TEXT_ONLY = {
-    name: NEEDS_NUMBERS
-    for name in (
-        "check_fit_score_takes_y",
-        "check_estimators_overwrite_params",
-        "check_dont_overwrite_parameters",
-        "check_estimators_fit_returns_self",
-        "check_readonly_memmap_input",
-        "check_n_features_in_after_fitting",
-        "check_positive_only_tag_during_fit",
-        "check_estimators_dtypes",
-        "check_complex_data",
-        "check_dtype_object",
-        "check_estimators_empty_data_messages",
-        "check_pipeline_consistency",
-        "check_estimators_nan_inf",
-        "check_estimators_pickle",
-        "check_f_contiguous_array_estimator",
-        "check_transformer_data_not_an_array",
-        "check_transformer_general",
-        "check_methods_sample_order_invariance",
-        "check_methods_subset_invariance",
-        "check_fit2d_1sample",
-        "check_fit2d_1feature",
-        "check_dict_unchanged",
-        "check_fit_idempotent",
-        "check_fit_check_is_fitted",
-        "check_n_features_in",
-        "check_fit2d_predict1d",
-        "check_classifier_data_not_an_array",
-        "check_classifiers_one_label",
-        "check_classifiers_classes",
-        "check_classifiers_train",
-        "check_classifiers_regression_target",
-        "check_classifiers_multilabel_representation_invariance",
-        "check_classifiers_multilabel_output_format_predict",
-        "check_classifiers_multilabel_output_format_predict_proba",
-        "check_classifiers_multilabel_output_format_decision_function",
-        "check_supervised_y_2d",
-    )
-}
-
-
-@parametrize_with_checks([Means(), Paragraphs(), Classifier()], expected_failed_checks=lambda _: TEXT_ONLY)
-def test_estimators(estimator, check):
-    try:
-        check(estimator)
-    except Exception as error:
-        if check.func.__name__ in TEXT_ONLY:  # pytest takes far longer to print the traceback than the check takes
-            pytest.fail(str(error), pytrace=False)
-        raise
-
-
 WRAPPED = [
     MeansOfNumbers(settings=SETTINGS),
     MeansOfNumbers("cbow", SETTINGS, weighting="sif", remove_components=1),
@@ -138,9 +64,8 @@ WRAPPED = [
 ]
 
 
-@pytest.mark.slow
 @parametrize_with_checks(WRAPPED)
-def test_estimators_on_numbers(estimator, check):
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -153,7 +78,33 @@ def test_tags():
         assert estimator.set_params(threads=2).__sklearn_tags__().non_deterministic
 
 
-def test_numbers_are_refused():
-    for estimator in (em.MeanVectorizer(), em.ParagraphVectorizer(), em.TextClassifier()):
-        with pytest.raises(ValueError, match=r"one dimension.*\(3, 2\)"):
-            estimator.fit(np.ones((3, 2)), [0, 1, 1])
+NUMBERS = {
+    "matrix": (np.ones((3, 2)), r"texts must have one dimension, got the shape \(3, 2\): select one column by name"),
+    "table": (pd.DataFrame({"a": [1, 2, 3]}), r"texts must have one dimension, got the shape \(3, 1\): select one .*"),
+    "vector": (np.ones(3), r"texts must be strings or lists of tokens; text 0 is .*1\.0.*, of type float64"),
+    "list": ([1, 2, 3], r"texts must be strings or lists of tokens; text 0 is 1, of type int"),
+    "sparse matrix": (csr_matrix(np.ones((3, 2))), r"texts must be a list of strings .*, got a sparse csr_matrix"),
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Fitted estimators with a method that takes texts."""
+    texts = ["a b", "b c", "c a"]
+    means, paragraphs = em.MeanVectorizer(settings=SETTINGS), em.ParagraphVectorizer(settings=SETTINGS)
+    classifier = em.TextClassifier(settings={"dim": 6}).fit(texts, [0, 1, 1])
+    return [
+        (means, means.fit(texts).transform),
+        (paragraphs, paragraphs.fit(texts).transform),
+        (classifier, classifier.predict),
+        (classifier, classifier.predict_proba),
+    ]
+
+
+@pytest.mark.parametrize(("numbers", "message"), NUMBERS.values(), ids=NUMBERS)
+def test_numbers_are_refused(fitted, numbers, message):
+    for estimator, apply in fitted:
+        with pytest.raises(SettingError, match=f"^{message}$"):
+            estimator.fit(numbers, [0, 1, 1])
+        with pytest.raises(SettingError, match=f"^{message}$"):
+            apply(numbers)

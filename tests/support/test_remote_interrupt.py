@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import pytest
 
-from embeddings.support.remote import background
+from embeddings.support.remote import requests
 
 STATUS = "find_status(address)"
 READ = "RemoteReader(address).readall()"
@@ -90,10 +90,10 @@ def test_results_come_in_order_and_errors_where_they_belong():
             raise ValueError("seven")
         return number * number
 
-    results = background.map_ahead(work, range(10), ahead)
+    results = requests.map_ahead(work, range(10), ahead)
     assert next(results) == 0
     assert sorted(started) == [0, 1, 2]
     assert [next(results) for _ in range(6)] == [number * number for number in range(1, 7)]
     with pytest.raises(ValueError, match="seven"):
         next(results)
-    assert list(background.map_ahead(work, [], ahead)) == []
+    assert list(requests.map_ahead(work, [], ahead)) == []

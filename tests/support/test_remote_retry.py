@@ -3,9 +3,9 @@
 import pytest
 
 from embeddings.errors import RemoteError, SettingError
-from embeddings.support.remote import retry
+from embeddings.support.remote import requests
 from embeddings.support.remote.address import Address
-from embeddings.support.remote.retry import PermanentError, attempt, reason, timeout
+from embeddings.support.remote.requests import PermanentError, attempt, reason, timeout
 
 ADDRESS = Address("s3", "bucket", "x")
 AWS = "When reading information for key 'x' in bucket 'b': AWS Error {} during HeadObject operation: {}"
@@ -32,7 +32,7 @@ AWS = "When reading information for key 'x' in bucket 'b': AWS Error {} during H
     ],
 )
 def test_errors_are_named_and_repeated_if_they_may_pass(monkeypatch, error, expected, attempts):
-    monkeypatch.setattr(retry, "FIRST_WAIT", 0)
+    monkeypatch.setattr(requests, "FIRST_WAIT", 0)
     assert expected in reason(error)
     calls = []
 
@@ -48,7 +48,7 @@ def test_errors_are_named_and_repeated_if_they_may_pass(monkeypatch, error, expe
 
 
 def test_a_later_attempt_may_succeed(monkeypatch):
-    monkeypatch.setattr(retry, "FIRST_WAIT", 0)
+    monkeypatch.setattr(requests, "FIRST_WAIT", 0)
     results = iter([OSError("dropped"), OSError("dropped"), 7])
 
     def act():

@@ -12,10 +12,10 @@ from remote_servers import SECRET, s3_environment, s3_server, web_server
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, OutputError
 from embeddings.support.files import atomic_write, atomic_write_all
-from embeddings.support.remote import range_reader, retry, writing
+from embeddings.support.remote import range_reader, requests, writing
 from embeddings.support.remote.address import credentials, parse_address
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training import remote_checkpoints
+from embeddings.training import checkpoints as checkpoints_module
 from embeddings.training.run_log import RunLog
 from embeddings.vectors import format_dispatch
 
@@ -37,7 +37,7 @@ def s3(server, monkeypatch, tmp_path, request):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for login in [*credentials]:  # of other tests: messages hide them
         monkeypatch.delitem(credentials, login)
-    monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(requests, "FIRST_WAIT", 0.01)
     monkeypatch.setattr(range_reader, "PART_SIZE", 1 << 17)
     client.create_bucket(Bucket="bucket")
     for name in names(client):
@@ -124,7 +124,7 @@ def test_a_wrong_endpoint_is_one_clear_error(s3, monkeypatch):
     with web_server(is_silent=True) as silent, monkeypatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL", silent.url)
         patch.setenv("EMBEDDINGS_REMOTE_TIMEOUT", "1")
-        patch.setattr(retry, "ATTEMPTS", 2)
+        patch.setattr(requests, "ATTEMPTS", 2)
         with pytest.raises(CorpusError, match="no answer in time"):
             em.Corpus("s3://bucket/b.txt")
 
@@ -249,12 +249,12 @@ def test_credentials_in_an_address_are_used_and_in_no_file(s3, monkeypatch, tmp_
 
 
 def test_an_interrupted_run_goes_on_from_checkpoints_in_the_store(s3, tmp_path, monkeypatch):
-    monkeypatch.setattr(remote_checkpoints, "local_folder", lambda address: tmp_path / "one-machine")
+    monkeypatch.setattr(checkpoints_module, "local_folder", lambda address: tmp_path / "one-machine")
     checkpoints = interrupted_checkpoints("s3://bucket/c", 20)
     assert len(checkpoints.paths()) == 1
     with pytest.raises(OutputError, match="s3://bucket/c holds checkpoints of an unfinished run"):
         learn("skipgram", synonym_corpus(), {}, checkpoints=checkpoints)
-    monkeypatch.setattr(remote_checkpoints, "local_folder", lambda address: tmp_path / "another-machine")
+    monkeypatch.setattr(checkpoints_module, "local_folder", lambda address: tmp_path / "another-machine")
     resumed = learn("skipgram", synonym_corpus(), {}, checkpoints=checkpoints, resume=True)
     assert table_bytes(resumed) == table_bytes(learn("skipgram", synonym_corpus(), {}))
     checkpoints.remove_all()
@@ -328,7 +328,7 @@ def test_checkpoints_with_names_that_leave_their_folder_are_refused(s3, victim, 
     folder = tmp_path / "cache" / "checkpoints"
     folder.mkdir(parents=True)
     (folder.parent / "precious").write_text("mine")
-    monkeypatch.setattr(remote_checkpoints, "local_folder", lambda address: folder)
+    monkeypatch.setattr(checkpoints_module, "local_folder", lambda address: folder)
     name = "words-000000000000009"
     for key in ("checkpoint.json", "tensors.safetensors", "../../../victim/secret", "../../checkpoint.json"):
         s3.put_object(Bucket="bucket", Key=f"c/{name}/{key}", Body=b"{}")
@@ -366,7 +366,7 @@ def mine(s3):
 
 @pytest.mark.parametrize("options", [{}, {"force": True}])
 def test_checkpoints_remove_no_other_objects(mine, tmp_path, monkeypatch, options):
-    monkeypatch.setattr(remote_checkpoints, "local_folder", lambda address: tmp_path / "c")
+    monkeypatch.setattr(checkpoints_module, "local_folder", lambda address: tmp_path / "c")
     mine.put_object(Bucket="bucket", Key="d/words-000000000000001/tensors.safetensors", Body=b"partial")
     checkpoints = em.Checkpoints("s3://bucket/d", **options)
     learn("skipgram", synonym_corpus(), {}, checkpoints=checkpoints)

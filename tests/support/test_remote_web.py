@@ -9,7 +9,8 @@ from remote_servers import web_server
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, OutputError
-from embeddings.support.remote import range_reader, retry
+from embeddings.support.remote import range_reader
+from embeddings.support.remote import requests as requests_module
 from embeddings.support.remote.address import parse_address
 from embeddings.support.remote.range_reader import RemoteReader
 
@@ -18,7 +19,7 @@ TEXT = b"".join(b"line %d of the text is here\n" % number for number in range(20
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(requests_module, "FIRST_WAIT", 0.01)
     monkeypatch.setattr(range_reader, "FIRST_WAIT", 0.01)
     monkeypatch.setattr(range_reader, "PART_SIZE", 1 << 16)
     monkeypatch.setenv("EMBEDDINGS_REMOTE_TIMEOUT", "1")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embeddings.support.arrow_arrays import to_string_array
+from embeddings.support.arrow import to_string_array
 from embeddings.support.suggestions import close_matches, edit_distances
 from embeddings.support.word_list import WordList
 

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from optional_libraries import KV
 
 import embeddings as em
-from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.corpora.vocabulary_files import read_vocabulary_file
+from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
 from embeddings.errors import FormatError, SettingError
-from embeddings.support.word_counts import MAX_SUM, as_counts, sum_counts
+from embeddings.support.word_list import MAX_SUM, as_counts, sum_counts
 
 HUGE = [2**62, 2**62, 5]
 

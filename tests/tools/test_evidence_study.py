@@ -103,6 +103,6 @@ def test_changes_between_halves_and_groups(text, tmp_path):
     main(["usage-halves", *arguments, "--epochs", "1", "--dim", "8", "--out", str(tmp_path / "halves")])
     row = (tmp_path / "halves.md").read_text().splitlines()[2]
     assert row.startswith("| small | 60 | ")
-    groups = ["--first", text, "--second", text, "--permutations", "3", "--epochs", "1", "--dim", "8"]
+    groups = ["--first", text, "--second", text, "--permutations", "4", "--epochs", "1", "--dim", "8"]
     main(["usage-groups", *groups, "--out", str(tmp_path / "groups")])
     assert (tmp_path / "groups.md").read_text().startswith("60 and 60 documents; ")

@@ -2,7 +2,7 @@
 
 import learn_lexicon
 
-from embeddings.corpora.phrases.lexicon import read_lexicon
+from embeddings.corpora.phrases.pos_types import read_lexicon
 
 
 def test_a_lexicon_is_learned_from_a_treebank(tmp_path):

@@ -8,8 +8,7 @@ from studies import text_pair_curve as curve
 from study import main
 
 import embeddings as em
-from embeddings.training.loss_curve import read_curves
-from embeddings.training.run_log_reader import HELD_OUT_LOSS
+from embeddings.training.run_log import HELD_OUT_LOSS, read_curves
 
 
 def toy_articles(count, topics):

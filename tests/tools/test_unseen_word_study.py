@@ -8,7 +8,7 @@ from studies.unseen_word_study import UnseenWords
 from study import main
 
 import embeddings as em
-from embeddings.eval.datasets.word_pairs import WordPairs
+from embeddings.eval.tasks.word_similarity import WordPairs
 
 LINES = ["king rules land"] * 40 + ["queen rules land"] * 40 + ["emu rules"] * 2 + ["oh"]
 PAIRS = [("King", "queen"), ("rules", "land"), ("emu", "land"), ("king", "emu"), ("king", "zebra"), ("emu", "oh")]

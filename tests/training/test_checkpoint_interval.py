@@ -4,7 +4,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.training.checkpoint_interval import Interval
+from embeddings.training.checkpoints import Interval
 
 
 @pytest.mark.parametrize(

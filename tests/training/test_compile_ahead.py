@@ -6,7 +6,7 @@ import pytest
 
 import embeddings as em
 from embeddings import registry
-from embeddings.kernels import compile_process
+from embeddings.compilation import compile_process
 from embeddings.models.document_vectors import concatenate
 from embeddings.training.compile_ahead import CompilationNeeded, inference_work, training_work, work_if_needed
 

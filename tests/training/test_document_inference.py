@@ -13,7 +13,7 @@ from embeddings.corpora.phrases import Phrase, PhraseList
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
 from embeddings.models import model_files
-from embeddings.support.arrow_files import write_table
+from embeddings.support.arrow import write_table
 from embeddings.testing import check_trainer
 from embeddings.training import document_stream
 from embeddings.training.training_data import prepare

@@ -15,7 +15,7 @@ import pytest
 import embeddings as em
 from embeddings.kernels.block import LAST
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training import hogwild
+from embeddings.training import worker
 from embeddings.training.result import Interrupted
 from embeddings.training.run import Run
 from embeddings.training.training_data import prepare
@@ -36,7 +36,7 @@ def running_threads():
 
 def test_each_thread_runs_once_and_the_end_is_reported():
     done, reports = [], []
-    hogwild.run_threads(lambda thread, halt: done.append(thread), 5, lambda: reports.append(len(done)))
+    worker.run_threads(lambda thread, halt: done.append(thread), 5, lambda: reports.append(len(done)))
     assert sorted(done) == [0, 1, 2, 3, 4]
     assert reports[-1] == 5
 
@@ -51,7 +51,7 @@ def test_a_failing_thread_stops_the_others_and_raises():
         stopped.append(thread)
 
     with pytest.raises(TestError, match="number 2"):
-        hogwild.run_threads(work, 4, lambda: None)
+        worker.run_threads(work, 4, lambda: None)
     assert sorted(stopped) == [0, 1, 3]
     assert not running_threads()
 
@@ -64,11 +64,11 @@ def test_a_thread_that_fails_last_raises():
             first.set()
             return
         first.wait()
-        time.sleep(2 * hogwild.REPORT_INTERVAL)
+        time.sleep(2 * worker.REPORT_INTERVAL)
         raise TestError("late")
 
     with pytest.raises(TestError, match="late"):
-        hogwild.run_threads(work, 2, lambda: None)
+        worker.run_threads(work, 2, lambda: None)
 
 
 def test_a_failing_report_stops_all_threads():
@@ -82,7 +82,7 @@ def test_a_failing_report_stops_all_threads():
         raise TestError("no more")
 
     with pytest.raises(TestError, match="no more"):
-        hogwild.run_threads(work, 3, report)
+        worker.run_threads(work, 3, report)
     assert sorted(stopped) == [0, 1, 2]
     assert not running_threads()
 

@@ -8,10 +8,10 @@ from naive import Stream, blocks, logistic_loss, score, sigmoid, update, window_
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE
-from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.random_numbers import thread_keys
-from embeddings.models.parameters import random_rows, zero_rows
-from embeddings.models.subword_vectors import SubwordVectors
+from embeddings.kernels.row_operations import UPDATE_TILE
+from embeddings.models.subwords import SubwordVectors
+from embeddings.models.table import random_rows, zero_rows
 from embeddings.training.init_vectors import match_rows
 from embeddings.training.training_data import prepare
 

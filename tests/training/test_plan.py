@@ -12,10 +12,9 @@ from embeddings.errors import CorpusError, DeclarationError, SettingError
 from embeddings.kernels.step_buffers import EXAMPLES
 from embeddings.models.table import Table, word_vectors
 from embeddings.plugins import skipgram
-from embeddings.training import document_inference
+from embeddings.training import document_trainer
 from embeddings.training.run import Run
-from embeddings.training.shuffle import Chunk
-from embeddings.training.stream import TokenStream
+from embeddings.training.stream import Chunk, TokenStream
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import prepare
 
@@ -55,7 +54,7 @@ def test_impossible_plans_are_refused(data, changes, message):
             r"kernel learn_block does not fit .*: there is no run_step for none \(.*objective.py, line \d+\)$",
         ),
         (
-            lambda tables: document_inference.Inference(1, 1, 0.1, 0.1, 8, tables["words"]),
+            lambda tables: document_trainer.Inference(1, 1, 0.1, 0.1, 8, tables["words"]),
             r"kernel learn_block does not fit .*: Unknown attribute 'words' of type Inference \(.*skipgram.py, line",
         ),
         (lambda tables: [tables["words"]], r"operands of a compiled kernel must be a NamedTuple, got \[array"),

@@ -7,7 +7,7 @@ import types
 import pytest
 
 import embeddings as em
-from embeddings.training.progress_display import ProgressView
+from embeddings.training.progress import ProgressView
 
 
 class Terminal(io.StringIO):

@@ -6,8 +6,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.training.rate_advice import rate_advice
-from embeddings.training.replicas import Replicas
+from embeddings.training.replicas import Replicas, rate_advice
 
 TINY = {"dim": 4, "min_count": 1, "subsample": 0, "threads": 1, "epochs": 1}
 

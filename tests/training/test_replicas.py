@@ -7,7 +7,7 @@ from interrupted_runs import corpus, interrupted_after, interrupted_at_check, le
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.models.table import Table
-from embeddings.training import hogwild, replica_tables
+from embeddings.training import replica_tables, worker
 from embeddings.training.replica_tables import ReplicaTables
 from embeddings.training.replicas import MAX_GROWTH, MergeSchedule, Replicas, default_interval
 
@@ -53,7 +53,7 @@ def test_checkpoints_and_callbacks_do_not_change_the_result(tmp_path, monkeypatc
             if end.epoch == 4:
                 end.stop()
 
-    monkeypatch.setattr(hogwild, "REPORT_INTERVAL", 0.001)
+    monkeypatch.setattr(worker, "REPORT_INTERVAL", 0.001)
     text, checkpoints = corpus("cbow"), em.Checkpoints(tmp_path / "c", every="1w")
     whole = learn("cbow", text, {"epochs": 4}, replicas=THREE)
     again = learn("cbow", text, {"epochs": 4}, checkpoints=checkpoints, callbacks=[Stop()], replicas=THREE)

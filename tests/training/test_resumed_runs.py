@@ -9,8 +9,8 @@ from interrupted_runs import CONFIGURATIONS, corpus, interrupted_after, learn, t
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.step_buffers import report_loss
-from embeddings.training import hogwild
-from embeddings.training import shuffle as shuffling
+from embeddings.training import stream as shuffling
+from embeddings.training import worker
 from embeddings.training.run import Run
 from embeddings.training.run_options import RunOptions
 from embeddings.training.training_data import prepare
@@ -71,7 +71,7 @@ def test_resumed_threads_read_every_word_once_per_epoch(threads, shuffle, tmp_pa
 
 
 def test_checkpoints_do_not_change_the_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(hogwild, "REPORT_INTERVAL", 0.001)
+    monkeypatch.setattr(worker, "REPORT_INTERVAL", 0.001)
     text = corpus("skipgram")
     whole = learn("skipgram", text, {"epochs": 40})
     checkpoints = em.Checkpoints(tmp_path / "c", every="1w")

@@ -10,10 +10,10 @@ from random_draws import draw_words, random_sequence
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, FIRST, LAST
-from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.random_numbers import thread_keys
+from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import report_loss
-from embeddings.models.parameters import random_rows, zero_rows
+from embeddings.models.table import random_rows, zero_rows
 from embeddings.settings import field_types
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.result import TrainingError
@@ -237,7 +237,7 @@ def test_source_follows_the_settings():
 
 @pytest.mark.parametrize(("trainer", "window"), [("continuous-window", 1000), ("structured-skipgram", 1000)])
 def test_tables_larger_than_memory_are_refused(trainer, window, monkeypatch):
-    monkeypatch.setattr("embeddings.models.parameters.total_memory", lambda: 2**20)
+    monkeypatch.setattr("embeddings.models.table.total_memory", lambda: 2**20)
     with pytest.raises(SettingError, match=r"table of [\d,]+ x 8.* 0\.\d GB"):
         em.train(trainer, synonym_corpus(), dim=8, min_count=1, window=window)
 

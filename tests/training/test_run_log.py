@@ -9,10 +9,10 @@ import pytest
 from interrupted_runs import interrupted_after, learn
 
 import embeddings as em
-from embeddings.cli.inspection import describe
+from embeddings.cli.info import describe
 from embeddings.errors import OutputError, SettingError
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.loss_curve import read_curves
+from embeddings.training.run_log import read_curves
 
 
 def read_events(path):

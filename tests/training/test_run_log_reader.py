@@ -3,7 +3,7 @@
 import json
 import math
 
-from embeddings.training.run_log_reader import summarize_log
+from embeddings.training.run_log import summarize_log
 
 
 def test_summary_from_the_ends_of_a_log(tmp_path):

@@ -12,9 +12,9 @@ import embeddings as em
 from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, keep_thresholds, new_block, rewind
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.step_buffers import report_loss
-from embeddings.training import shuffle
+from embeddings.training import stream
 from embeddings.training.run import Run
-from embeddings.training.shuffle import shuffled_chunks
+from embeddings.training.stream import shuffled_chunks
 from embeddings.training.training_data import prepare
 
 
@@ -57,14 +57,14 @@ def test_every_sentence_of_a_share_occurs_once(lengths, share, segment, segments
     count = sum(lengths)
     begin, end = (int(part * count) for part in share)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shuffle, "SEGMENT", segment)
-        patch.setattr(shuffle, "SEGMENTS_PER_CHUNK", segments_per_chunk)
+        patch.setattr(stream, "SEGMENT", segment)
+        patch.setattr(stream, "SEGMENTS_PER_CHUNK", segments_per_chunk)
         sentences = shuffled_sentences(block_source(range(count), lines_of(*lengths), max(count, 1)), begin, end, seed)
     assert sorted(sentences) == sentences_in_order(lengths, begin, end)
 
 
 def test_each_epoch_has_another_order(monkeypatch):
-    monkeypatch.setattr(shuffle, "SEGMENT", 64)
+    monkeypatch.setattr(stream, "SEGMENT", 64)
     text, rng = block_source(range(10_000), lines_of(*[2] * 5000), 10_000), np.random.default_rng(1)
     orders = [[p.ids[p.lines[:-1]] for p, *_ in shuffled_chunks(text, 0, 10_000, rng)] for _ in range(2)]
     first, second = (np.concatenate(pieces) for pieces in orders)
@@ -79,14 +79,14 @@ def test_each_epoch_has_another_order(monkeypatch):
 
 
 def test_chunks_are_bounded(monkeypatch):
-    monkeypatch.setattr(shuffle, "SEGMENT", 100)
+    monkeypatch.setattr(stream, "SEGMENT", 100)
     lengths = [99, 1, 5000, 30, 70, 0, 0, 100] * 50
     text = block_source(range(sum(lengths)), lines_of(*lengths), sum(lengths))
     for chunk, start, stop in shuffled_chunks(text, 0, sum(lengths), np.random.default_rng(1)):
         if chunk.ids is text.ids:
             assert stop - start == 5000
         else:
-            assert len(chunk.ids) <= 2 * 100 * shuffle.SEGMENTS_PER_CHUNK
+            assert len(chunk.ids) <= 2 * 100 * stream.SEGMENTS_PER_CHUNK
             assert (start, stop) == (0, len(chunk.ids))
 
 
@@ -103,7 +103,7 @@ def test_windows_do_not_cross_shuffled_sentences():
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_every_word_is_read_once_per_epoch(threads, monkeypatch):
-    monkeypatch.setattr(shuffle, "SEGMENT", 500)
+    monkeypatch.setattr(stream, "SEGMENT", 500)
     rng = np.random.default_rng(threads)
     lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800, *range(90))]
     trainer = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, window=4, shuffle=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.corpora.word_form import WordForm
+from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.vectors.vectors import Vectors
 

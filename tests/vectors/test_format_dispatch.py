@@ -156,7 +156,7 @@ def many():
 @pytest.mark.parametrize("compressor", COMPRESSORS)
 @pytest.mark.parametrize("form", ["word2vec-text", "word2vec-binary", "glove"])
 def test_compressed_files_are_read(tmp_path, many, form, compressor, monkeypatch):
-    monkeypatch.setattr("embeddings.formats.row_buffer.INITIAL_SIZE", 100)
+    monkeypatch.setattr("embeddings.formats.build_vectors.INITIAL_SIZE", 100)
     monkeypatch.setattr("embeddings.formats.word2vec_binary.BLOCK_BYTES", 1000)
     many.save(tmp_path / "plain", form)
     data = COMPRESSORS[compressor]((tmp_path / "plain").read_bytes())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from embeddings.corpora.reading.compressed_files import open_decompressed
+from embeddings.corpora.reading.compression import open_decompressed
 
 IMDB, AG_NEWS, SST = "imdb", "ag-news", "sst"
 FOLDS = {IMDB: 1, AG_NEWS: 5, SST: 1}

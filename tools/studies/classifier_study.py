@@ -267,7 +267,7 @@ def load(study: Classifiers, cell: Cell) -> dict[str, float]:
 def autotune(study: Classifiers, cell: Cell) -> dict[str, float]:
     """Scores of the default settings and of those found, on the validation texts and on the test texts."""
     from embeddings.eval.tuning import Judgement, tune
-    from embeddings.eval.tuning.label_judge import LabelJudge
+    from embeddings.eval.tuning.metrics import LabelJudge
 
     form = em.LabelFormat()
     valid, test = (LabelJudge.read(str(study.text(cell, side)), form, "f1") for side in ("valid", "test"))

@@ -13,7 +13,7 @@ from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.ray_runtime import connected
 from embeddings.cluster.row_exchange import RowExchange, Rows, SentChanges
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import write_text
 from embeddings.kernels.row_operations import padded
 from embeddings.models.table import Table
 from embeddings.training.replicas import Replicas

@@ -20,9 +20,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 import embeddings as em
-from embeddings.cluster.cluster_run import next_interval
-from embeddings.cluster.cluster_training import number_of_parts
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.cluster.cluster_training import next_interval, number_of_parts
+from embeddings.eval.benchmark.workspace import write_text
 from embeddings.kernels.row_operations import padded
 from embeddings.settings import BATCH_WINDOWS
 from embeddings.support.system import available_threads

@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 import embeddings as em
 from embeddings.analysis.explanation import Explanation
 from embeddings.errors import SettingError
-from embeddings.eval.benchmark.measured_process import Usage, run
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import Usage, run, write_text
 from embeddings.eval.machine import processor
 from embeddings.training.precompile import trainable
 from studies.grid import Grid, Rows, collect, markdown

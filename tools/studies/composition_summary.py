@@ -7,10 +7,10 @@ from statistics import mean
 from typing import ClassVar
 
 from embeddings.errors import FormatError
-from embeddings.eval.benchmark.result_rows import write_text
-from embeddings.eval.measures.held_out_phrases import HELD_OUT
+from embeddings.eval.benchmark.workspace import write_text
+from embeddings.eval.tasks.phrase_composition import HELD_OUT
 from embeddings.models.model import Model
-from embeddings.plugins.tensor_indexing.function_fitter import MIXTURE
+from embeddings.plugins.tensor_indexing.fitting import MIXTURE
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
 from studies.grid import Study, beside, markdown, read_rows
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.intervals import interval, rank_interval
+from embeddings.analysis.confidence import interval, rank_interval
 from studies.grid import beside, markdown
 from studies.interval_measures import BANDS, Matrix, Targets, measure, question_vectors
 

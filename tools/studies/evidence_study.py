@@ -7,7 +7,7 @@ import numpy as np
 
 import embeddings as em
 from embeddings.analysis.replicates import sources, unit_rows, words_in
-from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
+from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import write_selection
 from embeddings.training.training_data import prepare

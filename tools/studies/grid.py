@@ -17,12 +17,11 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any, ClassVar
 
-from embeddings.corpora.reading.compressed_files import open_decompressed
+from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import SettingError
-from embeddings.eval.benchmark.measured_process import Usage, run
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.benchmark.workspace import Usage, run, write_text
 from embeddings.eval.machine import describe, environment
-from embeddings.support.markdown import table_lines
+from embeddings.support.markup import table_lines
 from embeddings.support.plots import save_figure
 
 Rows = list[dict[str, str]]

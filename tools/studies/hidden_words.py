@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 import embeddings as em
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.eval.datasets.word_pairs import WordPairs
-from embeddings.eval.measures.similarity import correlation
+from embeddings.eval.tasks.word_similarity import WordPairs, correlation
 from embeddings.support.cosine import normalize
 
 MAX_CONTEXTS = 32  # a word that is hidden occurs at least as often

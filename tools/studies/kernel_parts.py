@@ -5,13 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
+from embeddings.compilation.jit import entry_point, intrinsic
+from embeddings.compilation.vector_emitter import VECTOR_BYTES, Emitter
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
-from embeddings.kernels.jit import entry_point, intrinsic
-from embeddings.kernels.matrix_products import codegen_of
-from embeddings.kernels.row_operations import address, scatter_add, score
+from embeddings.kernels.row_operations import address, codegen_of, scatter_add, score
 from embeddings.kernels.step_buffers import StepBuffers, apply_steps, compute_logistic_steps
-from embeddings.kernels.vector_emitter import VECTOR_BYTES, Emitter
 from embeddings.kernels.window import gather_contexts, gather_inputs, prefetch_targets
 from embeddings.objectives.negative_sampling import NegativeSamples, gather_targets
 

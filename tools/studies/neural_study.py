@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 import embeddings as em
-from embeddings.eval.benchmark.result_rows import write_text
-from embeddings.eval.datasets.tagged_text import read_tagging_set
-from embeddings.eval.measures.kneser_ney import ngram_perplexity
-from embeddings.eval.measures.tagging import WordTable, score_tagging
-from embeddings.eval.statistics.item_scores import BinaryScores
+from embeddings.eval.benchmark.workspace import write_text
+from embeddings.eval.statistics.results import BinaryScores
+from embeddings.eval.tasks.kneser_ney import ngram_perplexity
+from embeddings.eval.tasks.tagging import WordTable, read_tagging_set, score_tagging
 from embeddings.plugins.neural.context2vec import Context2Vec
 from studies.grid import Study, append_rows, beside, markdown, read_rows
 

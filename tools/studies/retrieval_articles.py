@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from embeddings.corpora.reading.compressed_files import open_decompressed
-from embeddings.corpora.reading.document_pairs import is_long
-from embeddings.corpora.reading.sentence_borders import split_sentences
+from embeddings.corpora.reading.compression import open_decompressed
+from embeddings.corpora.reading.text_pairs import is_long, split_sentences
 
 TASKS = {
     "title": "the title → the first paragraph",

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import embeddings as em
 from embeddings import registry
-from embeddings.eval.measures.majority_scores import MAJORITY
+from embeddings.eval.tasks.linear_classifier import MAJORITY
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.training.run_options import RunOptions
 from studies.grid import Grid, Rows, markdown

@@ -9,8 +9,7 @@ import numpy as np
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.support.cosine import normalize_rows
-from embeddings.training.loss_curve import draw_loss_curve
-from embeddings.training.run_log_reader import HELD_OUT_LOSS
+from embeddings.training.run_log import HELD_OUT_LOSS, draw_loss_curve
 from studies.grid import Study, beside, log
 from studies.retrieval_articles import read_articles
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import embeddings as em
-from embeddings.corpora.reading.compressed_files import open_decompressed
+from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.support.cosine import normalize
 from studies.grid import Grid, Rows, collect, installed, markdown, medians, run_command, take_turns
 

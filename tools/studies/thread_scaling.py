@@ -17,10 +17,9 @@ from embeddings import registry
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.kernels import step_buffers
 from embeddings.support.system import available_threads
-from embeddings.training.hogwild import run_threads
 from embeddings.training.progress import Tally
 from embeddings.training.training_data import prepare
-from embeddings.training.worker import Worker
+from embeddings.training.worker import Worker, run_threads
 from studies.grid import Grid, Rows, collect, markdown, medians, take_turns
 
 WORK = {  # lines of the text that a trainer learns from, and epochs, so that a run takes a few seconds

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 import embeddings as em
-from embeddings.analysis.context_map import ContextMap, mean_map
-from embeddings.analysis.context_means import ContextReader
-from embeddings.eval.datasets.word_pairs import read_word_pairs
+from embeddings.analysis.induced_vectors import ContextMap, ContextReader, mean_map
+from embeddings.eval.tasks.word_similarity import read_word_pairs
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.support.suggestions import close_matches
 from studies.grid import Grid, Rows, markdown, mean_and_spread

@@ -9,10 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 import embeddings as em
-from embeddings.analysis.usage_change import DEFAULT_FDR, DEFAULT_OCCURRENCES, DEFAULT_PERMUTATIONS, compare_changes
-from embeddings.analysis.usage_divisions import DocumentGroups, GroupTrainer, compared_rows, distances
-from embeddings.corpora.reading.compressed_files import open_decompressed
-from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.analysis.usage_change import (
+    DEFAULT_FDR,
+    DEFAULT_OCCURRENCES,
+    DEFAULT_PERMUTATIONS,
+    DocumentGroups,
+    GroupTrainer,
+    compare_changes,
+    compared_rows,
+    distances,
+)
+from embeddings.corpora.reading.compression import open_decompressed
+from embeddings.eval.benchmark.workspace import write_text
 from studies.grid import Study, beside, log, markdown
 
 HEADS = ("corpus", "documents", "words", "divisions", "with findings", "findings", "share of p <= 0.05")

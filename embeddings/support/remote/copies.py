@@ -11,20 +11,19 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from threading import Event
 
 from embeddings.errors import FormatError, RemoteError
 from embeddings.support.cache_folder import cache_folder, foreign_access
-from embeddings.support.foreign_files import check_name, path_below
+from embeddings.support.foreign_files import check_name, is_hidden, path_below
 from embeddings.support.logs import log
-from embeddings.support.remote.address import WEB, Address, StrPath, parse_address
-from embeddings.support.remote.background import map_ahead
+from embeddings.support.remote.address import MAGIC, WEB, Address, StrPath, parse_address
 from embeddings.support.remote.range_reader import RemoteReader
-from embeddings.support.remote.retry import attempt
-from embeddings.support.remote.status import RemoteStatus
-from embeddings.support.remote.store import absence, arrow_store, find_status, statuses
+from embeddings.support.remote.requests import attempt, map_ahead
+from embeddings.support.remote.store import RemoteStatus, absence, arrow_store, find_status, statuses
 from embeddings.support.system import size_on_disk
 
 MAX_COPIES = 20 * 10**9  # bytes, or a tenth of the disk if that is less
@@ -158,3 +157,42 @@ def remove_copies(folder: Path, name: str) -> None:
         if path.name.startswith(f"{name}-") or total > limit:
             shutil.rmtree(path, ignore_errors=True)  # memory-mapped files stay readable until they are closed
             total -= size
+
+
+def find_remote(address: Address) -> list[Address]:
+    """Return the file, the files of the folder, or the files that match the pattern (*, ?, [...], and ** for folders).
+
+    Raises:
+        RemoteError: there is none, or the store cannot be read.
+    """
+    if address.scheme in WEB:
+        return [address]
+    store = arrow_store(address)
+    if attempt(address, lambda: store.status(address)) is not None:
+        return [address]
+    if files := files_below(address, is_shown):
+        return files
+    if not address.is_pattern:
+        raise RemoteError(address, absence(address))
+    steps = address.path.split("/")
+    first = next(number for number, step in enumerate(steps) if MAGIC.search(step))
+    folder = Address(address.scheme, address.host, "/".join(steps[:first]))
+    files = files_below(folder, lambda parts: is_shown(parts) and matches(parts, steps[first:]))
+    if not files:
+        is_folder = attempt(folder, lambda: store.is_folder(folder))
+        raise RemoteError(address, "matches no file" if is_folder else absence(folder))
+    return files
+
+
+def is_shown(parts: list[str]) -> bool:
+    """Whether a file is neither hidden nor a record of Spark's own, by the parts of its name."""
+    return not any(is_hidden(part) for part in parts if part not in (".", ".."))  # names with these are refused
+
+
+def matches(parts: list[str], steps: list[str]) -> bool:
+    """Whether the parts of a path match those of a pattern, or are below a folder that does."""
+    if not steps:
+        return True
+    if steps[0] == "**":
+        return any(matches(parts[start:], steps[1:]) for start in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], steps[0]) and matches(parts[1:], steps[1:])

@@ -9,10 +9,16 @@ from typing import Any, Self
 
 from embeddings.errors import RemoteError
 from embeddings.support.remote.address import Address
-from embeddings.support.remote.background import map_ahead
-from embeddings.support.remote.retry import ATTEMPTS, FIRST_WAIT, PermanentError, attempt, may_pass, reason
-from embeddings.support.remote.status import RemoteStatus
-from embeddings.support.remote.store import file_status, open_store
+from embeddings.support.remote.requests import (
+    ATTEMPTS,
+    FIRST_WAIT,
+    PermanentError,
+    attempt,
+    map_ahead,
+    may_pass,
+    reason,
+)
+from embeddings.support.remote.store import RemoteStatus, file_status, open_store
 
 PART_SIZE = 1 << 23  # bytes of a range
 FIRST_PART = 1 << 16  # of the first range: often only the start of a file is read

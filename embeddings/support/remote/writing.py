@@ -17,7 +17,7 @@ from embeddings.support.foreign_files import check_name
 from embeddings.support.logs import log
 from embeddings.support.remote.address import Address, StrPath, parse_address
 from embeddings.support.remote.copies import files_below
-from embeddings.support.remote.retry import attempt
+from embeddings.support.remote.requests import attempt
 from embeddings.support.remote.store import ArrowStore, arrow_store
 
 BLOCK = 1 << 23

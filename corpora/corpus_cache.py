@@ -1,0 +1,310 @@
+"""The cache of encoded corpora: entries, their eviction, locks and temporary folders."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from embeddings.corpora.encoded_corpus import FORMAT, META, EncodedCorpus, MissingCorpusError, read_meta
+from embeddings.corpora.reading.sources import RemoteFile, Source, file_statuses
+from embeddings.errors import FormatError, SettingError
+from embeddings.support.cache_folder import cache_folder, create_private, foreign_access
+from embeddings.support.files import fsync
+from embeddings.support.logs import log
+from embeddings.support.shared_lock import exclusive_lock, is_unlocked
+
+PARTIAL = ".partial"
+
+
+def corpora_folder(entry: str | None = None) -> Path | None:
+    """Return the folder of cached corpora; None if it is not writable, or if others could write to it: a warning.
+
+    Of its content, only the entry with the name `entry` is checked.
+    """
+    folder = cache_folder("corpora")
+    if folder is None:
+        return None
+    access = foreign_access(folder / entry) if entry else foreign_access(folder, with_content=False)
+    if access:
+        warn_once(f"cannot cache encoded corpora, so every run reads its text again: {access}")
+    return None if access else folder
+
+
+@cache
+def warn_once(message: str) -> None:
+    """Log a warning, the same one only once."""
+    log.warning("%s", message)
+
+
+@contextmanager
+def new_folder(cache: Path | None) -> Iterator[Path]:
+    """Yield a new folder that is removed only if the block fails."""
+    folder = create_folder(cache)
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def temporary_folder(cache: Path | None) -> Iterator[Path]:
+    """Yield a new folder that is removed after the block."""
+    folder = create_folder(cache)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def create_folder(cache: Path | None) -> Path:
+    """Create a folder in the cache if possible, else in the temporary folder of the system."""
+    if cache is not None:
+        try:
+            create_private(cache)
+            return Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=cache))
+        except OSError:  # removed, or no longer writable
+            pass
+    return Path(tempfile.mkdtemp(prefix="embeddings-"))
+
+
+VARIABLE = "EMBEDDINGS_CACHE_LIMIT"
+MAX_SIZE = 20 * 10**9  # bytes, or a tenth of the disk if that is less
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+TOTAL = ".size"  # ending of the record of the size of all entries, next to the folder
+TOTAL_RECORD = re.compile(r"([0-9]+) ([0-9]+)\n")
+MAX_AGE = 24 * 3600  # seconds after which the entries are listed again
+MANY, SHARE = 100, 0.95  # entries above which only this share of the limit is filled
+SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cached corpus: its folder, bytes on disk, time of last use, and description (empty if it is broken)."""
+
+    folder: Path
+    size: int
+    last_used: float
+    meta: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return self.folder.name
+
+
+def parse_size(text: str) -> int:
+    """Parse a size such as 500MB, 1.5 GB or 1000000 to bytes; raises SettingError if it is not valid."""
+    match = SIZE.fullmatch(text.strip())
+    if not match:
+        raise SettingError(f"a size must be a number with an optional unit, such as 500MB or 20GB, got {text!r}")
+    return int(float(match[1]) * UNITS[match[2].lower()])
+
+
+def size_limit(cache: Path) -> int:
+    """Return the maximum size of the cache: EMBEDDINGS_CACHE_LIMIT, or else `MAX_SIZE` or a tenth of the disk."""
+    if text := os.environ.get(VARIABLE):
+        try:
+            return parse_size(text)
+        except SettingError as error:
+            raise SettingError(f"{VARIABLE}: {error}") from None
+    existing = next(folder for folder in (cache, *cache.absolute().parents) if folder.exists())
+    return min(MAX_SIZE, shutil.disk_usage(existing).total // 10)
+
+
+def make_room(entry: Path, limit: int) -> None:
+    """Count a new entry of the cache, and evict others if together they have more than `limit` bytes.
+
+    The entries are listed only if their total size is above the limit, unknown, or was last listed a day ago. Removals
+    by other means make the recorded size too large, which the next listing corrects. Of many entries, some more are
+    evicted than required, so that not each new one lists them again.
+    """
+    cache = entry.parent
+    record = cache.with_name(cache.name + TOTAL)
+    with contextlib.suppress(OSError), exclusive_lock(cache):
+        total, listed_at = read_total(record)
+        total += folder_size(entry)
+        if total > limit or not 0 <= time.time() - listed_at < MAX_AGE:
+            entries = list_entries(cache)
+            total, listed_at = sum(one.size for one in entries), int(time.time())
+            if total > limit:
+                total -= sum(one.size for one in evict(entries, limit * SHARE if len(entries) > MANY else limit))
+        record.write_text(f"{total} {listed_at}\n")
+
+
+def read_total(record: Path) -> tuple[int, int]:
+    """Return the recorded size of all entries, and when they were listed; zeros if that is not known."""
+    try:
+        match = TOTAL_RECORD.fullmatch(record.read_text())
+    except (OSError, ValueError):  # ValueError: it is not text
+        match = None
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def folder_size(folder: Path) -> int:
+    """Return the bytes of the files in a folder."""
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def list_entries(cache: Path) -> list[Entry]:
+    """Return the entries of the cache, the least recently used first."""
+    entries = []
+    for folder in cache.iterdir() if cache.is_dir() else ():
+        if folder.name.startswith(".") or not folder.is_dir():
+            continue
+        with contextlib.suppress(OSError):  # removed meanwhile
+            size = folder_size(folder)
+            last_used = (folder / META if (folder / META).exists() else folder).stat().st_mtime
+            try:
+                meta = read_meta(folder)
+            except FormatError:
+                meta = {}
+            entries.append(Entry(folder, size, last_used, meta))
+    return sorted(entries, key=lambda entry: (entry.last_used, entry.name))
+
+
+def remove(folder: Path, *, even_used: bool = False) -> bool:
+    """Remove an entry atomically unless it is in use; returns whether it is gone."""
+    if not even_used and not is_unlocked(folder / META):
+        return False
+    try:
+        trash = Path(tempfile.mkdtemp(prefix=".removed", suffix=PARTIAL, dir=folder.parent))
+    except OSError:
+        return not folder.exists()
+    try:
+        folder.rename(trash / folder.name)
+        return True
+    except OSError:
+        return not folder.exists()
+    finally:
+        shutil.rmtree(trash, ignore_errors=True)
+
+
+def shrink(cache: Path, limit: int) -> list[Entry]:
+    """Evict entries until they have at most `limit` bytes: broken ones first, then the least recently used.
+
+    Entries in use are not evicted. Returns the evicted entries.
+    """
+    return evict(list_entries(cache), limit)
+
+
+def evict(entries: Sequence[Entry], limit: float) -> list[Entry]:
+    """Evict entries as `shrink` does, given all of them, the least recently used first."""
+    size, removed_entries = sum(entry.size for entry in entries), []
+    for entry in sorted(entries, key=lambda entry: bool(entry.meta)):
+        if size <= limit:
+            break
+        if remove(entry.folder):
+            removed_entries.append(entry)
+            size -= entry.size
+    return removed_entries
+
+
+ABANDONED_AFTER = 24 * 3600  # seconds without a write after which a partial folder is removed
+
+
+def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | None:
+    """Return the name of an entry, IDENTITY-STATE; None unless all sources are regular files.
+
+    IDENTITY is a digest of paths and settings, STATE of sizes and modification times, and the ETags of remote files.
+    """
+    statuses = file_statuses(sources)
+    if statuses is None:
+        return None
+    paths = [source.name if isinstance(source, RemoteFile) else str(Path(source.name).absolute()) for source in sources]
+    identity = [FORMAT, unicodedata.unidata_version, dict(settings), paths]
+    state = [status.identity for status in statuses]
+    digests = (sha256(json.dumps(part, sort_keys=True).encode("utf-8", "surrogatepass")) for part in (identity, state))
+    return "-".join(digest.hexdigest()[:24] for digest in digests)
+
+
+def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None]) -> EncodedCorpus:
+    """Return the cached corpus of the current name, or else write the corpus and add it to the cache.
+
+    The corpus is temporary if the name is None, or changes during writing because a source has changed.
+    """
+    initial = name()
+    cache = corpora_folder(initial) if initial else None
+    entry = cache / initial if cache and initial else None
+    if cache and entry:
+        if entry_corpus := find(entry):
+            log.debug("found in the cache: %s", entry)
+            return entry_corpus
+        size_limit(cache)  # report an invalid limit before the work
+    with new_folder(cache) as folder:
+        write(folder)
+    if entry and folder.parent == cache and name() == initial:
+        return store(folder, entry)
+    return EncodedCorpus(folder, temporary=True)
+
+
+def find(entry: Path) -> EncodedCorpus | None:
+    """Return a cached corpus; None if it is missing, being removed or damaged, which is a warning."""
+    try:
+        encoded = EncodedCorpus(entry)
+    except MissingCorpusError:
+        return None
+    except FormatError as error:
+        log.warning("the text is encoded again: %s", error)
+        return None
+    with contextlib.suppress(OSError):  # the cache may be read-only
+        os.utime(entry / META, (time.time(), time.time()))
+    return encoded
+
+
+def store(folder: Path, entry: Path) -> EncodedCorpus:
+    """Move a complete corpus into the cache, and evict others if necessary; if that fails, return it as temporary."""
+    try:
+        fsync(folder)
+        with contextlib.suppress(OSError):
+            remove_stale(entry)
+        folder.rename(entry)
+    except OSError:
+        entry_corpus = find(entry)  # another process may have been faster
+        if entry_corpus is None:
+            return EncodedCorpus(folder, temporary=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        return entry_corpus
+    encoded = EncodedCorpus(entry, is_new=True)  # locked from here on
+    make_room(entry, size_limit(entry.parent))
+    return encoded
+
+
+def remove_stale(entry: Path) -> None:
+    """Remove outdated entries of the same sources, a broken entry of this name, and abandoned partial folders."""
+    identity = entry.name.split("-")[0]
+    for name in os.listdir(entry.parent):
+        other = entry.parent / name if name.endswith(PARTIAL) or name.startswith(f"{identity}-") else None
+        if other is None:
+            continue
+        is_broken = other == entry and find_damage(entry) is not None
+        if not name.endswith(PARTIAL) and (other != entry or is_broken):
+            remove(other, even_used=is_broken)
+        elif name.endswith(PARTIAL) and is_abandoned(other):
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def find_damage(entry: Path) -> FormatError | None:
+    """Return the error of opening a cached corpus, which checks all its content; None if there is none."""
+    try:
+        EncodedCorpus(entry).close()
+    except FormatError as error:
+        return error
+    return None
+
+
+def is_abandoned(folder: Path) -> bool:
+    """Whether nothing has been written in the folder for a day."""
+    times = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
+    return time.time() - max(times) > ABANDONED_AFTER

@@ -1,1 +1,0 @@
-"""The cache of encoded corpora: entries, eviction, locks and temporary folders."""

@@ -1,0 +1,599 @@
+"""The features of a classifier's texts: words, character n-grams and word n-grams as rows of its input matrix.
+
+The word `</s>` ends every text; what follows it in the text is ignored. Words are split, looked up and added in turns
+of many words, so that memory is read ahead.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from embeddings.compilation.jit import entry_point, inline, noinline
+from embeddings.errors import FormatError, SettingError
+from embeddings.kernels.integers import smaller
+from embeddings.kernels.matrix_rows import Rows
+from embeddings.kernels.row_operations import CACHE_LINE, address, prefetch_l2
+from embeddings.kernels.row_sums import add_rows
+from embeddings.kernels.subword_rows import FNV_BASIS, fnv1a, is_continuation_byte
+from embeddings.kernels.word_bytes import (
+    HALF,
+    ONE,
+    WORD_BYTES,
+    equal_bytes,
+    is_space,
+    slot_number,
+    word_end,
+    word_key,
+)
+from embeddings.models.subwords import concatenate_bytes
+
+BITS = 64
+MAX_PROBES = 1000  # slots read to place an entry: by chance, ten million entries need 300; a hostile file, any number
+CROWDED = -2
+ENTRY_BITS = np.uint64(0xFFFFFFFF)
+
+
+class Features(NamedTuple):
+    """How texts become rows.
+
+    text, starts: the bytes of all entries, words then labels, and where each begins, int64 (entries + 1,).
+    slots: uint64 (slots, 2), a hash table of the entries with linear probing; the number of slots is a power of 2. Of
+        each entry it has the key (see `word_bytes`), and, in the higher half, fastText's hash, in the lower half, the
+        number of the entry plus 1; 0 is free.
+    words: the number of words; entries from there on are labels.
+    label_prefix: unknown words that start with these bytes are labels and have no rows.
+    min_n, max_n: the lengths of character n-grams; `max_n` 0 for none.
+    word_ngrams: the maximum length of word n-grams; 1 for none.
+    buckets: the rows of n-grams.
+    bucket_slots: int32 (slots, 2), a hash table of the buckets that pruning has left, with linear probing: bucket and
+        row, -1 if free; its number of slots is a power of 2. Empty if none is pruned.
+    bucket_filter: uint64, a bit for each residue of a bucket modulo the number of bits, a power of 2: 0 if no such
+        bucket is left. Most n-grams of a pruned model have no row, and these bits stay in a fast cache.
+    counts_missing: whether buckets without a row count as rows of zeros.
+    """
+
+    text: np.ndarray
+    starts: np.ndarray
+    slots: np.ndarray
+    words: int
+    label_prefix: np.ndarray
+    min_n: int
+    max_n: int
+    word_ngrams: int
+    buckets: int
+    bucket_slots: np.ndarray
+    bucket_filter: np.ndarray
+    counts_missing: bool = False
+
+
+def new_slots(text: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
+    """The hash table of entries, and the number of the first one that occurs twice, -1 if none does.
+
+    The number is CROWDED if too many entries have the same hash, which never happens by chance.
+    """
+    entries = len(starts) - 1
+    slots, duplicate = np.zeros((1 << (3 * entries // 2).bit_length(), 2), np.uint64), np.full(1, -1, np.int64)
+    fill_slots(text, starts, slots, duplicate)
+    return slots, int(duplicate[0])
+
+
+@entry_point
+def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicate: np.ndarray) -> None:
+    """Build the hash table of entries; those that occur again are left out.
+
+    Arguments:
+        slots: zeros, and more of them than entries.
+        duplicate: int64 (1,), -1; set to the number of the first entry that occurs again, or to CROWDED.
+    """
+    for entry in range(starts.shape[0] - 1):
+        first, last = starts[entry], starts[entry + 1]
+        key = word_key(text, first, last)
+        slot, probes = slot_number(key, slots.shape[0]), 0
+        while slots[slot, 1] != 0 and not is_entry(text, starts, slots, slot, text, first, last, key):
+            slot = (slot + 1) & (slots.shape[0] - 1)
+            probes += 1
+            if probes > MAX_PROBES:
+                duplicate[0] = CROWDED
+                return
+        if slots[slot, 1] == 0:
+            slots[slot, 0] = key
+            slots[slot, 1] = (hash_bytes(text, first, last) << HALF) | np.uint64(entry + 1)
+        elif duplicate[0] < 0:
+            duplicate[0] = entry
+
+
+def new_bucket_slots(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The hash table of buckets and their rows, int32 (buckets, 2), and its filter; empty if there are none.
+
+    None if too many buckets have the same hash, which never happens by chance.
+    """
+    size = len(pairs)
+    slots = np.full((1 << (2 * size).bit_length() if size else 0, 2), -1, np.int32)
+    bits = np.zeros(1 << (8 * size // BITS).bit_length() if size else 0, np.uint64)
+    return (slots, bits) if fill_bucket_slots(pairs, slots, bits) else None
+
+
+@entry_point
+def fill_bucket_slots(pairs: np.ndarray, slots: np.ndarray, bits: np.ndarray) -> bool:
+    """Build the hash table of buckets and rows, and its filter; returns False if too many have the same hash.
+
+    Arguments:
+        slots: filled with -1, and larger than the number of pairs.
+        bits: zeros.
+    """
+    for i in range(pairs.shape[0]):
+        bucket: int = np.int64(pairs[i, 0])  # type: ignore[assignment]
+        slot = bucket_slot(slots, bucket)
+        if (slot - bucket) & (slots.shape[0] - 1) > MAX_PROBES:
+            return False
+        slots[slot, 0], slots[slot, 1] = bucket, pairs[i, 1]
+        bits[filter_word(bits, bucket)] |= filter_bit(bucket)
+    return True
+
+
+@inline
+def may_have_row(features: Features, bucket: int) -> int:
+    """1 if a bucket can have a row, by the filter, else 0."""
+    bits = features.bucket_filter
+    bit: int = np.int64((bits[filter_word(bits, bucket)] >> np.uint64(bucket % BITS)) & ONE)  # type: ignore[assignment]
+    return bit
+
+
+@inline
+def filter_word(bits: np.ndarray, bucket: int) -> int:
+    """The number of the bits of a bucket in the filter."""
+    word: int = bucket // BITS & (bits.shape[0] - 1)
+    return word
+
+
+@inline
+def filter_bit(bucket: int) -> np.uint64:
+    """The bit of a bucket."""
+    return ONE << np.uint64(bucket % BITS)
+
+
+@inline
+def find_entry(features: Features, text: np.ndarray, first: int, last: int, key: np.uint64) -> np.uint64:
+    """The second number in the slot of the entry with these bytes and this key; 0 if there is none."""
+    slots = features.slots
+    slot = slot_number(key, slots.shape[0])
+    while slots[slot, 1] != 0 and not is_entry(features.text, features.starts, slots, slot, text, first, last, key):
+        slot = (slot + 1) & (slots.shape[0] - 1)
+    found: np.uint64 = slots[slot, 1]
+    return found
+
+
+@inline
+def entry_number(found: np.uint64) -> int:
+    """The entry that `find_entry` has found; -1 if none."""
+    entry: int = np.int64(found & ENTRY_BITS) - 1  # type: ignore[assignment]
+    return entry
+
+
+@inline
+def is_entry(
+    entries: np.ndarray, starts: np.ndarray, slots: np.ndarray, slot: int, text: np.ndarray, first: int, last: int,
+    key: np.uint64,
+) -> bool:  # fmt: skip
+    """Whether the entry in a slot has these bytes."""
+    if slots[slot, 0] != key:
+        return False
+    if last - first <= WORD_BYTES:
+        return True
+    entry = entry_number(slots[slot, 1])
+    length = starts[entry + 1] - starts[entry]
+    return length == last - first and equal_bytes(entries, starts[entry], text, first, length)
+
+
+@inline
+def bucket_slot(slots: np.ndarray, bucket: int) -> int:
+    """The slot of a bucket, or the free one where it would be."""
+    mask = slots.shape[0] - 1
+    slot: int = bucket & mask
+    while slots[slot, 0] >= 0 and slots[slot, 0] != bucket:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@inline
+def hash_bytes(text: np.ndarray, first: int, last: int) -> np.uint64:
+    """The hash of a word."""
+    code = FNV_BASIS
+    for i in range(first, last):
+        code = fnv1a(code, text[i])
+    return code
+
+
+PENDING, COUNT, WORDS, SPLIT = 0, 1, 2, 3  # in `Scratch.state`
+MAX_PENDING = 4096
+
+
+class Scratch(NamedTuple):
+    """A thread's working memory.
+
+    state: int64 (4,), the number of pending rows; of rows of the current text that are added; of its words; and of
+        words that are split.
+    rows: int64, pending rows, so that memory is read ahead; complements of buckets, whose rows are still to be found.
+    recent: uint64 (word_ngrams + 1,), the hashes of word n-grams that start 0, 1, ... words before the last word.
+    codes: uint64 (slots, 2), the keys and hashes of some unknown words of up to 8 bytes.
+    spans, words: int64 (words, 2) and uint64 (words,), where split words begin and end, and their keys.
+    keys, texts, sums: uint64 (slots, 4), uint8 (slots, 32) and float32 (slots, dim + 1), a cache of the sums of words'
+        rows, and their number as the last component. The key of a word selects its only possible slot. `keys` has that
+        key; the length of the word, 0 if the slot is free; a number that grows with its uses, and falls when another
+        word would take its slot; and its hash. `texts` has its bytes.
+    """
+
+    state: np.ndarray
+    rows: np.ndarray
+    recent: np.ndarray
+    codes: np.ndarray
+    spans: np.ndarray
+    words: np.ndarray
+    keys: np.ndarray
+    texts: np.ndarray
+    sums: np.ndarray
+
+
+@inline
+def push_bucket(features: Features, matrix: Rows, code: np.uint64, scratch: Scratch, total: np.ndarray) -> None:
+    """Push the row of an n-gram with this hash; if buckets have been pruned, push the complement of the bucket."""
+    bucket: int = np.int64(code % np.uint64(features.buckets))  # type: ignore[assignment]
+    slots = features.bucket_slots.shape[0]
+    if slots == 0:
+        push_row(features, matrix, features.words + bucket, scratch, total)
+        return
+    prefetch_l2(address(features.bucket_slots, bucket & (slots - 1)), 1)
+    push(features, matrix, ~bucket, scratch, total)
+    is_missing = 1 - may_have_row(features, bucket)  # without a branch, which could not be predicted
+    scratch.state[PENDING] -= is_missing
+    scratch.state[COUNT] += is_missing * features.counts_missing
+
+
+@inline
+def push_row(features: Features, matrix: Rows, row: int, scratch: Scratch, total: np.ndarray) -> None:
+    """Push a row, and prefetch it."""
+    prefetch_row(matrix, row)
+    push(features, matrix, row, scratch, total)
+
+
+@inline
+def push(features: Features, matrix: Rows, row: int, scratch: Scratch, total: np.ndarray) -> None:
+    """Add a row, or the complement of a bucket, to the pending ones; if they are too many, they are added first."""
+    if scratch.state[PENDING] == MAX_PENDING:
+        add_pending(features, matrix, 0, scratch, total)
+    scratch.rows[scratch.state[PENDING]] = row
+    scratch.state[PENDING] += 1
+
+
+@inline
+def prefetch_row(matrix: Rows, row: int) -> None:
+    """Prefetch a row, which need not begin with a cache line."""
+    place = address(matrix.table, row)
+    offset = place % CACHE_LINE
+    prefetch_l2(place - offset, offset + matrix.table.shape[1] * matrix.table.itemsize)
+
+
+@noinline
+def add_pending(features: Features, matrix: Rows, start: int, scratch: Scratch, total: np.ndarray) -> None:
+    """Add the pending rows from number `start` on to `total`."""
+    stop: int = scratch.state[PENDING]
+    if features.bucket_slots.shape[0] > 0:
+        stop = find_rows(features, matrix, start, scratch)
+    add_rows(matrix, scratch.rows, start, stop, total)
+    scratch.state[COUNT] += stop - start
+    scratch.state[PENDING] = start
+
+
+@inline
+def find_rows(features: Features, matrix: Rows, start: int, scratch: Scratch) -> int:
+    """Replace pending buckets by their rows, without those that have been pruned; returns the end of the rows."""
+    stop = start
+    for i in range(start, scratch.state[PENDING]):
+        row = scratch.rows[i]
+        if row < 0:
+            slot = bucket_slot(features.bucket_slots, ~row)
+            if features.bucket_slots[slot, 1] < 0:
+                scratch.state[COUNT] += features.counts_missing
+                continue
+            row = features.words + features.bucket_slots[slot, 1]
+            prefetch_row(matrix, row)
+        scratch.rows[stop] = row
+        stop += 1
+    return stop
+
+
+WORD_NGRAM_PRIME = np.uint64(116049371)
+SIGN_BIT, HIGH_BITS = np.uint64(0x80000000), np.uint64(0xFFFFFFFF00000000)
+LESS_THAN, GREATER_THAN = np.uint8(ord("<")), np.uint8(ord(">"))
+LINE_END = np.frombuffer(b"</s>", np.uint8)
+LINE_END_HASH = np.uint64(3617362777)
+LINE_END_KEY = np.uint64(int.from_bytes(b"</s>", "little"))
+KEY_WORD, KEY_LENGTH, KEY_USES, KEY_CODE = 0, 1, 2, 3  # in `Scratch.keys`
+MAX_CACHED, KEY_BYTES, UNKNOWN_CODES = 32, 64, 1024
+MAX_USES, MAX_SPLIT, CACHE_BYTES = np.uint64(15), 256, 1 << 24
+
+
+def new_scratch(features: Features, dim: int) -> Scratch:
+    """Working memory for rows of this dimension; without character n-grams, the sums of words are not cached."""
+    slots = 1 << max(1, CACHE_BYTES // (4 * dim + KEY_BYTES)).bit_length() - 1 if features.max_n else 1
+    return Scratch(
+        state=np.zeros(4, np.int64),
+        rows=np.zeros(MAX_PENDING, np.int64),
+        recent=np.zeros(features.word_ngrams + 1, np.uint64),
+        codes=np.zeros((UNKNOWN_CODES, 2), np.uint64),
+        spans=np.zeros((MAX_SPLIT, 2), np.int64),
+        words=np.zeros(MAX_SPLIT, np.uint64),
+        keys=np.zeros((slots, 4), np.uint64),
+        texts=np.zeros((slots, MAX_CACHED), np.uint8),
+        sums=np.zeros((slots, dim + 1), np.float32),
+    )
+
+
+@entry_point
+def sum_features(
+    features: Features,
+    matrix: Rows,
+    text: np.ndarray,
+    starts: np.ndarray,
+    scratch: Scratch,
+    sums: np.ndarray,
+    counts: np.ndarray,
+) -> None:
+    """Sum the rows of each text `text[starts[i]:starts[i + 1]]`.
+
+    Arguments:
+        scratch: new, or used with the same features and matrix.
+        sums: float32 (texts, dim), zeros.
+        counts: int64 (texts,), set to the number of rows in each sum.
+    """
+    for i in range(counts.shape[0]):
+        counts[i] = sum_text(features, matrix, text, starts[i], starts[i + 1], scratch, sums[i])
+
+
+@inline
+def sum_text(
+    features: Features, matrix: Rows, text: np.ndarray, start: int, stop: int, scratch: Scratch, total: np.ndarray
+) -> int:
+    """Add the rows of one text to `total`; returns their number."""
+    scratch.state[PENDING], scratch.state[COUNT], scratch.state[WORDS] = 0, 0, 0
+    at = start
+    while at < stop:
+        at = split_words(features, text, at, stop, scratch)
+        for i in range(scratch.state[SPLIT]):
+            add_word(features, matrix, text, scratch.spans[i, 0], scratch.spans[i, 1], scratch.words[i], scratch, total)
+    entry = entry_number(find_entry(features, LINE_END, 0, LINE_END.shape[0], LINE_END_KEY))
+    if entry < features.words:
+        if entry >= 0:
+            push_row(features, matrix, entry, scratch, total)
+        push_word_ngrams(features, matrix, LINE_END_HASH, scratch, total)
+    add_pending(features, matrix, 0, scratch, total)
+    count: int = scratch.state[COUNT]
+    return count
+
+
+@inline
+def split_words(features: Features, text: np.ndarray, start: int, stop: int, scratch: Scratch) -> int:
+    """Split the next words, and prefetch their slots; returns where the following ones begin."""
+    at, split = start, 0
+    while at < stop and split < scratch.words.shape[0]:
+        if is_space(text[at]):
+            at += 1
+            continue
+        last = word_end(text, at, stop)
+        key = word_key(text, at, last)
+        if key == LINE_END_KEY:
+            at = stop
+            break
+        if features.max_n > 0:
+            prefetch_l2(address(scratch.keys, slot_number(key, scratch.keys.shape[0])), 1)
+        else:
+            prefetch_l2(address(features.slots, slot_number(key, features.slots.shape[0])), 1)
+        scratch.spans[split, 0], scratch.spans[split, 1], scratch.words[split] = at, last, key
+        split += 1
+        at = last + 1
+    scratch.state[SPLIT] = split
+    return at
+
+
+@inline
+def add_word(
+    features: Features,
+    matrix: Rows,
+    text: np.ndarray,
+    first: int,
+    last: int,
+    key: np.uint64,
+    scratch: Scratch,
+    total: np.ndarray,
+) -> None:
+    """Add the rows of a word and of the word n-grams that end with it, unless it is a label."""
+    if features.max_n > 0 and add_cached_word(text, first, last, key, scratch, total):
+        code = scratch.keys[slot_number(key, scratch.keys.shape[0]), KEY_CODE]
+    else:
+        found = find_entry(features, text, first, last, key)
+        entry = entry_number(found)
+        if entry >= features.words or (entry < 0 and has_prefix(text, first, last, features.label_prefix)):
+            return
+        code = found >> HALF
+        if entry < 0 and features.word_ngrams > 1:
+            code = unknown_code(text, first, last, key, scratch)
+        if features.max_n > 0:
+            add_new_word(features, matrix, text, first, last, key, code, entry, scratch, total)
+        elif entry >= 0:
+            push_row(features, matrix, entry, scratch, total)
+    push_word_ngrams(features, matrix, code, scratch, total)
+
+
+@inline
+def unknown_code(text: np.ndarray, first: int, last: int, key: np.uint64, scratch: Scratch) -> np.uint64:
+    """The hash of a word that is not in the dictionary, such as a frequent one that pruning has removed."""
+    codes = scratch.codes[slot_number(key, scratch.codes.shape[0])]
+    if last - first > WORD_BYTES:
+        return hash_bytes(text, first, last)
+    if codes[0] != key:
+        codes[0], codes[1] = key, hash_bytes(text, first, last)
+    return np.uint64(codes[1])
+
+
+@inline
+def add_cached_word(
+    text: np.ndarray, first: int, last: int, key: np.uint64, scratch: Scratch, total: np.ndarray
+) -> bool:
+    """Add the rows of a word if their sum is cached; returns whether it is."""
+    slot, length = slot_number(key, scratch.keys.shape[0]), last - first
+    keys, sums = scratch.keys[slot], scratch.sums[slot]
+    if keys[KEY_WORD] != key or keys[KEY_LENGTH] != np.uint64(length):
+        return False
+    if length > WORD_BYTES and not equal_bytes(scratch.texts[slot], 0, text, first, length):
+        return False
+    for d in range(total.shape[0]):
+        total[d] += sums[d]
+    scratch.state[COUNT] += np.int64(sums[total.shape[0]])
+    if keys[KEY_USES] < MAX_USES:
+        keys[KEY_USES] += ONE
+    return True
+
+
+@noinline
+def add_new_word(
+    features: Features,
+    matrix: Rows,
+    text: np.ndarray,
+    first: int,
+    last: int,
+    key: np.uint64,
+    code: np.uint64,
+    entry: int,
+    scratch: Scratch,
+    total: np.ndarray,
+) -> None:
+    """Add the rows of a word, or push them; their sum is cached if the word is short and its slot is available."""
+    slot, length, dim = slot_number(key, scratch.keys.shape[0]), last - first, total.shape[0]
+    keys = scratch.keys[slot]
+    if length > MAX_CACHED or keys[KEY_USES] > 0:
+        if keys[KEY_USES] > 0:
+            keys[KEY_USES] -= ONE
+        push_word(features, matrix, text, first, last, entry, scratch, total)
+        return
+    if scratch.state[PENDING] > MAX_PENDING // 2:
+        add_pending(features, matrix, 0, scratch, total)
+    start, before = scratch.state[PENDING], scratch.state[COUNT]
+    keys[KEY_LENGTH] = np.uint64(0)  # until the sum is complete
+    push_word(features, matrix, text, first, last, entry, scratch, total)
+    sums = scratch.sums[slot]
+    for d in range(dim):
+        sums[d] = 0
+    add_pending(features, matrix, start, scratch, sums[:dim])
+    sums[dim] = scratch.state[COUNT] - before
+    for d in range(dim):
+        total[d] += sums[d]
+    keys[KEY_WORD], keys[KEY_LENGTH], keys[KEY_CODE] = key, np.uint64(length), code
+    for i in range(length):
+        scratch.texts[slot, i] = text[first + i]
+
+
+@noinline
+def push_word(
+    features: Features,
+    matrix: Rows,
+    text: np.ndarray,
+    first: int,
+    last: int,
+    entry: int,
+    scratch: Scratch,
+    total: np.ndarray,
+) -> None:
+    """Push the row of a word, if it is known, and the rows of its character n-grams."""
+    if entry >= 0:
+        push_row(features, matrix, entry, scratch, total)
+    for begin in range(first - 1, last + 1):
+        if first <= begin < last and is_continuation_byte(text[begin]):
+            continue
+        code, n, j = FNV_BASIS, 0, begin
+        while j <= last and n < features.max_n:
+            code = fnv1a(code, enclosed_byte(text, first, last, j))
+            j += 1
+            while j < last and is_continuation_byte(text[j]):
+                code = fnv1a(code, text[j])
+                j += 1
+            n += 1
+            if n >= features.min_n and not (n == 1 and (begin < first or j > last)):
+                push_bucket(features, matrix, code, scratch, total)
+
+
+@inline
+def push_word_ngrams(features: Features, matrix: Rows, code: np.uint64, scratch: Scratch, total: np.ndarray) -> None:
+    """Push the rows of the word n-grams that end with a word, given its hash."""
+    if features.word_ngrams < 2:
+        return
+    if code & SIGN_BIT:  # fastText stores hashes as signed 32-bit numbers
+        code |= HIGH_BITS
+    recent, before = scratch.recent, smaller(scratch.state[WORDS], features.word_ngrams - 1)
+    for back in range(before, 0, -1):
+        recent[back] = recent[back - 1] * WORD_NGRAM_PRIME + code
+        push_bucket(features, matrix, recent[back], scratch, total)
+    recent[0] = code
+    scratch.state[WORDS] += 1
+
+
+@inline
+def enclosed_byte(text: np.ndarray, first: int, last: int, i: int) -> np.uint8:
+    """A byte of a word, or of the characters < and > that enclose it."""
+    return LESS_THAN if i < first else GREATER_THAN if i == last else text[i]
+
+
+@inline
+def has_prefix(text: np.ndarray, first: int, last: int, prefix: np.ndarray) -> bool:
+    """Whether a word starts with these bytes."""
+    if last - first < prefix.shape[0]:
+        return False
+    i = 0
+    while i < prefix.shape[0] and text[first + i] == prefix[i]:
+        i += 1
+    return bool(i == prefix.shape[0])
+
+
+def new_features(entries: Sequence[bytes], words: int, bucket_rows: np.ndarray, **settings: Any) -> Features:
+    """The features of a model.
+
+    Arguments:
+        entries: distinct, the words, then the labels.
+        bucket_rows: int32 (buckets, 2), the buckets that pruning has left and the row of each; empty if none is pruned.
+        settings: other fields.
+    """
+    text, starts = concatenate_bytes(list(entries))
+    slots, duplicate = index_entries(text, starts)
+    if duplicate >= 0:
+        raise SettingError(f"the words of a classifier must be distinct, got {entries[duplicate]!r} twice")
+    return index_features(text, starts, slots, bucket_rows, words=words, **settings)
+
+
+def index_features(
+    text: np.ndarray, starts: np.ndarray, slots: np.ndarray, bucket_rows: np.ndarray, **settings: Any
+) -> Features:
+    """The features of a model whose entries are indexed already; arguments as the fields of `Features`."""
+    table = new_bucket_slots(bucket_rows)
+    if table is None:
+        raise crowded("buckets")
+    bucket_slots, bucket_filter = table
+    return Features(
+        text=text, starts=starts, slots=slots, bucket_slots=bucket_slots, bucket_filter=bucket_filter, **settings
+    )
+
+
+def index_entries(text: np.ndarray, starts: np.ndarray, name: str = "the classifier") -> tuple[np.ndarray, int]:
+    """The hash table of entries, and the number of the first one that occurs twice, -1 if none does.
+
+    Raises:
+        FormatError: entries are chosen so that placing them takes time in proportion to the square of their number.
+    """
+    slots, duplicate = new_slots(text, starts)
+    if duplicate == CROWDED:
+        raise crowded("words", name)
+    return slots, duplicate
+
+
+def crowded(entries: str, name: str = "the classifier") -> FormatError:
+    """The error for entries that collide."""
+    return FormatError(f"{name} is broken: over {MAX_PROBES:,} of its {entries} have the same hash")

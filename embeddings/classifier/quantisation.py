@@ -1,0 +1,214 @@
+"""Small classifiers: pruned rows, and product quantisation (Jégou et al. 2011; Joulin et al. 2016)."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embeddings.classifier.features import index_entries, index_features
+from embeddings.errors import SettingError
+from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows
+from embeddings.kernels.row_sums import decode_rows
+from embeddings.models.subwords import LINE_END
+from embeddings.support.cosine import row_blocks
+
+if TYPE_CHECKING:
+    from embeddings.classifier.classifier import Classifier
+
+
+ITERATIONS = 25  # of k-means, as in fastText
+BINS = 1 << 14  # of the histogram of norms
+
+
+def quantise(matrix: np.ndarray, part_size: int = 2, *, has_norms: bool = False, seed: int = 1) -> QuantisedRows:
+    """Compress a matrix: each part of a row is replaced by the nearest of 256 centroids, found by k-means.
+
+    Arguments:
+        matrix: float32 (rows, dim), finite.
+        part_size: the number of components of a part.
+        has_norms: whether norms are quantised apart from directions, which costs a byte for each row.
+        seed: of the samples that k-means starts from.
+
+    Raises:
+        SettingError: `part_size` is not in [1, dim], or the matrix contains NaN, infinity or too large numbers.
+    """
+    dim = matrix.shape[1]
+    if not 1 <= part_size <= dim:
+        raise SettingError(f"the size of a part must be in [1, {dim}], the number of components, got {part_size}")
+    lengths = row_norms(matrix)
+    values, norms = np.ascontiguousarray(matrix, np.float32), np.ones(CENTROIDS, np.float32)
+    norm_codes = np.empty(0, np.uint8)
+    if has_norms:
+        values = np.divide(values, np.where(lengths > 0, lengths, np.float32(1))[:, None], dtype=np.float32)
+        norm_codes, norms = encode_numbers(lengths)
+    codes, centroids = encode_parts(values, part_size, seed)
+    return QuantisedRows(codes, centroids, part_size, dim, norm_codes, norms)
+
+
+def row_norms(matrix: np.ndarray) -> np.ndarray:
+    """The norm of each row, float32; refuses numbers that are not finite or too large."""
+    norms = np.empty(len(matrix), np.float32)
+    with np.errstate(over="ignore"):
+        for rows in row_blocks(*matrix.shape):
+            norms[rows] = np.linalg.norm(matrix[rows], axis=1)
+    if not np.isfinite(norms).all():
+        raise SettingError("a matrix that contains NaN, infinity or too large numbers cannot be quantised")
+    return norms
+
+
+def encode_numbers(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The codes of numbers, uint8, and their centroids, float32 (256,), ascending: k-means of all numbers.
+
+    A few rows, the most important ones, have norms far above the others. k-means that starts from random rows leaves
+    them few centroids. It starts here from the density of centroids that is optimal if they are many: the cube root of
+    the density of the numbers (Bennett 1948).
+    """
+    ordered = np.sort(numbers).astype(np.float64)
+    if not len(ordered):
+        return np.empty(0, np.uint8), np.zeros(CENTROIDS, np.float32)
+    counts, edges = np.histogram(ordered, BINS)
+    density = np.append(0, np.cumsum(np.cbrt(counts)))
+    centroids = np.interp((np.arange(CENTROIDS) + 0.5) / CENTROIDS * density[-1], density, edges)
+    sums = np.append(0, np.cumsum(ordered))
+    for _ in range(ITERATIONS):
+        borders = np.searchsorted(ordered, (centroids[1:] + centroids[:-1]) / 2)
+        borders = np.concatenate([[0], borders, [len(ordered)]])
+        sizes = np.diff(borders)
+        centroids = np.where(sizes > 0, np.diff(sums[borders]) / np.maximum(sizes, 1), centroids)
+    norms = centroids.astype("<f4")
+    return np.searchsorted((norms[1:] + norms[:-1]) / 2, numbers).astype(np.uint8), norms
+
+
+def encode_parts(values: np.ndarray, part_size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The codes of rows, uint8 (rows, parts), and the centroids in the layout of `QuantisedRows`."""
+    import faiss
+
+    rows, dim = values.shape
+    parts = -(-dim // part_size)
+    padded = np.zeros((max(rows, 1), parts * part_size), np.float32)  # a shorter last part is filled with zeros
+    padded[:rows, :dim] = values
+    quantiser = faiss.ProductQuantizer(parts * part_size, parts, 8)
+    if rows <= CENTROIDS:  # every row is its own centroid
+        centroids = np.zeros((parts, CENTROIDS, part_size), np.float32)
+        centroids[:, :rows] = padded[:rows].reshape(rows, parts, part_size).swapaxes(0, 1)
+        codes = np.repeat(np.arange(rows, dtype=np.uint8)[:, None], parts, axis=1)
+    else:
+        quantiser.cp.niter, quantiser.cp.seed, quantiser.cp.min_points_per_centroid = ITERATIONS, seed, 1
+        quantiser.train(padded)
+        centroids = faiss.vector_to_array(quantiser.centroids).reshape(parts, CENTROIDS, part_size)
+        codes = quantiser.compute_codes(padded)
+    last = dim - (parts - 1) * part_size
+    flat = np.concatenate([centroids[:-1].ravel(), centroids[-1, :, :last].ravel()])
+    return codes, flat.astype("<f4")
+
+
+def decode(matrix: QuantisedRows) -> DenseRows:
+    """A quantised matrix as a dense one, read-only."""
+    values = np.zeros((len(matrix.table), matrix.dim), np.float32)
+    decode_rows(matrix, np.arange(len(values)), values)
+    values.flags.writeable = False
+    return DenseRows(values)
+
+
+def decoded_size(matrix: QuantisedRows) -> int:
+    """The size of a decoded matrix in bytes."""
+    return 4 * len(matrix.table) * matrix.dim
+
+
+def prune(classifier: "Classifier", cutoff: int) -> "Classifier":
+    """Keep the `cutoff` rows of words and n-grams that have the largest norms, and that of `</s>`.
+
+    N-grams without a row are left out of the mean of a text. Without a row of any n-gram, there are no n-grams.
+
+    Raises:
+        SettingError: `cutoff` is below 1, or the rows are quantised.
+    """
+    if cutoff < 1:
+        raise SettingError(f"cutoff must be at least 1, got {cutoff}")
+    table, features = dense_table(classifier), classifier.features
+    if cutoff >= len(table):
+        return classifier
+    words, ngrams = split_rows(largest_rows(table, cutoff, line_end_row(classifier)), features.words)
+    buckets = ngrams if classifier.bucket_rows is None else buckets_of_rows(classifier.bucket_rows)[ngrams]
+    text, starts = select_entries(features.text, features.starts, words, features.words)
+    pairs = np.column_stack([buckets, np.arange(len(buckets))]).astype(np.int32)
+    values = np.concatenate([table[words], table[features.words + ngrams]])
+    without = {} if len(pairs) else {"min_n": 0, "max_n": 0, "word_ngrams": 1}
+    sizes = {name: getattr(features, name) for name in ("label_prefix", "min_n", "max_n", "word_ngrams", "buckets")}
+    counts = classifier.word_counts
+    return replace(
+        classifier,
+        features=index_features(
+            text, starts, index_entries(text, starts)[0], pairs, words=len(words), **sizes | without
+        ),
+        inputs=DenseRows(values),
+        word_counts=None if counts is None else counts[words],
+        bucket_rows=pairs,
+    )
+
+
+def quantize(
+    classifier: "Classifier", cutoff: int | None = None, *, dsub: int = 2, qnorm: bool = False, qout: bool = False,
+    seed: int = 1,
+) -> "Classifier":  # fmt: skip
+    """Keep the rows of largest norm, and quantise rows; see `Classifier.quantize`."""
+    table = dense_table(classifier)
+    if not 1 <= dsub <= table.shape[1]:
+        raise SettingError(f"dsub must be in [1, {table.shape[1]}], the dimension of the model, got {dsub}")
+    small = classifier if cutoff is None else prune(classifier, cutoff)
+    small = replace(small, features=small.features._replace(counts_missing=False))  # as in fastText's pruned models
+    inputs = quantise(dense_table(small), dsub, has_norms=qnorm, seed=seed)
+    if not qout:
+        return replace(small, inputs=inputs)
+    output = quantise(classifier.output, min(2, table.shape[1]), has_norms=qnorm, seed=seed)
+    return replace(small, inputs=inputs, output=decode(output).table, quantised_output=output)
+
+
+def dense_table(classifier: "Classifier") -> np.ndarray:
+    """The rows of words and n-grams; refuses quantised ones."""
+    if isinstance(classifier.inputs, DenseRows):
+        return classifier.inputs.table
+    raise SettingError(f"{classifier.name} is quantised already; use the model it was made from")
+
+
+def line_end_row(classifier: "Classifier") -> int:
+    """The row of `</s>`, or -1."""
+    features = classifier.features
+    lengths = np.diff(features.starts[: features.words + 1])
+    starts = features.starts[:-1][: features.words]
+    matches = [
+        int(word)
+        for word in np.flatnonzero(lengths == len(LINE_END))
+        if features.text[starts[word] : starts[word] + len(LINE_END)].tobytes() == LINE_END
+    ]
+    return matches[0] if matches else -1
+
+
+def largest_rows(table: np.ndarray, number: int, first: int) -> np.ndarray:
+    """The rows of largest norm, ascending; row `first` is among them unless it is -1. Of equal rows the first ones."""
+    norms = row_norms(table)
+    if first >= 0:
+        norms[first] = np.inf
+    return np.sort(np.argsort(-norms, kind="stable")[:number])
+
+
+def split_rows(rows: np.ndarray, words: int) -> tuple[np.ndarray, np.ndarray]:
+    """The words, and the n-grams, numbered from 0, in ascending rows."""
+    border = int(np.searchsorted(rows, words))
+    return rows[:border], rows[border:] - words
+
+
+def buckets_of_rows(bucket_rows: np.ndarray) -> np.ndarray:
+    """The bucket of each row of n-grams."""
+    buckets = np.empty(len(bucket_rows), np.int32)
+    buckets[bucket_rows[:, 1]] = bucket_rows[:, 0]
+    return buckets
+
+
+def select_entries(
+    text: np.ndarray, starts: np.ndarray, words: np.ndarray, old_words: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bytes and starts of these words, and of all labels."""
+    lengths, keep = np.diff(starts), np.zeros(len(starts) - 1, bool)
+    keep[words] = keep[old_words:] = True
+    return text[np.repeat(keep, lengths)], np.append(0, np.cumsum(lengths[keep]))

@@ -1,0 +1,540 @@
+"""The parts of a fastText file in order: header, dictionary, pruned buckets, input matrix, output matrix.
+
+- signature: int32 magic number and version; absent before 2017
+- arguments: 12 int32 and one float64
+- dictionary: int32 entries, words and labels; int64 tokens
+- pruning: int64 buckets left by pruning, -1 if not pruned; only in files with a signature
+
+A matrix: one byte, whether norms are quantised too; int64 rows and dim; int32 number of codes; the codes; its
+centroids; then, if norms are quantised, one code per row and their centroids. Centroids: int32 dim, parts, size of a
+part and of the last part; then 256 float32 for each component.
+"""
+
+import io
+import re
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, fields
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from embeddings.corpora.reading.compression import file_compression, open_decompressed
+from embeddings.errors import FormatError
+from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, Rows
+from embeddings.models.model import Model
+from embeddings.models.subwords import MAX_NGRAM_LENGTH, composer
+from embeddings.support.cosine import row_blocks
+from embeddings.vectors.file_format import MAX_DIM, check_writable, encode_words
+from embeddings.vectors.vectors import Vectors
+
+MAGIC, VERSION = 793712314, 12
+SIGNATURE = struct.Struct("<2i")
+ARGUMENTS = struct.Struct("<12id")
+SIZES, PRUNED = struct.Struct("<3iq"), struct.Struct("<q")
+MAX_HEADER_BYTES = SIGNATURE.size + ARGUMENTS.size + SIZES.size + PRUNED.size
+CBOW, SKIPGRAM, SUPERVISED = 1, 2, 3
+MODELS = {CBOW: "cbow", SKIPGRAM: "skipgram", SUPERVISED: "supervised"}
+LOSSES = {1: "hierarchical softmax", 2: "negative sampling", 3: "softmax", 4: "one against all"}
+NEGATIVE_SAMPLING = LOSSES[2]
+QUANTISED = "its matrices are quantised, so it can only classify texts; for vectors use the .bin file it was made from"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """The fields in the order of the file, except for the version, with fastText's defaults."""
+
+    dim: int
+    window: int = 5
+    epochs: int = 5
+    min_count: int = 1
+    negatives: int = 5
+    word_ngrams: int = 1
+    loss: int = 2
+    model: int = SKIPGRAM
+    buckets: int = 0
+    min_n: int = 0
+    max_n: int = 0
+    learning_rate_updates: int = 100
+    subsample: float = 1e-4
+    entries: int
+    words: int
+    labels: int = 0
+    tokens: int
+    pruned_size: int = -1
+    version: int = VERSION
+
+    def pack(self) -> bytes:
+        """Encode the header in the newest version."""
+        values = astuple(self)
+        parts = (SIGNATURE, (MAGIC, VERSION)), (ARGUMENTS, values[:13]), (SIZES, values[13:17]), (PRUNED, values[17:18])
+        return b"".join(layout.pack(*part) for layout, part in parts)
+
+    @property
+    def size(self) -> int:
+        """Size of the header in its file, in bytes."""
+        return MAX_HEADER_BYTES if self.version else ARGUMENTS.size + SIZES.size
+
+    @property
+    def output_rows(self) -> int:
+        """Rows of the output matrix: one per label in a supervised model, else one per word."""
+        return self.labels if self.model == SUPERVISED else self.words
+
+    @property
+    def input_rows(self) -> int:
+        """Rows of the input matrix of a quantised file: one per word and bucket left by pruning."""
+        return self.words + (self.buckets if self.pruned_size < 0 else self.pruned_size)
+
+    @property
+    def has_ngrams(self) -> bool:
+        """Whether words have n-grams; supervised models before version 12 have none, whatever their arguments say."""
+        is_old_supervised = self.model == SUPERVISED and self.version < VERSION
+        return self.max_n > 0 and self.min_n <= self.max_n and self.pruned_size != 0 and not is_old_supervised
+
+
+def find_header(start: bytes) -> Header | None:
+    """Parse the start of a file; without a magic number, `version` is 0, and implausible values give None."""
+    has_magic = start[:4] == SIGNATURE.pack(MAGIC, 0)[:4]
+    if len(start) < (MAX_HEADER_BYTES if has_magic else ARGUMENTS.size + SIZES.size):
+        return None
+    version = SIGNATURE.unpack_from(start)[1] if has_magic else 0
+    offset = SIGNATURE.size if has_magic else 0
+    values = ARGUMENTS.unpack_from(start, offset) + SIZES.unpack_from(start, offset + ARGUMENTS.size)
+    pruned = PRUNED.unpack_from(start, offset + ARGUMENTS.size + SIZES.size)[0] if has_magic else -1
+    names = [field.name for field in fields(Header)]
+    header = Header(**dict(zip(names, (*values, pruned, version), strict=True)))
+    return header if has_magic or is_plausible(header) else None
+
+
+def is_plausible(header: Header) -> bool:
+    """Whether the numbers can be those of a fastText model."""
+    is_known = header.model in MODELS and header.loss in LOSSES and 0 < header.dim <= MAX_DIM
+    fits = header.words >= 0 and header.labels >= 0 and header.entries == header.words + header.labels
+    return is_known and fits and header.tokens >= 0 and header.buckets >= 0 and 0 <= header.subsample <= 1
+
+
+def read_header(path: Path, start: bytes) -> Header:
+    """The header of a file, checked."""
+    header = find_header(start)
+    if header is None:
+        raise FormatError(f"{path} is truncated or not a fastText model")
+    if not 0 <= header.version <= VERSION:
+        raise FormatError(f"{path} has fastText version {header.version}; versions up to {VERSION} are supported")
+    if not is_plausible(header) or not -1 <= header.pruned_size <= header.buckets:
+        raise FormatError(f"{path} is broken: its header contains impossible numbers")
+    if header.has_ngrams and header.max_n > MAX_NGRAM_LENGTH:
+        raise FormatError(
+            f"{path} has n-grams of up to {header.max_n} characters; at most {MAX_NGRAM_LENGTH} are supported"
+        )
+    if header.has_ngrams and not header.buckets:
+        raise FormatError(f"{path} is broken: it has n-grams but no buckets")
+    return header
+
+
+QUANTISED_SIZES = struct.Struct("<2qi")
+PARTS = struct.Struct("<4i")
+PRUNED_ENTRY = np.dtype("<i4")
+
+
+def read_quantised(parts: "PartReader", what: str, rows: int, dim: int) -> QuantisedRows:
+    """The next quantised matrix after its flag, (rows, dim); refuses other shapes, and NaN and infinity."""
+    has_norms = read_flag(parts)
+    sizes = QUANTISED_SIZES.unpack(parts.read(QUANTISED_SIZES.size))
+    if sizes[:2] != (rows, dim):
+        raise FormatError(f"{parts.path} is broken: its {what} matrix is {sizes[:2]}, not {(rows, dim)}")
+    codes = read_codes(parts, sizes[2], what)
+    part_size, centroids = read_centroids(parts, dim)
+    if len(codes) != rows * -(-dim // part_size):
+        raise FormatError(f"{parts.path} is broken: its {what} matrix has {len(codes)} codes, not one for each part")
+    norm_codes = read_codes(parts, rows if has_norms else 0, what)
+    norms = read_centroids(parts, 1)[1] if has_norms else np.ones(CENTROIDS, np.float32)
+    return QuantisedRows(codes.reshape(rows, -(-dim // part_size)), centroids, part_size, dim, norm_codes, norms)
+
+
+def read_codes(parts: "PartReader", size: int, what: str) -> np.ndarray:
+    """The next codes, uint8 (size,)."""
+    parts.check_size(size, f"the codes of the {what} matrix")
+    return np.frombuffer(parts.read(size), np.uint8)
+
+
+def read_centroids(parts: "PartReader", dim: int) -> tuple[int, np.ndarray]:
+    """The number of components of a part, and the next centroids, float32 (256 * dim,)."""
+    header = PARTS.unpack(parts.read(PARTS.size))
+    part_size = header[2]
+    if not 1 <= part_size <= dim or header != expected_parts(dim, part_size):
+        raise FormatError(
+            f"{parts.path} is broken: {header} cannot be the sizes of a quantised matrix of {dim} columns"
+        )
+    size = CENTROIDS * dim * 4
+    parts.check_size(size, "the centroids of a matrix")
+    centroids = np.frombuffer(parts.read(size), "<f4")
+    if not np.isfinite(centroids).all():
+        raise FormatError(f"{parts.path} is broken: its centroids contain NaN or infinity")
+    return part_size, centroids
+
+
+def expected_parts(dim: int, part_size: int) -> tuple[int, int, int, int]:
+    """The header of centroids."""
+    number = -(-dim // part_size)
+    return dim, number, part_size, dim - (number - 1) * part_size
+
+
+def read_flag(parts: "PartReader") -> bool:
+    """The next byte, which must be 0 or 1."""
+    flag = parts.read(1)[0]
+    if flag > 1:
+        raise FormatError(f"{parts.path} is broken: a flag is {flag}, not 0 or 1")
+    return flag == 1
+
+
+def read_bucket_rows(parts: "PartReader", buckets: int, left: int) -> np.ndarray:
+    """The buckets that pruning has left, and the row of each, int32 (left, 2); none if it is -1."""
+    if left <= 0:
+        return np.empty((0, 2), np.int32)
+    size = 2 * left * PRUNED_ENTRY.itemsize
+    parts.check_size(size, f"{left} buckets")
+    pairs = np.frombuffer(parts.read(size), PRUNED_ENTRY).reshape(left, 2)
+    if pairs.min() < 0 or pairs[:, 0].max() >= buckets or pairs[:, 1].max() >= left:
+        raise FormatError(f"{parts.path} is broken: a bucket or its row is out of range")
+    return pairs
+
+
+ENTRY = struct.Struct("<qb")  # after a word and a NUL: count and kind
+WORD, LABEL = 0, 1  # kinds
+ENTRY_PATTERN = re.compile(rb"([^\0]*+)\0.{9}", re.DOTALL)
+SHAPE = struct.Struct("<2q")
+BLOCK_BYTES = 1 << 20
+MAX_WORD_BYTES = 1 << 20
+MAX_COMPRESSION = 100  # ratio of a compressed model, whose numbers hardly compress
+
+
+class Entries(NamedTuple):
+    """A dictionary: words, then labels.
+
+    text, starts: the bytes of all entries, uint8, and where each begins, int64 (entries + 1,).
+    counts, kinds: int64 and int8 (entries,), how often each occurred, and 0 for a word or 1 for a label.
+    slots: the hash table of all entries; see `Features`.
+    """
+
+    text: np.ndarray
+    starts: np.ndarray
+    counts: np.ndarray
+    kinds: np.ndarray
+    slots: np.ndarray
+
+    def to_list(self, start: int = 0, stop: int | None = None) -> list[bytes]:
+        """The entries from number `start` on, by default all."""
+        starts = self.starts[start:][: None if stop is None else stop - start + 1].tolist()
+        text = self.text[starts[0] : starts[-1]].tobytes()
+        return [text[first - starts[0] : last - starts[0]] for first, last in pairwise(starts)]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The content of a file.
+
+    bucket_rows: int32 (buckets, 2), the buckets that pruning has left and the row of each; empty if none is pruned.
+    inputs, outputs: the matrices; those of unsupervised models are dense.
+    """
+
+    header: Header
+    entries: Entries
+    bucket_rows: np.ndarray
+    inputs: Rows
+    outputs: Rows
+
+    @cached_property
+    def words(self) -> list[bytes]:
+        """The words."""
+        return self.entries.to_list(0, self.header.words)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How often each word occurred, int64."""
+        return self.entries.counts[: self.header.words]
+
+    @property
+    def label_counts(self) -> np.ndarray:
+        """How often each label occurred, int64."""
+        return self.entries.counts[self.header.words :]
+
+
+class PartReader:
+    """Reads a plain or compressed file sequentially; the matrices of a plain file are memory-mapped."""
+
+    def __init__(self, path: Path, stream: io.BufferedReader) -> None:
+        self.path, self.stream = path, stream
+        self.read_ahead = b""
+        self.position = 0
+        self.is_mapped = file_compression(path) is None
+        size = path.stat().st_size
+        self.max_size = size if self.is_mapped else size * MAX_COMPRESSION + BLOCK_BYTES
+
+    def read(self, size: int) -> bytes:
+        """The next `size` bytes; refuses a file that ends earlier."""
+        while len(self.read_ahead) < size and (data := self.stream.read(size - len(self.read_ahead))):
+            self.read_ahead += data
+        if len(self.read_ahead) < size:
+            raise FormatError(f"{self.path} is truncated: it ends after {self.position + len(self.read_ahead)} bytes")
+        return self.consume(size)
+
+    def consume(self, size: int) -> bytes:
+        """Remove and return the first `size` of the bytes read ahead."""
+        data, self.read_ahead = self.read_ahead[:size], self.read_ahead[size:]
+        self.position += size
+        return data
+
+    def check_size(self, size: int, what: str) -> None:
+        """Refuse a part that cannot fit in the rest of the file."""
+        if size > self.max_size - self.position:
+            raise FormatError(f"{self.path} is truncated or broken: {what} would take {size} bytes, beyond its end")
+
+    def header(self) -> Header:
+        """The header, checked."""
+        self.read_ahead = self.stream.read(MAX_HEADER_BYTES)
+        header = read_header(self.path, self.read_ahead)
+        self.consume(header.size)
+        return header
+
+    def entries(self, number: int) -> Entries:
+        """The dictionary; refuses duplicates and words longer than 1 MiB."""
+        self.check_size(number * (1 + ENTRY.size), f"{number} words")
+        parts, found = [split_block(b"", 0)], 0
+        while found < number:
+            data = self.stream.read(BLOCK_BYTES)
+            self.read_ahead += data
+            self.check_size(len(self.read_ahead), f"{number} words")
+            parts.append(split_block(self.read_ahead, number - found))
+            self.index(parts[-1].text, parts[-1].lengths)  # so that a repetitive file is not read to its end
+            found += len(parts[-1].counts)
+            self.consume(parts[-1].size)
+            if not parts[-1].size and (not data or len(self.read_ahead) > MAX_WORD_BYTES):
+                why = "is truncated: it ends" if not data else "is broken: it has no end mark"
+                raise FormatError(f"{self.path} {why} within word {found + 1} of {number}")
+        return self.join_entries(parts)
+
+    def join_entries(self, parts: "list[EntryBlock]") -> Entries:
+        """All blocks of the dictionary, with its hash table."""
+        text, lengths, counts, kinds = (np.concatenate(part) for part in list(zip(*parts, strict=True))[:4])
+        starts, slots = self.index(text, lengths)
+        return Entries(text, starts, counts, kinds, slots)
+
+    def index(self, text: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where each entry begins, and the hash table of entries; refuses duplicates."""
+        from embeddings.classifier.features import index_entries
+
+        starts = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=starts[1:])
+        slots, duplicate = index_entries(text, starts, str(self.path))
+        if duplicate >= 0:
+            word = text[starts[duplicate] : starts[duplicate + 1]].tobytes().decode("utf-8", "replace")
+            raise FormatError(f"{self.path}: duplicate word {word!r}")
+        return starts, slots
+
+    def matrix(self, header: Header, what: str, rows: int) -> DenseRows:
+        """The next matrix after its flag, float32 (rows, dim), read-only; refuses other shapes."""
+        shape = SHAPE.unpack(self.read(SHAPE.size))
+        if shape != (rows, header.dim):
+            raise FormatError(f"{self.path} is broken: its {what} matrix is {shape}, not {(rows, header.dim)}")
+        self.check_size(rows * header.dim * 4, f"an {what} matrix of {shape}")
+        if not rows:
+            return DenseRows(np.empty(shape, np.float32))
+        return DenseRows(self.map(*shape) if self.is_mapped else self.copy(*shape))
+
+    def quantisation_flag(self, header: Header) -> bool:
+        """Whether the next matrix is quantised, which only matrices of supervised models are."""
+        is_quantised = bool(header.version) and read_flag(self)
+        if is_quantised and header.model != SUPERVISED:
+            raise FormatError(f"{self.path}: {QUANTISED}")
+        return is_quantised
+
+    def matrices(self, header: Header) -> tuple[Rows, Rows]:
+        """The input and the output matrix; as in fastText, the output can be quantised only if the input is."""
+        is_quantised = self.quantisation_flag(header)
+        is_pruned = header.pruned_size > 0 or (header.pruned_size == 0 and header.model == SUPERVISED)
+        if is_pruned and not is_quantised:  # fastText refuses it too
+            raise FormatError(f"{self.path} is broken: its buckets are pruned, but its input matrix is not quantised")
+        inputs: Rows
+        if is_quantised:
+            inputs = read_quantised(self, "input", header.input_rows, header.dim)
+        else:
+            inputs = self.matrix(header, "input", header.words + header.buckets)
+        if self.quantisation_flag(header) and is_quantised:
+            return inputs, read_quantised(self, "output", header.output_rows, header.dim)
+        return inputs, self.matrix(header, "output", header.output_rows)
+
+    def map(self, rows: int, dim: int) -> np.ndarray:
+        """The next numbers as a memory map of the file."""
+        matrix = np.memmap(self.path, "<f4", "r", offset=self.position, shape=(rows, dim))
+        self.read_ahead = b""
+        self.position += rows * dim * 4
+        self.stream.seek(self.position)
+        return matrix
+
+    def copy(self, rows: int, dim: int) -> np.ndarray:
+        """The next numbers of a compressed file, in memory that grows with the bytes read."""
+        numbers, end = np.empty(0, "<f4"), 0
+        while end < rows * dim:
+            part = np.frombuffer(self.read(4 * min(BLOCK_BYTES, rows * dim - end)), "<f4")
+            if end + len(part) > len(numbers):
+                numbers.resize(min(rows * dim, max(end + len(part), 2 * len(numbers))), refcheck=False)
+            numbers[end : end + len(part)] = part
+            end += len(part)
+        return numbers.reshape(rows, dim)
+
+    def check_end(self) -> None:
+        """Refuse trailing bytes."""
+        if self.read_ahead or self.stream.read(1):
+            raise FormatError(f"{self.path} is broken: bytes follow its last matrix")
+
+
+class EntryBlock(NamedTuple):
+    """Complete entries of the dictionary: text, lengths, counts and kinds, and their size in the file."""
+
+    text: np.ndarray
+    lengths: np.ndarray
+    counts: np.ndarray
+    kinds: np.ndarray
+    size: int
+
+
+def split_block(data: bytes, number: int) -> EntryBlock:
+    """The complete entries at the start of `data`, at most `number`."""
+    from embeddings.kernels.dictionary_entries import split_entries
+
+    size = min(number, len(data) // (1 + ENTRY.size))
+    text, lengths = np.empty(len(data), np.uint8), np.empty(size, np.int64)
+    counts, kinds, ends = np.empty(size, np.int64), np.empty(size, np.int8), np.zeros(3, np.int64)
+    split_entries(np.frombuffer(data, np.uint8), text, lengths, counts, kinds, ends)
+    found, stop, length = ends.tolist()
+    return EntryBlock(text[:length].copy(), lengths[:found], counts[:found], kinds[:found], stop)
+
+
+def first_entries(data: bytes, number: int) -> list[bytes]:
+    """The complete entries at the start of `data`, at most `number`; found without compiled code."""
+    entries: list[bytes] = []
+    end = 0
+    while len(entries) < number and (match := ENTRY_PATTERN.match(data, end)):
+        entries.append(match[1])
+        end = match.end()
+    return entries
+
+
+def read_contents(path: Path) -> Contents:
+    """All of a fastText file, checked."""
+    with open_decompressed(path) as stream:
+        parts = PartReader(path, stream)
+        header = parts.header()
+        entries = parts.entries(header.entries)
+        expected = np.repeat([WORD, LABEL], [header.words, header.labels])
+        if not np.array_equal(entries.kinds, expected) or entries.counts.min(initial=0) < 0:
+            raise FormatError(f"{path} is broken: its entries must be {header.words} words, then labels, with counts")
+        bucket_rows = read_bucket_rows(parts, header.buckets, header.pruned_size)
+        inputs, outputs = parts.matrices(header)
+        parts.check_end()
+    return Contents(header, entries, bucket_rows, inputs, outputs)
+
+
+FORBIDDEN = re.compile("\0")
+INT32_MAX = 2**31 - 1
+NUMERIC_SETTINGS = ("window", "epochs", "min_count", "negatives", "learning_rate_updates")
+
+
+def write_vectors(vectors: Vectors, path: Path) -> None:
+    """Write vectors alone, as a model without n-grams whose output matrix is zero."""
+    if vectors.compose is not None:
+        raise FormatError("the fasttext format stores n-grams only in a whole model; use Model.export")
+    tokens = len(vectors) if vectors.counts is None else int(vectors.counts.sum())
+    header = Header(dim=vectors.dim, entries=len(vectors), words=len(vectors), tokens=tokens)
+    write_file(path, header, vectors, [vectors.matrix], None)
+
+
+def write_model(model: Model, path: Path) -> None:
+    """Write a whole model: words, n-grams if it has any, and the output table if it has a row for each word."""
+    vectors, shape = model.vectors, model.vectors.matrix.shape
+    output = model.tables.get("output")
+    loss = model.settings.get("objective", model.record.get("loss", NEGATIVE_SAMPLING))
+    if not has_shape(output, shape) or loss not in (NEGATIVE_SAMPLING, "negative-sampling"):
+        output = None  # with other losses, rows do not belong to words
+    inputs, subword_sizes = [vectors.matrix], {}
+    if model.composer is not None:
+        words = model.tables.get("words")
+        if words is None or not has_shape(words, shape) or "ngrams" not in model.tables:
+            raise FormatError(f"the fasttext format cannot store a {model.name} model: it lacks tables for n-grams")
+        subwords = composer(model)
+        subword_sizes = {"min_n": subwords.min_n, "max_n": subwords.max_n, "buckets": len(subwords.ngrams)}
+        inputs = [words, subwords.ngrams]
+    header = Header(
+        dim=vectors.dim,
+        entries=len(vectors),
+        words=len(vectors),
+        tokens=model.vocabulary.total,
+        **header_arguments(model.settings),
+        model=CBOW if model.settings.get("architecture", model.name) == "cbow" else SKIPGRAM,
+        **subword_sizes,
+    )
+    write_file(path, header, vectors, inputs, output)
+
+
+def has_shape(table: np.ndarray | None, shape: tuple[int, ...]) -> bool:
+    """Whether the table exists, is float32 and has this shape."""
+    return table is not None and table.shape == shape and table.dtype == np.float32
+
+
+def header_arguments(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that the header can store."""
+    numbers = ((name, settings.get(name)) for name in NUMERIC_SETTINGS)
+    arguments: dict[str, Any] = {
+        name: value for name, value in numbers if type(value) is int and 0 <= value <= INT32_MAX
+    }
+    subsample = settings.get("subsample")
+    if isinstance(subsample, int | float) and 0 <= subsample <= 1:
+        arguments["subsample"] = subsample
+    return arguments
+
+
+def write_file(
+    path: Path, header: Header, vectors: Vectors, inputs: list[np.ndarray], output: np.ndarray | None
+) -> None:
+    """Write header, dictionary and both matrices in chunks; if counts are unknown, 1 is written."""
+    check_writable(vectors)
+    check_size(header)
+    counts = [1] * len(vectors) if vectors.counts is None else vectors.counts.tolist()
+    words = encode_words(vectors, forbidden=FORBIDDEN, format="fasttext")
+    if output is None:
+        output = np.broadcast_to(np.float32(0), (len(vectors), header.dim))  # zeros that take no memory
+    with path.open("wb") as stream:
+        stream.write(header.pack())
+        write_entries(stream, words, counts, WORD)
+        write_matrix(stream, header.dim, inputs)
+        write_matrix(stream, header.dim, [output])
+
+
+def check_size(header: Header) -> None:
+    """Refuse more rows than fastText can number."""
+    if (rows := header.words + header.buckets) > INT32_MAX:
+        raise FormatError(f"the fasttext format stores at most {INT32_MAX} words and buckets, got {rows}")
+
+
+def write_entries(stream: BinaryIO, entries: Iterable[bytes], counts: Iterable[int], kind: int) -> None:
+    """Write words or labels with their counts."""
+    stream.writelines(
+        b"%b\0%b" % (entry, ENTRY.pack(count, kind)) for entry, count in zip(entries, counts, strict=True)
+    )
+
+
+def write_matrix(stream: BinaryIO, dim: int, tables: list[np.ndarray]) -> None:
+    """Stack tables and write them as one unquantised matrix; refuses NaN and infinity."""
+    stream.write(b"\0" + SHAPE.pack(sum(map(len, tables)), dim))
+    write_blocks(stream, (table[rows] for table in tables for rows in row_blocks(*table.shape)))
+
+
+def write_blocks(stream: BinaryIO, blocks: Iterable[np.ndarray]) -> None:
+    """Write blocks of rows; refuses NaN and infinity."""
+    for block in blocks:
+        if not np.isfinite(block).all():
+            raise FormatError("nothing is written: a table of the model contains NaN or infinity")
+        stream.write(np.ascontiguousarray(block, "<f4").data)

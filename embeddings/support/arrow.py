@@ -1,0 +1,115 @@
+"""Arrow arrays to and from Python and numpy, and small Arrow files with a fixed schema.
+
+Much of pyarrow (`array`, `scalar`, `to_numpy`) imports pandas if it is installed, which takes longer than most
+conversions here. These functions do not.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.errors import FormatError
+
+FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}  # names of Arrow that numpy lacks
+
+
+def to_string_array(words: Any) -> Any:
+    """Convert a sequence of words, or an Arrow array, to an Arrow array of large strings."""
+    import pyarrow as pa
+
+    if hasattr(words, "to_pylist"):
+        return words.cast(pa.large_string())
+    utf8_words = [word.encode() for word in words]
+    offsets = np.zeros(len(utf8_words) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, utf8_words), np.int64, len(utf8_words)), out=offsets[1:])
+    return pa.LargeStringArray.from_buffers(len(utf8_words), pa.py_buffer(offsets), pa.py_buffer(b"".join(utf8_words)))
+
+
+def to_nullable_array(words: Sequence[str | None]) -> Any:
+    """Convert strings, or None for null, to an Arrow array of large strings."""
+    import pyarrow as pa
+
+    array = to_string_array([word or "" for word in words])
+    is_valid = np.packbits(np.array([word is not None for word in words], np.bool_), bitorder="little")
+    buffers = [pa.py_buffer(is_valid), *array.buffers()[1:]]
+    return pa.Array.from_buffers(array.type, len(array), buffers)
+
+
+def string_bytes(array: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the bytes of all strings of an Arrow array without nulls, and where each begins, (n + 1,)."""
+    array = to_string_array(array)
+    if not len(array):
+        return np.empty(0, np.uint8), np.zeros(1, np.int64)
+    starts = np.frombuffer(array.buffers()[1], np.int64, len(array) + 1, array.offset * 8)
+    first, last = int(starts[0]), int(starts[-1])
+    text = np.frombuffer(array.buffers()[2], np.uint8, last) if last else np.empty(0, np.uint8)
+    return text[first:], starts - first
+
+
+def string_scalar(word: str) -> Any:
+    """Convert a word to an Arrow large-string scalar; raises UnicodeEncodeError for a lone surrogate."""
+    return to_string_array([word])[0]
+
+
+def find_words(words: Any, column: Any, missing: int) -> NDArray[np.int32]:
+    """Return the row (n,) of each word in a column of words; `missing` for a word that is not in it."""
+    import pyarrow.compute as pc
+
+    rows = pc.index_in(to_string_array(words), value_set=to_string_array(column))
+    result: NDArray[np.int32] = to_numpy(pc.fill_null(rows, missing)).astype(np.int32)
+    return result
+
+
+def to_arrow(values: NDArray[Any]) -> Any:
+    """Convert numbers or booleans (n,) to an Arrow array; contiguous numbers are not copied."""
+    import pyarrow as pa
+
+    buffer = np.packbits(values, bitorder="little") if values.dtype == bool else np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(buffer)])
+
+
+def to_numpy(array: Any) -> NDArray[Any]:
+    """Return a read-only view (n,) of a numeric Arrow array without nulls."""
+    name = str(array.type)  # its method `to_pandas_dtype` imports pandas in some versions
+    dtype = np.dtype(FLOATS.get(name, name))
+    if not len(array):
+        return np.empty(0, dtype)
+    return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
+
+
+def combine_chunks(column: Any) -> Any:
+    """Return a table column as one Arrow array."""
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    chunks = [chunk for chunk in column.chunks if len(chunk)] or column.chunks
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else pa.nulls(0, column.type)
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write a pyarrow table as an Arrow IPC file."""
+    import pyarrow
+
+    with path.open("wb") as stream, pyarrow.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table)
+
+
+def read_table(path: Path, kind: str, schema: Any = None) -> Any:
+    """Memory-map a pyarrow table and validate every value and its columns; `kind` names the file in messages."""
+    import pyarrow
+
+    try:
+        with pyarrow.memory_map(str(path)) as source:
+            table = pyarrow.ipc.open_file(source).read_all()
+        table.validate(full=True)
+        columns = ", ".join(f"{field.name} ({field.type})" for field in table.schema) or "no columns"
+    except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:
+        raise FormatError(f"{path} is not a readable {kind}: {' '.join(str(error).split())}") from error
+    if schema is not None and not table.schema.equals(schema):
+        expected_columns = ", ".join(f"{field.name} ({field.type})" for field in schema)
+        raise FormatError(f"{path} is not a {kind}: it has {columns}, expected {expected_columns}")
+    return table

@@ -1,0 +1,41 @@
+"""Imports on first use, and of libraries that may not be installed."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from embeddings.errors import EmbeddingsError
+from embeddings.setting_names import THEIR_CLASSES
+
+
+def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package (PEP 562); `modules` maps each name to the module that defines it."""
+
+    def getattribute(name: str) -> Any:
+        if name in modules:
+            return getattr(import_module(modules[name]), name)
+        advice = f": use {THEIR_CLASSES[name]}" if name in THEIR_CLASSES else ""
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{advice}")
+
+    return getattribute
+
+
+INSTALL_GENSIM = "pip install gensim (wheels for Python 3.11 to 3.13 only)"
+
+
+def import_extra(module: str, extra: str | None, purpose: str, remedy: str | None = None) -> Any:
+    """Import a library, without warnings; raises EmbeddingsError if it is not installed.
+
+    Arguments:
+        extra: the extra that installs the library; None if `remedy` says what to do instead.
+        purpose: the subject of the error message, such as "a MediaWiki dump".
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return import_module(module)
+    except ModuleNotFoundError:
+        library = module.partition(".")[0]
+        remedy = remedy or f"pip install 'embeddings-toolkit[{extra}]'"
+        raise EmbeddingsError(f"{purpose} requires {library}, which is not installed: {remedy}") from None

@@ -1,0 +1,50 @@
+"""Calls of a function on several threads, with results in order."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
+from typing import TypeVar
+
+from embeddings.support.system import available_threads
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def map_in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None, name: str = "worker"
+) -> Iterator[Result]:
+    """Yield the results of a function that releases Python's lock; at most `threads` + 1 items are in memory.
+
+    Arguments:
+        threads: by default all cores; with 1, the function is called in the thread of the caller.
+        name: of the threads.
+    """
+    threads = threads or available_threads()
+    if threads == 1:
+        yield from map(function, items)
+        return
+    pending: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix=name) as pool:
+        for item in items:
+            pending.append(pool.submit(function, item))
+            while pending and (len(pending) > threads or pending[0].done()):
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+
+
+QUERIES_PER_THREAD = 64  # fewer are not worth a thread
+
+
+def run_slices(n_queries: int, work: Callable[[slice], None], threads: int | None = None) -> None:
+    """Call `work` with slices that cover all queries, on at most `threads`, by default all cores, if they pay off."""
+    threads = max(1, min(threads or available_threads(), n_queries // QUERIES_PER_THREAD))
+    if threads == 1:
+        work(slice(0, n_queries))
+        return
+    bounds = [n_queries * thread // threads for thread in range(threads + 1)]
+    slices = [slice(start, stop) for start, stop in pairwise(bounds)]
+    with ThreadPoolExecutor(threads, thread_name_prefix="search") as pool:
+        list(pool.map(work, slices))

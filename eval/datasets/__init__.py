@@ -1,1 +1,0 @@
-"""Test sets: where the files are, and readers of each kind."""

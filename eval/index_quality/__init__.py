@@ -1,1 +1,0 @@
-"""Recall and speed of neighbour indexes."""

@@ -1,0 +1,1 @@
+"""Kinds of evaluation, one module each: its test sets, its measure and its protocol."""

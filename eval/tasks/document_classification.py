@@ -1,0 +1,236 @@
+"""Document classification: labels predicted from mean word vectors, inferred vectors, or trained document vectors."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.corpus import Corpus
+from embeddings.errors import CorpusError, SettingError
+from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, Measurement
+from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
+from embeddings.eval.tasks.word_categories import F1Scores
+from embeddings.eval.tasks.word_matching import look_up
+from embeddings.eval.test_sets import FOLDS, stratified_folds
+from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate, document_numbers
+from embeddings.models.model import Model
+from embeddings.vectors.pooling import BagsOfWords
+from embeddings.vectors.vectors import Vectors
+
+TRAIN_TEST = "trained on one file and tested on another"
+CROSS_VALIDATED = (
+    f"{FOLDS}-fold cross-validation, stratified by label; documents with the same words are in the same fold"
+)
+
+
+@dataclass(frozen=True)
+class LabelledDocuments(BagsOfWords):
+    """Documents with their labels."""
+
+    labels: list[str]
+
+    def contents(self) -> list[bytes]:
+        """A key for each document that is equal for equal words in equal order."""
+        return [self.ids[start:stop].tobytes() for start, stop in pairwise(self.starts)]
+
+
+@dataclass(frozen=True)
+class DocumentSet:
+    """Documents, and for each of several splits the documents to train and to test on.
+
+    The documents are the column `text_column` of `sources`, in order. `names` (documents,) are the names of their
+    trained vectors; None where vectors are inferred, or means of word vectors.
+    """
+
+    name: str
+    documents: LabelledDocuments
+    splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    protocol: str
+    sources: tuple[str, ...]
+    text_column: str
+    names: Sequence[str] | None = None
+
+
+def read_documents(
+    name: str | os.PathLike[str],
+    text_column: str,
+    label_column: str,
+    name_column: str | None = None,
+    *,
+    use_trained_vectors: bool = False,
+) -> DocumentSet:
+    """Labelled documents: "TRAIN,TEST", or one file for cross-validation.
+
+    Each is a table as `Corpus` reads it, or a folder or pattern of tables. With `use_trained_vectors` the documents'
+    vectors were trained under their numbers, from 0 on, TRAIN's before TEST's; with `name_column` under these names.
+    """
+    parts = [part for part in str(name).split(",") if part]
+    if Path(name).exists() or len(parts) == 1:
+        parts = [str(name)]
+        documents = read_labelled(str(name), text_column, label_column)
+        fold = stratified_folds(documents.contents(), np.unique(documents.labels, return_inverse=True)[1])
+        splits = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
+        protocol = CROSS_VALIDATED
+    elif len(parts) == 2:
+        train, test = (read_labelled(part, text_column, label_column) for part in parts)
+        documents, count = concatenate_documents(train, test), len(train.labels)
+        splits, protocol = [(np.arange(count), np.arange(count, len(documents.labels)))], TRAIN_TEST
+    else:
+        raise SettingError(f"documents must be a file or TRAIN,TEST, got {str(name)!r}")
+    if min(len(test_rows) for _, test_rows in splits) == 0:
+        distinct = len(set(documents.contents()))
+        raise CorpusError(f"{name} contains {distinct} distinct documents; at least {FOLDS} are required")
+    names = document_numbers(len(documents.labels)) if use_trained_vectors else None
+    if name_column is not None:
+        names = [tag for part in parts for tag in read_labelled(part, text_column, name_column).labels]
+    title = Path(parts[-1]).name.split(".")[0]
+    return DocumentSet(title, documents, splits, protocol, tuple(parts), text_column, names)
+
+
+def read_labelled(source: str, text_column: str, label_column: str) -> LabelledDocuments:
+    """The documents of a source with their labels."""
+    with Corpus(source, case="keep", text_column=text_column, tag_column=label_column).encode() as encoded:
+        labels = encoded.single_tags.to_pylist()
+        if None in labels:
+            raise CorpusError(f"{source}: document {labels.index(None) + 1} has no label")
+        bags = BagsOfWords.of(encoded)
+        return LabelledDocuments(bags.words, bags.ids, bags.starts, labels)
+
+
+def concatenate_documents(first: LabelledDocuments, second: LabelledDocuments) -> LabelledDocuments:
+    """The documents of both."""
+    ids = np.append(first.ids, second.ids + np.int32(len(first.words)))
+    starts = np.append(first.starts, second.starts[1:] + first.starts[-1])
+    return LabelledDocuments(first.words + second.words, ids, starts, first.labels + second.labels)
+
+
+Evaluable = Vectors | Model | ConcatenatedModels
+PROTOCOL = (
+    "logistic regression (L2 penalty, C = 1) on {source}, whitened over the training documents; the value is over all "
+    "documents; of labels that tie the first by name; macro: the mean over labels; {split}; interval: Wilson's, of "
+    "macro-F1 bootstrap over documents"
+)
+MEANS = (
+    "the mean vector of a document's words; words by the tokenizer `words`, looked up as written, then in lower case; "
+    "words without a vector are left out, and a document without any is zeros"
+)
+INFERRED = "the vectors that the model infers for documents, with seed 1 and as many epochs as in training"
+TRAINED = "the trained vectors of documents of these names; a document without one is zeros"
+NOT_COVERED = {
+    MEANS: "no word of the documents has a vector",
+    INFERRED: "the model knows no word of the documents",
+    TRAINED: "no document has a vector of its name",
+}
+COVERAGE = "word coverage"
+NO_LABEL = -1
+
+
+def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[ItemScores]:
+    """Which documents are labelled correctly, by label and all (section None); macro-F1; the share of known words.
+
+    Accuracy and macro-F1 are reported with those of the most frequent label of the training documents.
+    """
+    matrix, covered, kind = represent(source, test)
+    labels, label = np.unique(test.documents.labels, return_inverse=True)
+    guess, common = np.full(len(label), NO_LABEL), np.full(len(label), NO_LABEL)
+    is_tested, has_converged = np.zeros(len(label), dtype=bool), True
+    reason = None if covered.any() else NOT_COVERED[kind]
+    for train_rows, test_rows in test.splits:
+        is_tested[test_rows] = True
+        common[test_rows] = np.bincount(label[train_rows]).argmax()
+        if reason is None:
+            guess[test_rows], fold_converged = predict(matrix, covered, label, train_rows, test_rows)
+            has_converged &= fold_converged
+    shared: dict[str, Any] = {
+        "vectors": name, "protocol": PROTOCOL.format(source=kind, split=test.protocol), "reason": reason,
+        "note": None if has_converged else NOT_CONVERGED,
+    }  # fmt: skip
+    whole = BinaryScores(
+        key=Key(test.name, "accuracy"),
+        correct=guess == label,
+        covered=covered,
+        members=is_tested,
+        over_all=True,
+        **shared,
+    )
+    is_label = (side[is_tested][:, None] == np.arange(len(labels)) for side in (label, guess))
+    macro = F1Scores(
+        key=Key(test.name, "macro-f1"), covered=covered[is_tested], actual=next(is_label), predicted=next(is_label),
+        test=TEXTS, **shared,
+    )  # fmt: skip
+    *by_label, accuracy = whole.by_class(labels, label)
+    majority = majority_scores(name, test.name, label[is_tested], common[is_tested])
+    scores = [*by_label, *majority, macro, accuracy]
+    if kind is TRAINED or isinstance(source, ConcatenatedModels):
+        return scores
+    return [*scores, coverage_score(source if isinstance(source, Vectors) else source.vectors, test, is_tested, name)]
+
+
+def coverage_score(vectors: Vectors, test: DocumentSet, is_tested: NDArray[np.bool_], name: str) -> Measurement:
+    """The share of the words of tested documents that have a vector."""
+    _, counts = mean_vectors(vectors, test)
+    covered, total = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
+    return Measurement(
+        vectors=name,
+        key=Key(test.name, COVERAGE),
+        value=covered / total if total else None,
+        covered=covered,
+        total=total,
+        protocol="word occurrences with a vector over all",
+        reason=None if total else "the documents have no words",
+    )
+
+
+def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.bool_], str]:
+    """The vectors of the documents (documents, dim), which of them are covered, and a description of the vectors."""
+    if test.names is not None:
+        document_vectors = source if isinstance(source, Vectors) else source.documents
+        document_vectors.check_finite()
+        rows = [document_vectors.index(name) if name in document_vectors else -1 for name in test.names]
+        matrix = np.append(document_vectors.matrix, np.zeros((1, document_vectors.dim), np.float32), axis=0)[rows]
+        return matrix, np.asarray(matrix.any(axis=1)), TRAINED
+    if isinstance(source, ConcatenatedModels) or (isinstance(source, Model) and DOCUMENTS in source.tables):
+        matrix = infer(source if isinstance(source, ConcatenatedModels) else concatenate(source), test)
+        return matrix, np.asarray(matrix.any(axis=1)), INFERRED
+    matrix, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
+    return matrix, counts > 0, MEANS
+
+
+def infer(models: ConcatenatedModels, test: DocumentSet) -> np.ndarray:
+    """The vectors that models infer for the documents, (documents, sum of dims)."""
+    texts = [models.corpus(source, text_column=test.text_column) for source in test.sources]
+    matrix = np.concatenate([models.infer(text) for text in texts])
+    n_labelled = len(test.documents.labels)
+    if len(matrix) != n_labelled:
+        raise SettingError(
+            f"{', '.join(test.sources)}: {n_labelled} labelled documents, but {len(matrix)} documents for the models, "
+            "which were trained with documents='lines'"
+        )
+    return matrix
+
+
+def mean_vectors(vectors: Vectors, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.int64]]:
+    """The mean vector (documents, dim) float32 of the words that have one, and how many do (documents,)."""
+    matrix, has_vector = look_up(vectors, test.documents.words)
+    sums, counts = test.documents.sum_vectors(matrix, has_vector), test.documents.sum_weights(has_vector)
+    return np.asarray(sums / np.maximum(counts, 1)[:, None], dtype=np.float32), counts.astype(np.int64)
+
+
+def predict(
+    matrix: np.ndarray,
+    covered: NDArray[np.bool_],
+    label: NDArray[np.int64],
+    train_rows: NDArray[np.int64],
+    test_rows: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], bool]:
+    """The predicted labels of the test documents, and whether the classifier converged."""
+    weights = np.zeros(len(matrix))
+    weights[train_rows] = covered[train_rows]
+    table = whiten(matrix, weights) * covered[:, None].astype(np.float32)
+    classifier = train_classifier(Windows(table, train_rows[:, None]), label[train_rows], int(label.max()) + 1)
+    return classifier.predict(Windows(table, test_rows[:, None])), classifier.has_converged

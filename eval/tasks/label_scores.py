@@ -1,0 +1,453 @@
+"""Paired tests of the labels that two classifiers predict for the same texts."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.errors import SettingError
+from embeddings.eval.statistics.confidence_intervals import (
+    MAX_CACHED,
+    MIN_ITEMS,
+    NO_INTERVAL,
+    Interval,
+    bootstrap_weights,
+    divide_or_nan,
+    percentiles,
+    ratio_interval,
+    ratios,
+    wilson,
+)
+from embeddings.eval.statistics.results import TEXTS, Comparison, Key, Pair, Result, bootstrap_test
+from embeddings.eval.tasks.predicted_labels import BOTH, NO_LABEL, PredictedLabels
+
+
+def group_of(items: int) -> NDArray[np.int64]:
+    """The group of each item: itself, or of very many items one of `MAX_CACHED` random ones.
+
+    Sums of random groups of independent items vary between resamples as the items do.
+    """
+    if items <= MAX_CACHED:
+        return np.arange(items)
+    return np.random.default_rng(1).permutation(items) % MAX_CACHED
+
+
+def group_sums(columns: np.ndarray) -> np.ndarray:
+    """The sums of the rows of each group, (groups, columns)."""
+    group = group_of(len(columns))
+    return np.stack([np.bincount(group, column) for column in columns.T], axis=1)
+
+
+MACRO_F1 = "macro-f1"
+PRECISION_AT_RECALL, RECALL_AT_PRECISION = "precision-at-recall", "recall-at-precision"
+AVERAGES = ("f1", MACRO_F1, "precision", "recall")
+OPERATING_POINTS = (PRECISION_AT_RECALL, RECALL_AT_PRECISION)
+FORMS = "f1, macro-f1, precision, recall, precision-at-recall:PERCENT or recall-at-precision:PERCENT"
+
+
+@dataclass(frozen=True)
+class LabelMetric:
+    """A metric of predicted labels.
+
+    Arguments:
+        name: one of `AVERAGES`, micro-averaged unless it is "macro-f1"; or one of `OPERATING_POINTS`.
+        label: the only label that counts; None for all.
+        level: of operating points, the recall or precision that must be reached, in percent.
+    """
+
+    name: str
+    label: str | None = None
+    level: float | None = None
+
+    @classmethod
+    def parse(cls, text: str, prefix: str) -> "LabelMetric":
+        """The metric that a string names, also in fastText's spelling, such as "precisionAtRecall:30:__label__sport".
+
+        Arguments:
+            prefix: that of labels, which may be given.
+
+        Raises:
+            SettingError: it names none.
+        """
+        name, *rest = text.split(":", 1)
+        name = re.sub("(?<=[a-z])[A-Z]", lambda capital: f"-{capital[0].lower()}", name)
+        level = None
+        if name in OPERATING_POINTS and rest:
+            percent, *rest = rest[0].split(":", 1)
+            level = parse_percent(percent, text)
+        has_no_name = name not in (*AVERAGES, *OPERATING_POINTS) or (level is None) == (name in OPERATING_POINTS)
+        if has_no_name or rest == [""] or (rest and name == MACRO_F1):
+            raise SettingError(f"the metric must be one of {FORMS}, each but macro-f1 also with :LABEL, got {text!r}")
+        return cls(name, rest[0].removeprefix(prefix) if rest else None, level)
+
+    def __str__(self) -> str:
+        return self.name if self.level is None else f"{self.name}:{self.level:g}"
+
+    def check_label(self, labels: PredictedLabels) -> None:
+        """Refuse a label that neither the classifier nor the texts have."""
+        if self.label is not None and self.label not in labels.names:
+            raise SettingError(f"neither the classifier nor the texts have the label {self.label!r}")
+
+
+def parse_percent(text: str, metric: str) -> float:
+    """A number from 0 to 100."""
+    try:
+        level = float(text)
+    except ValueError:
+        level = -1.0
+    if not 0 <= level <= 100:
+        raise SettingError(f"the level of the metric {metric!r} must be in [0, 100] percent, got {text!r}")
+    return level
+
+
+@dataclass(frozen=True)
+class PrecisionRecallCurve:
+    """The predictions of a label, or of all, in descending order of probability.
+
+    The curve has a point after each group of equal probabilities, and one of precision 1 and recall 0.
+
+    Arguments:
+        text: int64 (predictions,), the texts. is_hit: bool (predictions,). ends: int64 (points,), the last prediction
+            of each point.
+        actual: int64 (occurrences,), the texts with the label, once for each of their labels.
+        texts: the number of texts.
+    """
+
+    text: np.ndarray
+    is_hit: np.ndarray
+    ends: np.ndarray
+    actual: np.ndarray
+    texts: int
+
+    @classmethod
+    def of(cls, labels: PredictedLabels, label: str | None) -> "PrecisionRecallCurve":
+        """The curve of a label, or of all labels."""
+        is_member = np.ones(len(labels.label), bool)
+        if label is not None:
+            is_member = labels.label == labels.names.index(label)
+        rows = np.flatnonzero(is_member & labels.is_predicted)
+        rows = rows[np.argsort(-labels.score[rows], kind="stable")]
+        scores = labels.score[rows]
+        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)[: len(rows)])
+        actual = labels.text[is_member & labels.is_actual]
+        return cls(labels.text[rows], labels.kind[rows] == BOTH, ends, actual, len(labels))
+
+    def value(self, metric: LabelMetric) -> float | None:
+        """An operating point; None if no text has the label."""
+        return self.best(metric, np.ones(self.texts)) if len(self.actual) else None
+
+    def interval(self, metric: LabelMetric) -> Interval:
+        """Its bootstrap interval over texts."""
+        if self.texts < MIN_ITEMS or not len(self.actual):
+            return NO_INTERVAL
+        group = group_of(self.texts)
+        values = [
+            self.best(metric, weights[group]) for block in bootstrap_weights(int(group.max()) + 1) for weights in block
+        ]
+        return percentiles(np.array(values))
+
+    def best(self, metric: LabelMetric, weights: np.ndarray) -> float:
+        """An operating point where texts count as often as their weights say, (texts,); NaN if it is undefined."""
+        counts, total = weights[self.text], weights[self.actual].sum()
+        if not total:
+            return np.nan
+        hits, predicted = np.cumsum(counts * self.is_hit)[self.ends], np.cumsum(counts)[self.ends]
+        hits, predicted = hits[predicted > 0], predicted[predicted > 0]
+        precision, recall = np.append(hits / predicted, 1.0), np.append(hits / total, 0.0)
+        assert metric.level is not None
+        if metric.name == PRECISION_AT_RECALL:
+            return float(precision[recall >= metric.level / 100].max(initial=0.0))
+        return float(recall[precision >= metric.level / 100].max(initial=0.0))
+
+
+BINS = 15  # of the calibration error, of equal width
+LABEL_BLOCK = 512  # labels whose resampled counts are in memory at a time
+KNOWN = "known to the classifier"
+CALIBRATION, CONFUSION = "calibration error", "confusion"
+MAJORITY = "the most frequent labels"
+PROTOCOL = (
+    "micro-averaged over texts with labels; {threshold}; a text of which the classifier knows no word is predicted no "
+    "label, and labels that it does not know count in recall; fastText's test leaves out both, as the section "
+    f"'{KNOWN}' does; F1: 2 hits / (labels + predictions); macro: the mean over labels that occur or are predicted; "
+    f"calibration error: of the most probable label, {BINS} bins of equal width; interval: Wilson's where each text "
+    "counts at most once, else bootstrap over texts"
+)
+
+
+class Confusion(NamedTuple):
+    """How many texts with a label have this first prediction, None for none.
+
+    A text whose first prediction is one of its labels counts for this label only, another one for each of its labels.
+    """
+
+    label: str
+    predicted: str | None
+    texts: int
+
+
+@dataclass(frozen=True)
+class LabelScores:
+    """Scores of predictions.
+
+    Arguments:
+        predictions: the labels and predictions of the texts.
+        set: the name of the texts.
+        classifier: the name of the classifier.
+        k: the maximum number of labels predicted for a text; -1 for all.
+        threshold: the minimum probability of a predicted label.
+        metrics: further metrics to report.
+        half: the half of the texts that is used, or "all".
+    """
+
+    predictions: PredictedLabels
+    set: str
+    classifier: str
+    k: int = 1
+    threshold: float = 0.0
+    metrics: Sequence[LabelMetric] = ()
+    half: str = "all"
+
+    def results(self) -> list[Result]:
+        """All results: of each label (section), of what the classifier knows, if that differs, and of all texts.
+
+        Raises:
+            SettingError: a metric is of a label that neither the classifier nor the texts have.
+        """
+        everything, known = self.predictions, self.predictions.known_part()
+        results = list(self.by_label())
+        if len(known.text) != len(everything.text) and len(known):
+            results += self.overall(known, KNOWN)
+        requested = [self.requested(metric) for metric in self.metrics]
+        return [
+            *results, *self.overall(everything, None), *self.overall(self.majority(), None, MAJORITY), *requested,
+            self.calibration(),
+        ]  # fmt: skip
+
+    def overall(self, labels: PredictedLabels, section: str | None, method: str | None = None) -> Iterator[Result]:
+        """Micro-averaged precision, recall and F1, and macro-averaged F1."""
+        hits, actual, predicted = counts_by(labels.text, labels, len(labels))
+        is_single = (actual == 1).all() and (predicted == 1).all()
+        values = {
+            "precision": ratio(hits, predicted),
+            "recall": ratio(hits, actual),
+            "f1": ratio(hits, actual) if is_single else ratio(2 * hits, actual + predicted),
+            "macro-f1": (macro_f1(*self.label_counts(labels)), percentiles_or_none(macro_f1_resamples(labels))),
+        }
+        yield from (self.result(measure, section, *value, method=method) for measure, value in values.items())
+
+    def requested(self, metric: LabelMetric) -> Result:
+        """The result of a metric."""
+        metric.check_label(self.predictions)
+        if metric.level is not None:
+            curve = PrecisionRecallCurve.of(self.predictions, metric.label)
+            return self.result(str(metric), metric.label, curve.value(metric), curve.interval(metric))
+        results = self.overall(self.predictions, None) if metric.label is None else self.by_label()
+        name = metric.name + self.at_k
+        found = (one for one in results if (one.measure, one.section) == (name, metric.label))
+        return replace(next(found, self.result(metric.name, metric.label, None)), is_detail=False)
+
+    def by_label(self) -> Iterator[Result]:
+        """Precision, recall and F1 of each label that occurs or is predicted."""
+        counts = [column.tolist() for column in self.label_counts(self.predictions)]
+        for name, hits, actual, predicted in zip(self.predictions.names, *counts, strict=True):
+            if actual or predicted:
+                yield self.result("precision", name, *share(hits, predicted), texts=actual)
+                yield self.result("recall", name, *share(hits, actual), texts=actual)
+                yield self.result("f1", name, *dice(hits, actual + predicted - hits), texts=actual)
+
+    def share_result(self, measure: str, section: str, hits: int, texts: int) -> Result:
+        """A share of texts with Wilson's interval."""
+        return self.result(measure, section, *share(hits, texts), texts=texts)
+
+    def majority(self) -> PredictedLabels:
+        """The same texts if the most frequent labels were predicted for each of them.
+
+        These are k labels, or as many as the classifier predicts on average if k is -1.
+        """
+        _, actual, predicted = self.label_counts(self.predictions)
+        k = self.k if self.k > 0 else max(1, round(predicted.sum() / len(self.predictions)))
+        best = np.argsort(-actual, kind="stable")[:k]
+        return self.predictions.with_predictions(np.sort(best))
+
+    def calibration(self) -> Result:
+        """The expected calibration error of the most probable label (Guo et al. 2017)."""
+        labels = self.predictions
+        is_covered = labels.best != NO_LABEL
+        if not is_covered.any():
+            return self.result(CALIBRATION, None, None)
+        keys, codes = labels.text << 32 | labels.label, np.arange(len(labels)) << 32 | np.maximum(labels.best, 0)
+        is_correct = np.isin(codes, keys[labels.is_actual])[is_covered]
+        confidence = np.minimum(labels.confidence[is_covered].astype(np.float64), 1)
+        bins = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+        gaps = np.zeros((len(bins), BINS))
+        gaps[np.arange(len(bins)), bins] = confidence - is_correct
+        grouped = group_sums(gaps)
+        value = float(np.abs(gaps.sum(axis=0)).sum() / len(gaps))
+        resampled = [np.abs(block @ grouped).sum(axis=1) / len(gaps) for block in bootstrap_weights(len(grouped))]
+        interval = percentiles(np.concatenate(resampled)) if len(gaps) >= MIN_ITEMS else NO_INTERVAL
+        return self.result(CALIBRATION, None, value, interval)
+
+    def result(
+        self, measure: str, section: str | None, value: float | None, interval: Interval = NO_INTERVAL,
+        *, texts: int | None = None, method: str | None = None,
+    ) -> Result:  # fmt: skip
+        """A result; coverage is of texts, of a label those that have it."""
+        at_k = self.at_k * (measure not in (CALIBRATION, CONFUSION))
+        threshold = f"at most {self.k} labels" if self.k > 0 else "all labels"
+        threshold += f" with a probability of at least {self.threshold}" * (self.threshold > 0)
+        covered = int((self.predictions.best != NO_LABEL).sum())
+        return Result(
+            self.set, measure + at_k, section, method=method, is_detail=texts is not None, half=self.half,
+            vectors=self.classifier, value=value, low=interval[0], high=interval[1],
+            covered=covered if texts is None else texts, total=len(self.predictions) if texts is None else texts,
+            protocol=PROTOCOL.format(threshold=threshold),
+            reason=None if value is not None else "nothing is predicted" if measure != "recall" else "does not occur",
+        )  # fmt: skip
+
+    @property
+    def at_k(self) -> str:
+        """What the names of measures end with."""
+        return f"@{self.k}" if self.k > 0 else "@all"
+
+    @staticmethod
+    def label_counts(labels: PredictedLabels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Hits, occurrences and predictions of each label, int64 (labels,)."""
+        return counts_by(labels.label, labels, len(labels.names))
+
+    @cached_property
+    def confusion_matrix(self) -> list[Confusion]:
+        """The pairs of labels and first predictions that occur, most frequent first."""
+        labels = self.predictions
+        first = labels.first[labels.text]
+        is_hit = labels.is_actual & (labels.label == first)
+        has_hit = np.bincount(labels.text[is_hit], minlength=len(labels)) > 0
+        counted = is_hit | (labels.is_actual & ~has_hit[labels.text])
+        codes = labels.label[counted].astype(np.int64) << 32 | (first[counted] + 1)
+        distinct, counts = np.unique(codes, return_counts=True)
+        order, names = np.argsort(-counts, kind="stable"), [None, *labels.names]
+        pairs = [(str(labels.names[code >> 32]), names[code & 0xFFFFFFFF]) for code in distinct[order].tolist()]
+        return [Confusion(*pair, count) for pair, count in zip(pairs, counts[order].tolist(), strict=True)]
+
+    @property
+    def confusions(self) -> list[Confusion]:
+        """Those of different labels."""
+        return [one for one in self.confusion_matrix if one.label != one.predicted]
+
+
+def counts_by(group: np.ndarray, labels: PredictedLabels, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Hits, occurrences and predictions of each text or label, int64 (size,)."""
+    masks = labels.kind == BOTH, labels.is_actual, labels.is_predicted
+    hits, actual, predicted = (np.bincount(group[mask], minlength=size) for mask in masks)
+    return hits, actual, predicted
+
+
+def ratio(hits: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[float | None, Interval]:
+    """The sum of `hits` over that of `sizes`, (texts,), with its interval."""
+    if not sizes.sum():
+        return None, NO_INTERVAL
+    if sizes.max() == 1:
+        return share(int(hits.sum()), int(sizes.sum()))
+    sums = group_sums(np.stack([hits, sizes], axis=1).astype(np.float64))
+    return float(hits.sum() / sizes.sum()), ratio_interval(*sums.T)
+
+
+def share(hits: int, total: int) -> tuple[float | None, Interval]:
+    """A share of independent items and Wilson's interval."""
+    return (hits / total, wilson(hits, total)) if total else (None, NO_INTERVAL)
+
+
+def dice(hits: int, either: int) -> tuple[float, Interval]:
+    """F1 from the texts that have a label or are predicted it, each of which is a hit or not; Wilson's interval."""
+    value, low, high = (2 * jaccard / (1 + jaccard) for jaccard in (hits / either, *wilson(hits, either)))
+    return value, (low, high)
+
+
+def macro_f1(hits: np.ndarray, actual: np.ndarray, predicted: np.ndarray) -> float:
+    """The mean F1 of the labels that occur or are predicted."""
+    return float(np.nanmean(divide_or_nan(2.0 * hits, (actual + predicted).astype(np.float64))))
+
+
+def percentiles_or_none(resampled: np.ndarray) -> Interval:
+    """The interval of resampled values; none if there are none."""
+    return percentiles(resampled) if len(resampled) else NO_INTERVAL
+
+
+def macro_f1_resamples(labels: PredictedLabels) -> np.ndarray:
+    """Its values in resamples of texts (resamples,), over the labels that occur or are predicted in each.
+
+    There are none for too few texts.
+    """
+    if len(labels) < MIN_ITEMS:
+        return np.empty(0)
+    from scipy.sparse import csr_array
+
+    group = group_of(len(labels))[labels.text]
+    order = np.argsort(labels.label, kind="stable")
+    label, group, is_hit = labels.label[order], group[order], labels.kind[order] == BOTH
+    draws = np.concatenate(list(bootstrap_weights(int(group.max()) + 1))).T
+    total, count = np.zeros(draws.shape[1]), np.zeros(draws.shape[1])
+    for first in range(0, len(labels.names), LABEL_BLOCK):
+        part = slice(*np.searchsorted(label, [first, first + LABEL_BLOCK]))
+        cells, shape = (label[part] - first, group[part]), (LABEL_BLOCK, len(draws))
+        hits, members = (
+            csr_array((weights, cells), shape) @ draws for weights in (2.0 * is_hit[part], 1.0 + is_hit[part])
+        )
+        scores = divide_or_nan(hits, members)
+        total, count = total + np.nansum(scores, axis=0), count + np.isfinite(scores).sum(axis=0)
+    return divide_or_nan(total, count)
+
+
+def compare_labels(first: LabelScores, second: LabelScores) -> list[Comparison]:
+    """Test whether precision, recall, F1 and macro-F1 of two classifiers differ on the same texts.
+
+    Where each text has one label and gets one prediction, the texts that each gets right are compared by McNemar's
+    exact test; other measures by a paired bootstrap over texts.
+
+    Raises:
+        SettingError: the texts are not the same, or another number of labels is predicted.
+    """
+    same = (first.set, len(first.predictions), first.k, first.threshold, first.half)
+    if same != (second.set, len(second.predictions), second.k, second.threshold, second.half):
+        raise SettingError("a paired test requires predictions for the same texts, with the same k and threshold")
+    counts = [counts_by(one.predictions.text, one.predictions, len(one.predictions)) for one in (first, second)]
+    (hits, actual, predicted), (other_hits, _, other_predicted) = counts
+    names = [measure + first.at_k for measure in ("precision", "recall", "f1", "macro-f1")]
+    texts = len(first.predictions)
+    pairs = [Pair(Key(first.set, name, half=first.half), first.classifier, second.classifier, texts) for name in names]
+    if (np.stack([actual, predicted, other_predicted]) == 1).all():
+        comparisons = [pair.compare_shares(hits == 1, other_hits == 1) for pair in pairs[:3]]
+    else:
+        shares = (
+            ((hits, predicted), (other_hits, other_predicted)),
+            ((hits, actual), (other_hits, actual)),
+            ((2 * hits, actual + predicted), (2 * other_hits, actual + other_predicted)),
+        )
+        comparisons = [compare_ratios(pair, *sides) for pair, sides in zip(pairs[:3], shares, strict=True)]
+    return [*comparisons, compare_macro_f1(pairs[3], first, second)]
+
+
+def compare_ratios(
+    pair: Pair, first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]
+) -> Comparison:
+    """Compare two ratios of sums over texts, each given as numerators and denominators, int64 (texts,)."""
+    texts, values, resampled = len(first[0]), [], []
+    for numerators, denominators in (first, second):
+        columns = group_sums(np.stack([numerators, denominators], axis=1).astype(np.float64))
+        total = int(denominators.sum())
+        values.append(int(numerators.sum()) / total if total else 0.0)
+        resampled.append(ratios(*columns.T))
+    interval, p = bootstrap_test(resampled[0] - resampled[1], texts)
+    return pair.comparison((values[0], values[1]), interval, items=texts, p=p, test=TEXTS)
+
+
+def compare_macro_f1(pair: Pair, first: LabelScores, second: LabelScores) -> Comparison:
+    """Compare the means of the F1 of labels."""
+    labels = first.predictions, second.predictions
+    values = [macro_f1(*LabelScores.label_counts(one)) for one in labels]
+    resampled = [macro_f1_resamples(one) for one in labels]
+    interval, p = bootstrap_test(resampled[0] - resampled[1], len(labels[0]))
+    return pair.comparison((values[0], values[1]), interval, items=len(labels[0]), p=p, test=TEXTS)

@@ -1,0 +1,87 @@
+"""Held-out loss and perplexity of a model on a text."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.remapping import id_mapping
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import SettingError
+from embeddings.eval.statistics.results import ItemScores, Key, Measurement
+from embeddings.models.model import Model
+from embeddings.models.prediction import word_predictor
+from embeddings.models.text_settings import corpus_settings
+from embeddings.vectors.vectors import Vectors
+
+PROTOCOLS = {
+    "held-out loss": "mean of -log P over all examples, with exact probabilities over the whole vocabulary; an example "
+    "is an input with a word to predict, as in training; windows of full size, without subsampling; words outside the "
+    "vocabulary are dropped first",
+    "perplexity": "exp of the held-out loss",
+}
+
+MAX_LOSS = 700.0  # exp of more overflows
+
+
+@dataclass(frozen=True)
+class HeldOutText:
+    """A text that a model is to predict, by its path."""
+
+    path: str
+
+    @property
+    def name(self) -> str:
+        """The name of the text in results."""
+        return Path(self.path).name
+
+
+class TotalLoss(NamedTuple):
+    """The sum of the losses of all examples of a text, their number, and its words."""
+
+    total: float
+    examples: int
+    known_words: int
+    words: int
+
+
+def total_loss(predictor: Any, encoded: EncodedCorpus, vocabulary: Vocabulary) -> TotalLoss:
+    """The loss of a text by a `WordPredictor` of this vocabulary; other words are dropped first."""
+    ids = id_mapping(encoded.vocabulary, vocabulary)[np.asarray(encoded.ids)]
+    is_known = ids < len(vocabulary)
+    lines = np.append(0, np.cumsum(is_known))[np.asarray(encoded.sentences)]
+    total, examples = predictor.total_loss(ids[is_known], lines)
+    return TotalLoss(total, examples, int(is_known.sum()), len(ids))
+
+
+def score_perplexity(source: "Vectors | Model", text: HeldOutText, *, name: str) -> list[ItemScores]:
+    """The held-out loss and the perplexity.
+
+    Raises:
+        SettingError: there are vectors only, or the model defines no probabilities of words.
+        CorpusError: the text cannot be read, or no word of it is in the vocabulary.
+    """
+    if not isinstance(source, Model):
+        raise SettingError(f"perplexity requires a saved model with its output tables, but {name} holds only vectors")
+    predictor = word_predictor(source)
+    with Corpus(text.path, **corpus_settings(source)).encode() as encoded:
+        loss = total_loss(predictor, encoded, source.vocabulary)
+    values: dict[str, float | None] = dict.fromkeys(PROTOCOLS)
+    if loss.examples:
+        mean = loss.total / loss.examples
+        values = {"held-out loss": mean, "perplexity": float(np.exp(min(mean, MAX_LOSS)))}
+    return [
+        Measurement(
+            vectors=name,
+            key=Key(text.name, measure),
+            value=value,
+            covered=loss.known_words,
+            total=loss.words,
+            protocol=PROTOCOLS[measure],
+            reason=None if loss.examples else "no two words of a line are in the vocabulary",
+        )
+        for measure, value in values.items()
+    ]

@@ -1,0 +1,108 @@
+"""Vectors of the texts of a test set, pooled from word vectors as `embeddings.embed` does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.errors import SettingError
+from embeddings.eval.statistics.results import Key, Measurement
+from embeddings.models.document_vectors import ConcatenatedModels
+from embeddings.models.model import Model
+from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.models.text_embedder import TextEmbedder
+
+
+COVERAGE = "word coverage"
+POOLING = ("pool", "constant", "frequencies", "remove_components", "fit_on", "dim")  # arguments of `embeddings.embed`
+
+
+@dataclass(frozen=True)
+class EmbeddedTexts:
+    """Vectors of texts (texts, dim) float32; those that are not `covered` (texts,) have no known word and are zeros."""
+
+    matrix: np.ndarray
+    covered: NDArray[np.bool_]
+    words: int
+    unknown_words: int
+
+    def merge(self, other: "EmbeddedTexts") -> "EmbeddedTexts":
+        """These texts, then those."""
+        return EmbeddedTexts(
+            np.concatenate([self.matrix, other.matrix]),
+            np.concatenate([self.covered, other.covered]),
+            self.words + other.words,
+            self.unknown_words + other.unknown_words,
+        )
+
+    def coverage(self, vectors: str, test: str) -> Measurement:
+        """The share of word occurrences that have a vector."""
+        known = self.words - self.unknown_words
+        return Measurement(
+            vectors=vectors,
+            key=Key(test, COVERAGE),
+            value=known / self.words if self.words else None,
+            covered=known,
+            total=self.words,
+            protocol="word occurrences with a vector over all",
+            reason=None if self.words else "the texts have no words",
+        )
+
+
+class TextVectors:
+    """Embeds the texts of test sets.
+
+    Arguments:
+        source: the vectors or the model.
+        pooling: the arguments `POOLING` of `embeddings.embed`. Without `fit_on`, frequencies of texts and components
+            are learned from the texts of each set, of retrieval from the documents.
+
+    Raises:
+        SettingError: the source has no word vectors, or an argument does not suit it.
+    """
+
+    def __init__(self, source: "Vectors | Model | ConcatenatedModels", pooling: Mapping[str, Any]) -> None:
+        if isinstance(source, ConcatenatedModels):
+            raise SettingError("concatenated models have document vectors only: evaluate them by documents")
+        self.source = source
+        self.pooling = dict(pooling)
+
+    @property
+    def description(self) -> str:
+        """The settings, for protocols."""
+        settings = {"pool": "mean", **self.pooling}
+        return ", ".join(f"{name} {value}" for name, value in settings.items())
+
+    def embedder(self) -> "SetEmbedder":
+        """An embedder for the texts of one set."""
+        from embeddings.models.embed import text_batches_of, text_embedder
+
+        options = {name: value for name, value in self.pooling.items() if name != "fit_on"}
+        embedder = text_embedder(self.source, **options)
+        if self.pooling.get("fit_on") is not None:
+            embedder.fit_first(text_batches_of(Path(self.pooling["fit_on"]), None))
+        return SetEmbedder(embedder)
+
+
+class SetEmbedder:
+    """Embeds the texts of one set; what has to be learned is learned from its first texts."""
+
+    def __init__(self, embedder: "TextEmbedder") -> None:
+        self.embedder = embedder
+
+    def embed(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """The vectors of texts."""
+        from embeddings.models.embed import text_batches_of
+
+        counts = self.embedder.counts
+        words, unknown = counts.words, counts.unknown_words
+        parts = [rows for _, rows in self.embedder.embed(text_batches_of(list(texts), None))]
+        matrix = np.concatenate([np.zeros((0, self.embedder.output_dim), np.float32), *parts])
+        return EmbeddedTexts(
+            matrix, np.asarray(matrix.any(axis=1)), counts.words - words, counts.unknown_words - unknown
+        )

@@ -1,0 +1,218 @@
+"""Part-of-speech tagging with frozen vectors: logistic regression on the window of vectors around each word.
+
+A window concatenates the vectors of a word and its neighbours, each with two flags: the word has no vector; the
+position is outside of the sentence. Where either is set the vector is zero. Vectors are first whitened over the words
+of the training text, so that no linear transformation of them changes the outcome. The classifier sees nothing else:
+no spelling, no case, no other tags.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.errors import FormatError, SettingError
+from embeddings.eval.statistics.results import BinaryScores, ItemScores, Key, Measurement
+from embeddings.eval.tasks.linear_classifier import (
+    NOT_CONVERGED,
+    Windows,
+    macro_f1,
+    majority_scores,
+    train_classifier,
+    whiten,
+)
+from embeddings.eval.tasks.word_matching import look_up
+from embeddings.eval.test_sets import SHIPPED_TAGGING, line_error, read_lines, shipped_file
+from embeddings.vectors.vectors import Vectors
+
+FIELDS = 10  # of a line of CoNLL-U
+FORM, UPOS = 1, 3
+ID = re.compile(r"\d+([-.]\d+)?")  # of a word, a multiword token, or an empty node
+
+
+@dataclass(frozen=True)
+class TaggedText:
+    """Words and their tags; `ends` (sentences,) holds the index after each sentence's last word."""
+
+    words: list[str]
+    tags: list[str]
+    ends: np.ndarray
+
+    @property
+    def sentence_of(self) -> np.ndarray:
+        """The sentence of each word, (words,) int64."""
+        return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
+
+
+@dataclass(frozen=True)
+class TaggingSet:
+    """A text to train a tagger on and a text to test it on."""
+
+    name: str
+    train: TaggedText
+    test: TaggedText
+
+
+def read_tagging_set(name: str | os.PathLike[str]) -> TaggingSet:
+    """A tagging set by name ("ud-ewt"), as two files "TRAIN,TEST", or as the folder of a UD treebank."""
+    train, test = locate_files(name)
+    is_shipped = str(name) in SHIPPED_TAGGING and not Path(name).exists()
+    return TaggingSet(str(name) if is_shipped else test.name.split(".")[0], read_tagged(train), read_tagged(test))
+
+
+def locate_files(name: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """The files to train and test on."""
+    folder, parts = Path(name), str(name).split(",")
+    if folder.is_dir():
+        train, test = (treebank_file(folder, part) for part in ("train", "test"))
+    elif str(name) in SHIPPED_TAGGING:
+        train, test = map(shipped_file, SHIPPED_TAGGING[str(name)])
+    elif len(parts) == 2 and all(parts):
+        train, test = map(Path, parts)
+    else:
+        choices = ", ".join(sorted(SHIPPED_TAGGING))
+        raise FormatError(f"unknown tagging set {str(name)!r}: give {choices}, a folder of a treebank, or TRAIN,TEST")
+    return train, test
+
+
+def treebank_file(folder: Path, part: str) -> Path:
+    """The file of a Universal Dependencies folder that holds this part."""
+    paths = sorted(path for path in folder.iterdir() if f"-{part}.conllu" in path.name)
+    if len(paths) != 1:
+        raise FormatError(f"{folder} must contain one file named *-{part}.conllu, got {len(paths)}")
+    return paths[0]
+
+
+def read_tagged(path: Path) -> TaggedText:
+    """The sentences of a file, compressed or not; empty lines separate sentences.
+
+    Of CoNLL-U the words with integer ids are read, with their universal tags: a contraction counts as the words it
+    stands for, and empty nodes are skipped. In two columns a line is a word, a tab and its tag.
+    """
+    words: list[str] = []
+    tags: list[str] = []
+    ends = [0]
+    for word, tag in [*iter_words(path), ("", "")]:
+        if word:
+            words.append(word)
+            tags.append(tag)
+        elif len(words) > ends[-1]:
+            ends.append(len(words))
+    if not words:
+        raise FormatError(f"{path} contains no tagged words")
+    return TaggedText(words, tags, np.array(ends[1:]))
+
+
+def iter_words(path: Path) -> Iterator[tuple[str, str]]:
+    """Each word with its tag, and two empty strings at the end of a sentence."""
+    lines = list(read_lines(path, keep_all=True))
+    columns = FIELDS if any(line.count("\t") == FIELDS - 1 for _, line in lines) else 2
+    for number, line in lines:
+        fields = line.split("\t")
+        if not line.strip():
+            yield "", ""
+        elif line.startswith("#") and (columns == FIELDS or len(fields) == 1):
+            continue
+        elif len(fields) != columns:
+            raise line_error(path, number, "the ten columns of CoNLL-U, or a word, a tab and its tag", line)
+        elif columns == FIELDS and not ID.fullmatch(fields[0]):
+            raise FormatError(f"{path}, line {number}: {fields[0]!r:.80} is not a word id")
+        elif columns == 2 or fields[0].isdecimal():
+            word, tag = fields if columns == 2 else (fields[FORM], fields[UPOS])
+            if not word.strip() or tag.strip() in ("", "_"):
+                raise line_error(path, number, "a word and its tag", line)
+            yield word, tag.strip()
+
+
+WINDOW = 2
+MAX_WINDOW = 50
+NO_TAG = -1
+WITH_VECTOR, WITHOUT_VECTOR = "words with a vector", "words without a vector"
+PROTOCOL = (
+    "logistic regression (L2 penalty, C = 1) on the vectors of the word and of {window} words to either side, whitened "
+    "over the training words; a word is looked up as written, then in lower case, and has zeros and a flag if there is "
+    "no vector; the value is over all words, with or without a vector; of classes that tie the first by name; "
+    "macro-F1: the mean over tags; interval of the accuracy: bootstrap over sentences"
+)
+
+
+def check_window(window: int) -> int:
+    """The window, if it is in range."""
+    if not 0 <= window <= MAX_WINDOW:
+        raise SettingError(f"window must be in [0, {MAX_WINDOW}], got {window}")
+    return window
+
+
+def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WINDOW) -> list[ItemScores]:
+    """Which words of the test text are tagged correctly: by tag, with and without a vector, and all (section None).
+
+    Macro-F1 over tags, and both scores of the most frequent tag of the training text, stand before the last one.
+    """
+    check_window(window)
+    table = WordTable.of(vectors, test)
+    train_tags = sorted(set(test.train.tags))
+    tags = train_tags + sorted(set(test.test.tags) - set(train_tags))
+    code = {tag: number for number, tag in enumerate(tags)}
+    train_codes, test_codes = (np.array([code[tag] for tag in text.tags]) for text in (test.train, test.test))
+    covered = table.has_vector[table.rows(test.test)]
+    parts = {"training text": table.rows(test.train), "test text": table.rows(test.test)}
+    absent = [part for part, rows in parts.items() if not table.has_vector[rows].any()]
+    reason = f"no word of the {absent[0]} has a vector" if absent else None
+    guess, note = np.full(len(test_codes), NO_TAG), None
+    if reason is None:
+        classifier = train_classifier(table.windows(test.train, window), train_codes, len(train_tags))
+        guess = classifier.predict(table.windows(test.test, window))
+        note = None if classifier.has_converged else NOT_CONVERGED
+    whole = BinaryScores(
+        vectors=name, key=Key(test.name, "accuracy", method=f"window {window}"), correct=guess == test_codes,
+        covered=covered, members=np.ones(len(test_codes), dtype=bool), over_all=True, clusters=test.test.sentence_of,
+        protocol=PROTOCOL.format(window=window), reason=reason, note=note,
+    )  # fmt: skip
+    by_tag = whole.by_class(tags, test_codes)[:-1]
+    by_coverage = [whole.section(WITH_VECTOR, covered), whole.section(WITHOUT_VECTOR, ~covered)]
+    macro = Measurement(
+        vectors=name, key=Key(test.name, "macro-f1", method=f"window {window}"), covered=int(covered.sum()),
+        value=None if reason else macro_f1(test_codes, guess), total=len(covered), protocol=whole.protocol,
+        reason=reason, note=note,
+    )  # fmt: skip
+    most_frequent = np.full(len(test_codes), np.bincount(train_codes).argmax())
+    majority = majority_scores(name, test.name, test_codes, most_frequent)
+    return [*by_tag, *(part for part in by_coverage if part.members.any()), *majority, macro, whole]
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """The distinct words of a set: the row of each, their vectors `matrix` (words, dim), and `has_vector` (words,)."""
+
+    row_of: dict[str, int]
+    matrix: np.ndarray
+    has_vector: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, vectors: Vectors, test: TaggingSet) -> "WordTable":
+        """The words of both texts, whitened over the training text."""
+        row_of = {word: row for row, word in enumerate(dict.fromkeys(test.train.words + test.test.words))}
+        matrix, has_vector = look_up(vectors, row_of)
+        rows = [row_of[word] for word in test.train.words]
+        counts = np.bincount(rows, minlength=len(row_of)) * has_vector
+        return cls(row_of, whiten(matrix, counts) * has_vector[:, None].astype(np.float32), has_vector)
+
+    def rows(self, text: TaggedText) -> NDArray[np.int64]:
+        """The row of each word, (words,)."""
+        return np.array([self.row_of[word] for word in text.words], dtype=np.int64)
+
+    def windows(self, text: TaggedText, window: int) -> Windows:
+        """The window of each word; the last row of the table stands for positions outside of the sentence."""
+        outside = len(self.matrix)
+        flags = np.zeros((outside + 1, 2), dtype=np.float32)
+        flags[:outside, 0], flags[outside, 1] = ~self.has_vector, 1
+        table = np.hstack([np.vstack([self.matrix, np.zeros_like(self.matrix[:1])]), flags])
+        sentence = np.pad(text.sentence_of, window, constant_values=-1)
+        rows = np.pad(self.rows(text), window, constant_values=outside)
+        positions = np.arange(len(text.words))[:, None] + np.arange(2 * window + 1)
+        is_inside = sentence[positions] == text.sentence_of[:, None]
+        return Windows(table, np.where(is_inside, rows[positions], outside))

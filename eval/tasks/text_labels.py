@@ -1,0 +1,263 @@
+"""Labels of texts: how well clusters of the text vectors match them, and a linear classifier predicts them."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.reading.record_rows import JsonNumber
+from embeddings.corpora.reading.sources import resolve_source
+from embeddings.corpora.reading.table_columns import open_columns
+from embeddings.errors import CorpusError, SettingError
+from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL, bootstrap_weights, percentiles
+from embeddings.eval.statistics.results import TEXTS, BinaryScores, Comparison, ItemScores, Key, Result, bootstrap_test
+from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, majority_scores
+from embeddings.eval.tasks.pooled_texts import TextVectors
+from embeddings.eval.tasks.word_categories import F1Scores, kmeans
+from embeddings.eval.test_sets import FOLDS, set_name, stratified_folds
+from embeddings.support.cosine import normalize
+
+TRAIN_TEST = "trained on one file and tested on another"
+CROSS_VALIDATED = f"{FOLDS}-fold cross-validation, stratified by label; equal texts are in the same fold"
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class LabelledTextSet:
+    """Texts with labels, and for each of several splits the texts to train and to test on."""
+
+    name: str
+    texts: list[str]
+    labels: list[str]
+    splits: list[Split]
+    protocol: str
+
+
+def read_texts_to_classify(
+    name: str | os.PathLike[str], text_column: str, label_column: str, *, encoding_errors: str = "strict"
+) -> LabelledTextSet:
+    """The texts of "TRAIN,TEST", or of one file for cross-validation.
+
+    Raises:
+        CorpusError: a file cannot be read, has no such column or an unlabelled text, or there are too few texts.
+    """
+    parts = [part for part in str(name).split(",") if part]
+    if Path(name).exists() or len(parts) == 1:
+        texts, labels = read_labelled_texts(name, text_column, label_column, encoding_errors)
+        fold = stratified_folds(texts, np.unique(labels, return_inverse=True)[1])
+        splits = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
+        protocol, title = CROSS_VALIDATED, set_name(name)
+    elif len(parts) == 2:
+        (texts, labels), test = (
+            read_labelled_texts(part, text_column, label_column, encoding_errors) for part in parts
+        )
+        count = len(texts)
+        texts, labels = texts + test[0], labels + test[1]
+        splits, protocol, title = [(np.arange(count), np.arange(count, len(texts)))], TRAIN_TEST, set_name(parts[1])
+    else:
+        raise SettingError(f"probe must be a file or TRAIN,TEST, got {str(name)!r}")
+    for train_rows, test_rows in splits:
+        if not len(test_rows) or len({labels[row] for row in train_rows}) < 2:
+            raise CorpusError(
+                f"{name} has {len(set(texts))} distinct texts and {len(set(labels))} labels; a probe requires "
+                f"{FOLDS} texts and two labels to learn from"
+            )
+    return LabelledTextSet(title, texts, labels, splits, protocol)
+
+
+def read_texts_to_cluster(
+    name: str | os.PathLike[str], text_column: str, label_column: str, *, encoding_errors: str = "strict"
+) -> LabelledTextSet:
+    """The texts of a file.
+
+    Raises:
+        CorpusError: the file cannot be read, has no such column or an unlabelled text, or all labels are the same.
+    """
+    texts, labels = read_labelled_texts(name, text_column, label_column, encoding_errors)
+    if len(set(labels)) < 2:
+        raise CorpusError(f"{name} has {len(set(labels))} labels; clustering requires at least two")
+    return LabelledTextSet(set_name(name), texts, labels, [], "")
+
+
+def read_labelled_texts(
+    path: str | os.PathLike[str], text_column: str, label_column: str, encoding_errors: str
+) -> tuple[list[str], list[str]]:
+    """The texts of a table and their labels; null is an empty text."""
+    texts: list[str] = []
+    labels: list[str] = []
+    for source in resolve_source(path):
+        number = 0
+        with open_columns(source, encoding_errors=encoding_errors) as table:
+            for cells, tags in table.batches([text_column, label_column]) if table.columns else ():
+                texts += check_cells(cells, text_column, source.name, number)
+                if None in tags or "" in tags:
+                    row = number + 1 + min(tags.index(empty) for empty in (None, "") if empty in tags)
+                    raise CorpusError(f"{source.name}, row {row}: the text has no label")
+                labels += map(str, tags)
+                number += len(cells)
+    return texts, labels
+
+
+def check_cells(cells: Sequence[object], column: str, file: str, start: int) -> list[str]:
+    """The cells of a column of text."""
+    for row, cell in enumerate(cells, start + 1):
+        if cell is not None and (not isinstance(cell, str) or isinstance(cell, JsonNumber)):
+            raise CorpusError(f"{file}, row {row}: the text {column!r} must be a string, got {cell!r:.40}")
+    return [str(cell or "") for cell in cells]
+
+
+CLUSTERING_PROTOCOL = (
+    "V-measure, the harmonic mean of homogeneity and completeness; k-means of unit text vectors ({pooling}), as many "
+    "clusters as labels, the best of 10 starts, seed 1; a text without a known word is zeros and counts; interval: "
+    "bootstrap over texts, for fixed clusters"
+)
+
+
+def score_clustering(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> list[ItemScores]:
+    """The V-measure of k-means clusters, and word coverage."""
+    embedded = vectors.embedder().embed(test.texts)
+    names, label = np.unique(test.labels, return_inverse=True)
+    reason, cluster = None, np.zeros_like(label)
+    if embedded.covered.any():
+        cluster = kmeans(normalize(embedded.matrix), len(names))
+    else:
+        reason = "no text has a known word"
+    scores = ClusterScores(
+        vectors=name,
+        key=Key(test.name, "v-measure"),
+        label=label,
+        cluster=cluster,
+        covered=embedded.covered,
+        protocol=CLUSTERING_PROTOCOL.format(pooling=vectors.description),
+        reason=reason,
+    )
+    return [scores, embedded.coverage(name, test.name)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterScores(ItemScores):
+    """The label and the cluster of each item, both int64 (items,)."""
+
+    label: np.ndarray
+    cluster: np.ndarray
+    covered: np.ndarray
+
+    def values(self, weights: np.ndarray) -> np.ndarray:
+        """The V-measure in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
+        from scipy.sparse import csr_array
+
+        size = int(self.cluster.max()) + 1
+        cells, cell = np.unique(self.label * size + self.cluster, return_inverse=True)
+        items = len(cell)
+        indicator = csr_array((np.ones(items), (cell, np.arange(items))), (len(cells), items))
+        counts = (indicator @ weights.T).T
+        by_label = group_columns(counts, cells // size)
+        by_cluster = group_columns(counts, cells % size)
+        total = weights.sum(axis=1)
+        joint, labels, clusters = (entropy(part, total) for part in (counts, by_label, by_cluster))
+        mutual = labels + clusters - joint
+        both = labels + clusters  # 2 h c / (h + c) with h = mutual / labels and c = mutual / clusters
+        return np.asarray(np.divide(2 * mutual, both, out=np.ones_like(both), where=both > 0))
+
+    def resampled(self) -> np.ndarray:
+        """The value in each resample of the items, (resamples,)."""
+        return np.concatenate([self.values(block) for block in bootstrap_weights(len(self.label))])
+
+    @property
+    def value(self) -> float:
+        """The V-measure."""
+        return float(np.clip(self.values(np.ones((1, len(self.label))))[0], 0, 1))
+
+    def result(self) -> Result:
+        """The value with its bootstrap interval."""
+        covered, total = int(self.covered.sum()), len(self.label)
+        if self.reason:
+            return self.to_result(None, NO_INTERVAL, covered, total)
+        interval = percentiles(self.resampled()) if total >= MIN_ITEMS else NO_INTERVAL
+        return self.to_result(self.value, interval, covered, total)
+
+    def compare(self, other: ItemScores) -> Comparison | None:
+        """A paired test on all items; None where either has no value."""
+        if not isinstance(other, ClusterScores) or self.reason or other.reason:
+            return None
+        items = len(self.label)
+        interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
+        return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=TEXTS)
+
+
+def group_columns(counts: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """The sums of the columns of each group, (resamples, groups)."""
+    return np.stack([counts[:, group == one].sum(axis=1) for one in np.unique(group)], axis=1)
+
+
+def entropy(counts: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """The entropy in nats of each row of counts (resamples, cells) with these totals (resamples,)."""
+    shares = counts / total[:, None]
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    return np.asarray(-(shares * logs).sum(axis=1))
+
+
+METHOD = "logistic regression"
+MAX_ITERATIONS = 1000
+PROBE_PROTOCOL = (
+    "logistic regression of scikit-learn (L2 penalty, C = 1) on text vectors ({pooling}), standardised over the "
+    "training texts; {split}; a text without a known word is zeros and counts; macro: the mean over labels; interval: "
+    "bootstrap over texts (accuracy: Wilson's)"
+)
+
+
+def score_probe(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> list[ItemScores]:
+    """Accuracy and macro-F1 of a probe, F1 by label, both values of the most frequent label, and word coverage."""
+    embedded = vectors.embedder().embed(test.texts)
+    names, label = np.unique(test.labels, return_inverse=True)
+    tested = np.sort(np.concatenate([rows for _, rows in test.splits]))
+    reason = None if embedded.covered.any() else "no text has a known word"
+    predicted, has_converged = np.zeros(len(label), np.int64), True
+    common = np.zeros(len(label), np.int64)
+    for split in test.splits:
+        common[split[1]] = np.bincount(label[split[0]]).argmax()
+        if reason is None:
+            predicted[split[1]], fold_converged = predict(embedded.matrix, label, split)
+            has_converged &= fold_converged
+    actual, guess, majority = label[tested], predicted[tested], common[tested]
+    protocol = PROBE_PROTOCOL.format(pooling=vectors.description, split=test.protocol)
+    note = None if has_converged else NOT_CONVERGED
+    covered = embedded.covered[tested]
+    shared = {"vectors": name, "covered": covered, "protocol": protocol, "reason": reason, "note": note}
+    f1 = partial(F1Scores, **shared, test=TEXTS)
+    key = partial(Key, test.name, method=METHOD)
+    actual_is, guess_is = (side[:, None] == np.arange(len(names)) for side in (actual, guess))
+    scores: list[ItemScores] = [
+        f1(key=key("f1", section=str(one), is_detail=True), actual=actual_is[:, [n]], predicted=guess_is[:, [n]])
+        for n, one in enumerate(names)
+        if actual_is[:, n].any()
+    ]
+    everything = np.ones(len(tested), bool)
+    scores.append(f1(key=key("macro-f1"), actual=actual_is, predicted=guess_is))
+    scores.append(
+        BinaryScores(key=key("accuracy"), correct=actual == guess, members=everything, over_all=True, **shared)
+    )
+    return [*scores, *majority_scores(name, test.name, actual, majority), embedded.coverage(name, test.name)]
+
+
+def predict(matrix: np.ndarray, label: NDArray[np.int64], split: Split) -> tuple[NDArray[np.int64], bool]:
+    """The predicted labels of the test texts, and whether the classifier converged."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from threadpoolctl import threadpool_limits
+
+    train_rows, test_rows = split
+    probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=MAX_ITERATIONS))
+    rows = matrix.astype(np.float64)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        probe.fit(rows[train_rows], label[train_rows])
+    has_converged = int(probe[-1].n_iter_.max()) < MAX_ITERATIONS
+    return np.asarray(probe.predict(rows[test_rows]), np.int64), has_converged

@@ -1,0 +1,112 @@
+"""Similarity of texts: the correlation of cosines of text vectors with ratings, as in the STS benchmark."""
+
+import os
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
+from embeddings.errors import CorpusError
+from embeddings.eval.statistics.results import CorrelationScores, ItemScores, Key
+from embeddings.eval.tasks.pooled_texts import TextVectors
+from embeddings.eval.tasks.word_similarity import correlation
+from embeddings.eval.test_sets import ALL, rows_of_half, set_name
+from embeddings.models.model import Model
+from embeddings.support.cosine import normalize
+
+
+@dataclass(frozen=True)
+class RatedTexts:
+    """Pairs of texts, and how similar people find them, float64 (pairs,)."""
+
+    name: str
+    left: list[str]
+    right: list[str]
+    ratings: NDArray[np.float64]
+    half: str = ALL
+
+    def select(self, half: str) -> "RatedTexts":
+        """The pairs of a half; see `embeddings.eval.test_sets`."""
+        rows = rows_of_half(zip(self.left, self.right, strict=True), half, self.name)
+        left, right = ([side[row] for row in rows] for side in (self.left, self.right))
+        return RatedTexts(self.name, left, right, self.ratings[rows], half)
+
+
+def read_rated_texts(
+    path: str | os.PathLike[str], columns: PairColumns, *, encoding_errors: str = "strict"
+) -> RatedTexts:
+    """The rated pairs of a table, or of lines of two texts and a rating separated by tabs.
+
+    Raises:
+        CorpusError: the file cannot be read, has no ratings, or they do not vary; all pairs are the same.
+    """
+    left: list[str] = []
+    right: list[str] = []
+    ratings: list[NDArray[np.float64]] = []
+    for batch in TextPairs(path, columns=columns, encoding_errors=encoding_errors):
+        if batch.ratings is None:
+            raise CorpusError(f"{path} has no column of ratings; set rating_column")
+        left += batch.left
+        right += batch.right
+        ratings.append(batch.ratings)
+    return RatedTexts(set_name(path), left, right, np.concatenate(ratings))
+
+
+PREDICTED = "predicted ratings"
+PROTOCOL = (
+    "{scores} against ratings; pairs with a text without a known word are left out; ties have their mean rank; "
+    "interval: bootstrap over pairs"
+)
+
+
+def score_rated_texts(vectors: TextVectors, test: RatedTexts, *, name: str) -> list[ItemScores]:
+    """Spearman's and Pearson's correlation, over the pairs whose texts both have a known word, and word coverage.
+
+    The scores are cosines, and for a model that predicts ratings, also these (method "predicted ratings").
+    """
+    embedded = vectors.embedder().embed([*test.left, *test.right])
+    left, right = normalize(embedded.matrix).reshape(2, len(test.left), -1)
+    covered = np.asarray(embedded.covered.reshape(2, -1).all(axis=0))
+    score = partial(correlate, test=test, covered=covered, name=name)
+    protocol = PROTOCOL.format(scores=f"cosines of text vectors ({vectors.description})")
+    scores = score((left * right).sum(axis=1), None, protocol)
+    if (ratings := predicted_ratings(vectors, test)) is not None:
+        scores += score(ratings, PREDICTED, PROTOCOL.format(scores="ratings that the model predicts"))
+    return [*scores, embedded.coverage(name, test.name)]
+
+
+def predicted_ratings(vectors: TextVectors, test: RatedTexts) -> np.ndarray | None:
+    """The ratings that a model predicts for the pairs; None if it predicts none."""
+    from embeddings.plugins.text_pairs.rating_distribution import (
+        HIDDEN,  # imports numba
+        RatingPredictor,
+    )
+
+    model = vectors.source
+    if not isinstance(model, Model) or HIDDEN not in model.tables:
+        return None
+    return RatingPredictor(model).predict(test.left, test.right)
+
+
+def correlate(
+    values: np.ndarray, method: str | None, protocol: str, *, test: RatedTexts, covered: np.ndarray, name: str
+) -> list[ItemScores]:
+    """The correlations of the values of pairs (pairs,) with their ratings."""
+    scores: list[ItemScores] = []
+    for measure in ("spearman", "pearson"):
+        value, reason = correlation(values[covered], test.ratings[covered], ranked=measure == "spearman")
+        scores.append(
+            CorrelationScores(
+                vectors=name,
+                key=Key(test.name, measure, method=method, half=test.half),
+                covered=covered,
+                scores=values,
+                ratings=test.ratings,
+                value=value,
+                reason=reason,
+                protocol=protocol,
+            )
+        )
+    return scores

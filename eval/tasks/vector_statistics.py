@@ -1,0 +1,157 @@
+"""Statistics of vectors: norms, how evenly directions fill the space, and hubs among nearest neighbours.
+
+They are over all words (hubs: the most frequent), not a sample of items, so they have no intervals. The matrix is read
+twice, in blocks that fit the processor's cache.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from embeddings.eval.statistics.results import ItemScores, Key, Measurement
+from embeddings.support.cosine import normalize
+from embeddings.vectors.vectors import Vectors
+
+SET = "statistics"
+NEIGHBOURS = 10
+HUB_WORDS = 10_000
+CACHE_BYTES = 1 << 20  # of a block in float64
+MAX_EXPONENT = 600.0  # a sum of exp of this over any vocabulary does not overflow
+MIN_SHARE = 1e-12  # share of the second moment below which a covariance is rounding
+HUB_MEASURES = ("hubness", "anti-hubs", "largest hub")
+AMONG_FREQUENT = f"among the {HUB_WORDS:,} most frequent words, without zero vectors"
+PROTOCOLS = {
+    "mean norm": "of the vectors before normalisation",
+    "relative standard deviation of norms": "standard deviation over mean",
+    "zero vectors": "share of words whose vector is zero",
+    "mean cosine": "over all pairs of words with non-zero vectors; 0 for evenly distributed directions",
+    "isotropy": "minimum over maximum of the partition function, the sum of exp(v a), over principal axes a and their "
+    "opposites, for vectors of mean norm 1; 1 if isotropic (Mu and Viswanath, 2018, equation 6)",
+    "effective dimensions": "(sum of eigenvalues)^2 / sum of squared eigenvalues, of the covariance",
+    "hubness": f"skewness of how often a word is among the {NEIGHBOURS} nearest neighbours of others by cosine, ties "
+    f"to the more frequent word, {AMONG_FREQUENT}; near 0 without hubs (Radovanović et al., 2010)",
+    "anti-hubs": f"share of words that are among the {NEIGHBOURS} nearest neighbours of no word, {AMONG_FREQUENT}",
+    "largest hub": f"how many words the most frequent neighbour is a neighbour of, {AMONG_FREQUENT}",
+}
+
+
+def score_statistics(vectors: Vectors, *, name: str) -> list[ItemScores]:
+    """Every statistic, in the order of `PROTOCOLS`; fewer without two words with non-zero vectors."""
+    moments = Moments.of(vectors.matrix)
+    if not np.isfinite(moments.norms).all():
+        vectors.check_finite()
+    hub_rows = np.flatnonzero(moments.norms[:HUB_WORDS])
+    values = {**norm_statistics(moments.norms), **direction_statistics(vectors.matrix, moments)}
+    if len(hub_rows) > NEIGHBOURS:
+        values |= hub_statistics(normalize(vectors.matrix[hub_rows]))
+    measurement = partial(Measurement, vectors=name, total=len(vectors))
+    scores: list[ItemScores] = []
+    for measure, value in values.items():
+        restrict, covered = (HUB_WORDS, len(hub_rows)) if measure in HUB_MEASURES else (None, len(vectors))
+        key = Key(SET, measure, restrict=restrict)
+        if np.isfinite(value):
+            scores.append(measurement(key=key, value=value, covered=covered, protocol=PROTOCOLS[measure]))
+    return scores
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Norms of rows (words,), the sums of rows and of unit rows (dim,), and of outer products (dim, dim)."""
+
+    norms: np.ndarray
+    rows: np.ndarray
+    units: np.ndarray
+    products: np.ndarray
+
+    @classmethod
+    def of(cls, matrix: np.ndarray) -> "Moments":
+        """The moments of all rows."""
+        dim = matrix.shape[1]
+        moments = cls(np.zeros(len(matrix)), np.zeros(dim), np.zeros(dim), np.zeros((dim, dim)))
+        with np.errstate(invalid="ignore"):  # non-finite rows show in the norms
+            for part, wide in wide_blocks(matrix):
+                norms = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+                moments.norms[part] = norms
+                moments.rows[:] += wide.sum(axis=0)
+                moments.units[:] += np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0) @ wide
+                moments.products[:] += wide.T @ wide
+        return moments
+
+
+def wide_blocks(matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of rows in float64, in a buffer that the next block overwrites."""
+    step = max(1, CACHE_BYTES // (8 * matrix.shape[1]))
+    buffer = np.empty((min(step, len(matrix)), matrix.shape[1]))
+    for start in range(0, len(matrix), step):
+        rows = matrix[start : start + step]
+        buffer[: len(rows)] = rows
+        yield slice(start, start + len(rows)), buffer[: len(rows)]
+
+
+def norm_statistics(norms: np.ndarray) -> dict[str, float]:
+    """The statistics of norms."""
+    mean, zero = (float(norms.mean()), float((norms == 0).mean())) if len(norms) else (0.0, 0.0)
+    deviation = float(norms.std() / mean) if mean else 0.0
+    return {"mean norm": mean, "relative standard deviation of norms": deviation, "zero vectors": zero}
+
+
+def direction_statistics(matrix: np.ndarray, moments: Moments) -> dict[str, float]:
+    """The statistics of directions."""
+    count = int((moments.norms > 0).sum())
+    if count < 2:
+        return {}
+    scale, mean = float(moments.norms.mean()), moments.rows / len(matrix)
+    products = moments.products / len(matrix) / scale**2
+    covariance = products - np.outer(mean, mean) / scale**2
+    has_variance = np.trace(covariance) > MIN_SHARE * np.trace(products)
+    axes = np.linalg.eigh(products)[1]
+    sums = log_partition(matrix, axes / scale, float(moments.norms.max()) / scale)
+    return {
+        "mean cosine": float((moments.units @ moments.units - count) / (count * (count - 1))),
+        "isotropy": float(np.exp(sums.min() - sums.max())),
+        "effective dimensions": float(np.trace(covariance) ** 2 / (covariance**2).sum()) if has_variance else np.nan,
+    }
+
+
+def log_partition(matrix: np.ndarray, axes: np.ndarray, highest: float) -> np.ndarray:
+    """The logarithms (2, axes) of the sums of exp(v a) and exp(-v a) over rows v; no product exceeds `highest`."""
+    peaks = np.full((2, axes.shape[1]), 0.0 if highest <= MAX_EXPONENT else -np.inf)
+    sums, buffer = np.zeros(peaks.shape), np.empty((0, 0))
+    for _, wide in wide_blocks(matrix):
+        buffer = buffer if len(buffer) == len(wide) else np.empty((len(wide), axes.shape[1]))
+        projections = np.matmul(wide, axes, out=buffer)
+        if highest <= MAX_EXPONENT:
+            np.exp(projections, out=projections)
+            sums[0] += projections.sum(axis=0)
+            sums[1] += np.reciprocal(projections, out=projections).sum(axis=0)
+            continue
+        for side, signed_projections in enumerate((projections, -projections)):
+            peak = np.maximum(peaks[side], signed_projections.max(axis=0))
+            sums[side] *= np.exp(peaks[side] - peak)
+            sums[side] += np.exp(signed_projections - peak).sum(axis=0)
+            peaks[side] = peak
+    return peaks + np.log(sums)
+
+
+def hub_statistics(units: np.ndarray) -> dict[str, float]:
+    """How evenly words are nearest neighbours of others."""
+    occurrences = neighbour_counts(units)
+    deviations = occurrences - occurrences.mean()
+    variance = float((deviations**2).mean())
+    return {
+        "hubness": float((deviations**3).mean() / variance**1.5) if variance else 0.0,
+        "anti-hubs": float((occurrences == 0).mean()),
+        "largest hub": float(occurrences.max()),
+    }
+
+
+def neighbour_counts(units: np.ndarray) -> np.ndarray:
+    """How often each word is among the nearest neighbours of another, (words,)."""
+    from embeddings.indexes.exact import ExactSearch  # imports numba
+
+    nearest = ExactSearch(units.astype(np.float32)).search(units, NEIGHBOURS + 1, None).ids
+    is_itself = nearest == np.arange(len(units))[:, None]
+    is_itself[:, -1] |= ~is_itself.any(axis=1)  # a word may miss its own list where many are equal
+    return np.bincount(nearest[~is_itself], minlength=len(units))

@@ -1,0 +1,227 @@
+"""Categories of words: how well clusters of the vectors match them, and a linear classifier predicts them."""
+
+import os
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.errors import FormatError
+from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL, bootstrap_weights, percentiles
+from embeddings.eval.statistics.results import WORDS, BinaryScores, Comparison, ItemScores, Key, Result, bootstrap_test
+from embeddings.eval.tasks.analogy_questions import read_questions
+from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
+from embeddings.eval.tasks.word_matching import CaseFolding, look_up_rows
+from embeddings.eval.test_sets import (
+    FOLDS,
+    GOOGLE_ANALOGIES,
+    GOOGLE_CATEGORIES,
+    line_error,
+    locate,
+    read_lines,
+    set_name,
+    stratified_folds,
+)
+from embeddings.support.cosine import normalize
+from embeddings.vectors.vectors import Vectors
+
+# Sections of the Google analogies, and the categories of the two words of their pairs.
+GOOGLE_SECTIONS = {
+    "capital-world": ("capital", "country"),
+    "currency": ("country", "currency"),
+    "city-in-state": ("city", "state"),
+    "family": ("family", "family"),
+    "gram6-nationality-adjective": ("country", "nationality"),
+}
+
+
+@dataclass(frozen=True)
+class WordCategories:
+    """Words and the category of each; a word with several categories is listed once for each."""
+
+    name: str
+    words: list[str]
+    categories: list[str]
+
+
+def read_word_categories(name: str | os.PathLike[str]) -> WordCategories:
+    """A set by name ("google-categories"), or a file of lines "word TAB category"; commas and spaces also separate.
+
+    A line that occurs twice counts once.
+    """
+    if str(name) == GOOGLE_CATEGORIES and not Path(name).exists():
+        return google_categories()
+    path = locate(name)
+    entries: dict[tuple[str, str], None] = {}
+    for number, line in read_lines(path):
+        separator = next((mark for mark in "\t," if mark in line), None)
+        fields = [field.strip() for field in line.split(separator)]
+        if len(fields) != 2 or not all(fields):
+            raise line_error(path, number, "a word and its category", line)
+        entries[fields[0], fields[1]] = None
+    if len({category for _, category in entries}) < 2:
+        raise FormatError(f"{path} contains fewer than two categories")
+    return WordCategories(set_name(name), [word for word, _ in entries], [category for _, category in entries])
+
+
+def google_categories() -> WordCategories:
+    """Categories of the Google analogies, such as capitals, without words of two categories, such as Georgia."""
+    test = read_questions(GOOGLE_ANALOGIES)
+    categories_of: dict[str, set[str]] = {}
+    for (a, b, _), section in zip(test.questions, test.section_of, strict=True):
+        for word, category in zip((a, b), GOOGLE_SECTIONS.get(test.sections[section], ()), strict=False):
+            categories_of.setdefault(word, set()).add(category)
+    single = {word: names.pop() for word, names in sorted(categories_of.items()) if len(names) == 1}
+    return WordCategories(GOOGLE_CATEGORIES, list(single), list(single.values()))
+
+
+STARTS, SEED = 10, 1
+CLUSTERING_PROTOCOL = (
+    "the share of words that belong to the most frequent category of their cluster (not 0 for random clusters); "
+    "k-means of unit vectors, as many clusters as categories, the best of 10 starts, seed 1; case is ignored; words "
+    "without a vector are left out; a word of two categories counts twice; of equally frequent categories the first by "
+    "name; interval: Wilson's, for fixed clusters"
+)
+
+
+def score_purity(vectors: Vectors, test: WordCategories, folding: CaseFolding, *, name: str) -> list[BinaryScores]:
+    """Which words belong to the most frequent category of their cluster: by category, and all (section None)."""
+    rows = folding.find(test.words)
+    covered = rows >= 0
+    names, category = np.unique(test.categories, return_inverse=True)
+    correct, reason = np.zeros(len(rows), dtype=bool), None
+    count = len(np.unique(category[covered]))
+    if count < 2:
+        reason = "fewer than two categories have words with vectors"
+    else:
+        cluster = kmeans(normalize(vectors.matrix[rows[covered]]), count)
+        table = np.zeros((count, len(names)), dtype=np.int64)
+        np.add.at(table, (cluster, category[covered]), 1)
+        correct[covered] = table.argmax(axis=1)[cluster] == category[covered]
+    whole = BinaryScores(
+        vectors=name,
+        key=Key(test.name, "purity"),
+        correct=correct,
+        covered=covered,
+        members=np.ones(len(rows), dtype=bool),
+        protocol=CLUSTERING_PROTOCOL,
+        reason=reason,
+    )
+    return whole.by_class(names, category)
+
+
+def kmeans(units: np.ndarray, count: int) -> NDArray[np.int64]:
+    """The cluster of each row (rows,), deterministic."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters
+        return np.asarray(KMeans(count, n_init=STARTS, random_state=SEED).fit_predict(units), dtype=np.int64)
+
+
+UNKNOWN = -1
+METHOD = f"{FOLDS} folds"
+PREDICTION_PROTOCOL = (
+    f"logistic regression (L2 penalty, C = 1) on vectors, whitened over the training words; {FOLDS}-fold "
+    "cross-validation, stratified by category; case is ignored, and of words that differ in case alone the most "
+    "frequent is used; vectors are composed where possible; a word of two categories counts twice, in the same fold; "
+    "F1 is over all words, and a word without a vector is predicted no category; macro: the mean over categories; "
+    "accuracy is over words with vectors; interval: bootstrap over words (accuracy: Wilson's)"
+)
+
+
+def score_categories(vectors: Vectors, test: WordCategories, folding: CaseFolding, *, name: str) -> list[ItemScores]:
+    """The F1 of each category (section), micro-F1, macro-F1, both scores of the most frequent one, and accuracy."""
+    names, category = np.unique(test.categories, return_inverse=True)
+    matrix, covered = look_up_rows(vectors, test.words, folding.find(test.words))
+    reason = None if covered.any() else "no word has a vector"
+    fold = stratified_folds([word.upper() for word in test.words], category)
+    predicted, has_converged = cross_predict(matrix, covered, category, fold)
+    actual, guesses = (side[:, None] == np.arange(len(names)) for side in (category, predicted))
+    note = None if has_converged else NOT_CONVERGED
+    score = partial(F1Scores, vectors=name, covered=covered, protocol=PREDICTION_PROTOCOL, reason=reason, note=note)
+    key = partial(Key, test.name, method=METHOD)
+    scores: list[ItemScores] = []
+    for column, one in enumerate(names):
+        detail = key("f1", section=str(one), is_detail=True)
+        scores.append(score(key=detail, actual=actual[:, [column]], predicted=guesses[:, [column]]))
+    correct, everything = category == predicted, np.ones(len(category), dtype=bool)
+    micro = {"actual": everything[:, None], "predicted": covered[:, None], "hits": correct[:, None]}
+    scores += [score(key=key("micro-f1"), **micro), score(key=key("macro-f1"), actual=actual, predicted=guesses)]
+    accuracy = BinaryScores(
+        vectors=name, key=key("accuracy"), correct=correct, covered=covered, members=everything,
+        protocol=PREDICTION_PROTOCOL,
+        reason=reason, note=note,
+    )  # fmt: skip
+    common = np.array([np.bincount(category[fold != number]).argmax() for number in range(FOLDS)])
+    return [*scores, *majority_scores(name, test.name, category, common[fold]), accuracy]
+
+
+def cross_predict(
+    matrix: np.ndarray, covered: NDArray[np.bool_], category: NDArray[np.int64], fold: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], bool]:
+    """The category predicted for each word by the other folds, UNKNOWN without a vector; and whether all converged."""
+    predicted, has_converged = np.full(len(category), UNKNOWN), True
+    for number in range(FOLDS):
+        train, test = np.flatnonzero((fold != number) & covered), np.flatnonzero((fold == number) & covered)
+        if len(train) and len(test):
+            table = whiten(matrix, np.bincount(train, minlength=len(category)))
+            classifier = train_classifier(Windows(table, train[:, None]), category[train], int(category.max()) + 1)
+            predicted[test] = classifier.predict(Windows(table, test[:, None]))
+            has_converged &= classifier.has_converged
+    return predicted, has_converged
+
+
+@dataclass(frozen=True, kw_only=True)
+class F1Scores(ItemScores):
+    """The mean F1 of some categories: twice the hits, over actual plus predicted members.
+
+    `actual`, `predicted` and `hits` are (items, categories) bool; hits are by default where both are true. `test` names
+    the paired test.
+    """
+
+    covered: np.ndarray
+    actual: np.ndarray
+    predicted: np.ndarray
+    hits: np.ndarray | None = None
+    test: str = WORDS
+
+    def values(self, weights: np.ndarray) -> np.ndarray:
+        """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
+        hits = weights @ (self.actual & self.predicted if self.hits is None else self.hits)
+        members = weights @ self.actual + weights @ self.predicted
+        scores = np.divide(2 * hits, members, out=np.full_like(members, np.nan), where=members > 0)
+        is_defined = np.isfinite(scores)
+        total, count = np.where(is_defined, scores, 0).sum(axis=1), is_defined.sum(axis=1)
+        return np.asarray(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
+
+    @property
+    def value(self) -> float:
+        """The mean F1."""
+        return float(self.values(np.ones((1, len(self.actual))))[0])
+
+    def resampled(self) -> np.ndarray:
+        """The value in each resample of the items, (resamples,)."""
+        return np.concatenate([self.values(block) for block in bootstrap_weights(len(self.actual))])
+
+    def result(self) -> Result:
+        """The value with its bootstrap interval; coverage is of the words of these categories."""
+        members = self.actual.any(axis=1)
+        covered, total = int((self.covered & members).sum()), int(members.sum())
+        if self.reason:
+            return self.to_result(None, NO_INTERVAL, covered, total)
+        interval = percentiles(self.resampled()) if total >= MIN_ITEMS else NO_INTERVAL
+        return self.to_result(self.value, interval, covered, total)
+
+    def compare(self, other: ItemScores) -> Comparison | None:
+        """A paired test on all items; None where either has no value."""
+        if not isinstance(other, F1Scores) or self.reason or other.reason:
+            return None
+        items = int(self.actual.any(axis=1).sum())
+        interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
+        return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=self.test)

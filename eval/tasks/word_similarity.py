@@ -1,0 +1,198 @@
+"""Word similarity: the correlation of cosines with human ratings of word pairs, in the layouts of published sets."""
+
+import csv
+import os
+import re
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+
+from embeddings.errors import FormatError
+from embeddings.eval.statistics.results import CorrelationScores, Key
+from embeddings.eval.tasks.word_matching import CaseFolding, gather
+from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
+from embeddings.support.cosine import normalize
+from embeddings.vectors.vectors import Vectors
+
+# Headings of the rating column in published sets, without case, spaces and punctuation.
+RATING_HEADINGS = {
+    *("rating", "score", "similarity", "relatedness", "simlex999", "simlex", "humanmean", "human", "mean", "average"),
+    *("avg", "gold", "goldscore", "goldstandard", "averagescore", "averagerating", "meanscore", "meanrating"),
+    *("humanscore", "humanrating", "similarityscore", "relatednessscore", "meanhumanscore", "meanrelatedness"),
+}
+FIRST = re.compile(r"(word|term)[ _-]?(1|a|one|i)?$|w1$", re.IGNORECASE)
+SECOND = re.compile(r"(word|term)[ _-]?(2|b|two|ii)$|w2$", re.IGNORECASE)
+EXPECTED = "two words and a rating"
+
+
+@dataclass(frozen=True)
+class WordPairs:
+    """Word pairs and how similar people find them. A pair that occurs twice is kept twice."""
+
+    name: str
+    pairs: list[tuple[str, str]]
+    ratings: list[float]
+    half: str = ALL
+
+    def select(self, half: str) -> "WordPairs":
+        """The pairs of a half; see `embeddings.eval.test_sets`."""
+        rows = rows_of_half(self.pairs, half, self.name)
+        return WordPairs(self.name, [self.pairs[row] for row in rows], [self.ratings[row] for row in rows], half)
+
+
+def read_word_pairs(name: str | os.PathLike[str]) -> WordPairs:
+    """A similarity set by name or path: lines of two words and a rating.
+
+    Fields are separated by tabs, commas, semicolons or white space, which the first line decides. A heading names the
+    rating column (`RATING_HEADINGS`) and the word columns (word1, word2 and the like) unless those are the first two.
+    Without a heading the rating is the first number after the two words, so that individual ratings or a relation may
+    follow it, and a part of speech may precede it.
+    """
+    path = locate(name)
+    pairs: list[tuple[str, str]] = []
+    ratings: list[float] = []
+    layout: Layout | None = None
+    for number, line in read_lines(path):
+        if layout is None:
+            layout = detect_layout(line, f"{path}, line {number}")
+            if layout.has_heading:
+                continue
+        fields = split_line(line, layout.separator, f"{path}, line {number}")
+        if not layout.fits(fields):
+            raise line_error(path, number, EXPECTED, line)
+        rating = to_number(fields[layout.rating])
+        if rating is None:
+            raise FormatError(f"{path}, line {number}: the rating {fields[layout.rating]!r} is not a number")
+        pairs.append((fields[layout.words[0]], fields[layout.words[1]]))
+        ratings.append(rating)
+    if not pairs:
+        raise FormatError(f"{path} contains no word pairs")
+    return WordPairs(set_name(name), pairs, ratings)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The separator of fields (None: white space), the columns of rating and words, and whether there is a heading."""
+
+    separator: str | None
+    rating: int
+    words: tuple[int, int] = (0, 1)
+    has_heading: bool = False
+
+    def fits(self, fields: list[str]) -> bool:
+        """Whether a line has two words and a rating; separated by white space it may hold nothing else."""
+        is_complete = len(fields) > max(self.rating, *self.words) and all(fields[word] for word in self.words)
+        return is_complete and (self.separator is not None or self.has_heading or len(fields) == 3)
+
+
+def detect_layout(line: str, position: str) -> Layout:
+    """The layout that the first line shows; `position` names it in errors."""
+    separator = next((mark for mark in "\t,;" if mark in line), None)
+    fields = split_line(line, separator, position)
+    layout_error = FormatError(f"{position}: expected {EXPECTED}, got {line.strip()!r:.80}")
+    if len(fields) < 3:
+        raise layout_error
+    words = word_columns(fields, position)
+    others = [column for column in range(len(fields)) if column not in words]
+    headings = ["".join(mark for mark in field.lower() if mark.isalnum()) for field in fields]
+    rating_columns = [column for column in others if headings[column] in RATING_HEADINGS]
+    numbers = [column for column in others if column > 1 and to_number(fields[column]) is not None]
+    if len(rating_columns) == 1:
+        return Layout(separator, rating_columns[0], words, has_heading=True)
+    if numbers and not rating_columns and not FIRST.match(fields[words[0]]):
+        return Layout(separator, numbers[0])
+    if len(fields) == 3 and not numbers:
+        return Layout(separator, others[0], words, has_heading=True)
+    if separator is None and not rating_columns:
+        raise layout_error
+    choices = ", ".join(fields[2:])
+    raise FormatError(f"{position}: ambiguous rating column: name one of the columns {choices:.200} 'rating'")
+
+
+def word_columns(fields: list[str], position: str) -> tuple[int, int]:
+    """The columns of the words by their headings; the first two without headings."""
+    first, second = ([at for at, field in enumerate(fields) if one.match(field)] for one in (FIRST, SECOND))
+    if len(first) == len(second) == 1:
+        return first[0], second[0]
+    if not fields[0] or (to_number(fields[0]) is not None and to_number(fields[2]) is None):
+        raise FormatError(
+            f"{position}: the first column is not a word, got {fields[0]!r:.40}: name the word columns 'word1' and "
+            "'word2'"
+        )
+    return 0, 1
+
+
+def split_line(line: str, separator: str | None, position: str) -> list[str]:
+    """The fields of a line, stripped; quotes are respected between commas or semicolons."""
+    is_quoted = separator is not None and separator in ",;"
+    try:
+        fields = next(csv.reader([line], delimiter=str(separator))) if is_quoted else line.split(separator)
+    except csv.Error as error:
+        raise FormatError(f"{position}: {error}") from None
+    return [field.strip() for field in fields]
+
+
+def to_number(field: str) -> float | None:
+    """A finite number, or None."""
+    try:
+        value = float(field)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+PROTOCOL = (
+    "cosines against ratings; case is ignored, and of words that differ in case alone the most frequent is used; "
+    "{missing}pairs with a word without a vector are left out; ties have their mean rank; a pair that occurs twice "
+    "counts twice; interval: bootstrap over pairs"
+)
+COMPOSED = "vectors of out-of-vocabulary words are composed, in lower case if the whole vocabulary is; "
+
+
+def score_similarity(
+    vectors: Vectors, test: WordPairs, folding: CaseFolding, *, name: str, compose: bool = False
+) -> list[CorrelationScores]:
+    """Spearman's and Pearson's correlation of cosines and ratings, over the pairs whose words both have vectors."""
+    words = [word for pair in test.pairs for word in pair]
+    rows = folding.find(words)
+    matrix, is_composed = gather(vectors, words, rows, compose=compose)
+    covered = np.asarray(((rows >= 0) | is_composed).reshape(-1, 2).all(axis=1))
+    sides = normalize(matrix).reshape(-1, 2, vectors.dim)[covered]
+    cosines, ratings = np.zeros(len(covered)), np.array(test.ratings)
+    cosines[covered] = (sides[:, 0] * sides[:, 1]).sum(axis=1)
+    composed = int((covered & is_composed.reshape(-1, 2).any(axis=1)).sum())
+    protocol = PROTOCOL.format(missing=COMPOSED if compose else "")
+    scores = []
+    for measure in ("spearman", "pearson"):
+        value, reason = correlation(cosines[covered], ratings[covered], ranked=measure == "spearman")
+        scores.append(
+            CorrelationScores(
+                vectors=name,
+                key=Key(test.name, measure, half=test.half),
+                covered=covered,
+                scores=cosines,
+                ratings=ratings,
+                value=value,
+                reason=reason,
+                composed=composed,
+                protocol=protocol,
+            )
+        )
+    return scores
+
+
+def correlation(x: np.ndarray, y: np.ndarray, *, ranked: bool = True) -> tuple[float | None, str | None]:
+    """Spearman's (if `ranked`, with mean ranks for ties) or Pearson's correlation of (n,) arrays; or None and why."""
+    from scipy.stats import rankdata
+
+    if len(x) < 2:
+        return None, f"a correlation requires two pairs with vectors, got {len(x)}"
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return None, "a vector holds NaN or infinity"
+    for side, what in ((x, "cosines"), (y, "ratings")):
+        if (side == side[0]).all():
+            return None, f"all {what} are equal"
+    a, b = ((side - side.mean()) for side in ((rankdata(x), rankdata(y)) if ranked else (x, y)))
+    a, b = a / np.abs(a).max(), b / np.abs(b).max()  # so that no product underflows or overflows
+    return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1)), None

@@ -1,0 +1,174 @@
+"""Test sets by name or path: their files, their halves for development and for tests, and folds.
+
+The words of an item (the two words of a pair, the four of an analogy question, the text with a label) are normalised:
+white space becomes one space, Unicode becomes NFC, case is folded, and NFC is applied again. They are sorted by code
+point and joined by line feeds. The item is in the dev half if the first byte of the SHA-256 digest of this string in
+UTF-8 is even, and else in the test half. So the order of items and of the words in an item does not matter.
+"""
+
+import os
+import unicodedata
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from importlib.resources import files
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.reading.compression import open_decompressed
+from embeddings.corpora.reading.labelled_texts import LabelledTexts
+from embeddings.errors import FormatError
+from embeddings.settings import check_value
+from embeddings.support.imports import INSTALL_GENSIM
+from embeddings.support.local_paths import local_path
+
+GOOGLE_ANALOGIES = "google-analogies"
+GOOGLE_CATEGORIES = "google-categories"  # made from the analogies
+KINDS = {  # of every set known by name: an argument of `evaluate`
+    "wordsim353": "similarity",
+    "simlex999": "similarity",
+    GOOGLE_ANALOGIES: "analogy",
+    "google-phrases": "analogy",
+    GOOGLE_CATEGORIES: "categories",
+    "ud-ewt": "tagging",
+}
+SHIPPED = {
+    "wordsim353": "wordsim353.txt",
+    GOOGLE_ANALOGIES: "questions-words.txt",
+    "google-phrases": "questions-phrases.txt",
+}
+SHIPPED_TAGGING = {"ud-ewt": ("ud-ewt-train.tsv.zst", "ud-ewt-test.tsv.zst")}
+FROM_GENSIM = {"simlex999": "simlex999.txt"}
+MAX_BYTES = 1 << 28  # of a test set, decompressed
+
+
+def locate(name: str | os.PathLike[str]) -> Path:
+    """The file of a test set by path or name; a file takes precedence over a set of the same name."""
+    path = local_path(name)
+    if path.is_file():
+        return path
+    if str(name) in SHIPPED:
+        return shipped_file(SHIPPED[str(name)])
+    if str(name) in FROM_GENSIM:
+        return gensim_file(str(name))
+    if path.is_dir():
+        raise FormatError(f"{str(name)!r} is a folder, not a test set")
+    choices = ", ".join(sorted(SHIPPED | FROM_GENSIM))
+    raise FormatError(f"unknown test set {str(name)!r}: give the path of a file, or one of {choices}")
+
+
+def shipped_file(file: str) -> Path:
+    """The path of a test set that comes with the package."""
+    return Path(str(files("embeddings.eval").joinpath("data", file)))
+
+
+def gensim_file(name: str) -> Path:
+    """The path of a test set that comes with gensim, which takes long to import."""
+    gensim = find_spec("gensim")
+    if gensim is None or gensim.origin is None:
+        raise FormatError(f"{name} comes with gensim, which is not installed: {INSTALL_GENSIM}, or give a file of it")
+    return Path(gensim.origin).parent / "test" / "test_data" / FROM_GENSIM[name]
+
+
+def is_installed(name: str) -> bool:
+    """Whether a set known by name has a file; some come with gensim."""
+    return name not in FROM_GENSIM or local_path(name).is_file() or find_spec("gensim") is not None
+
+
+def read_lines(path: Path, *, keep_all: bool = False) -> Iterator[tuple[int, str]]:
+    """The lines of a file, compressed or not, with their numbers; comments (#) and empty lines only with `keep_all`."""
+    with open_decompressed(path) as stream:
+        try:
+            data = stream.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise FormatError(f"cannot read {path}: {error.strerror or error}") from error
+    if len(data) > MAX_BYTES:
+        raise FormatError(f"{path} is not a test set: it holds more than {MAX_BYTES:,} bytes")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = data[: error.start].count(b"\n") + 1
+        raise FormatError(f"{path}, line {number}: not UTF-8") from None
+    for number, line in enumerate(text.split("\n"), 1):
+        if keep_all or (line.strip() and not line.startswith("#")):
+            yield number, line.strip("\r\n")
+
+
+def set_name(name: str | os.PathLike[str]) -> str:
+    """What results call a set: its name, or the name of its file without the ending."""
+    return str(name) if str(name) in KINDS else Path(name).stem
+
+
+def line_error(path: Path, number: int, expected: str, line: str) -> FormatError:
+    """The error for a line that is not in the expected form."""
+    return FormatError(f"{path}, line {number}: expected {expected}, got {line.strip()!r:.80}")
+
+
+Half = Literal["dev", "test", "all"]
+DEV, TEST, ALL = "dev", "test", "all"
+HALVES = (DEV, TEST, ALL)
+
+
+def half_of(words: Iterable[str]) -> str:
+    """The half of an item, "dev" or "test"; see the module."""
+    digest = sha256("\n".join(sorted(map(normalize_item, words))).encode("utf-8", "surrogatepass")).digest()
+    return TEST if digest[0] % 2 else DEV
+
+
+def normalize_item(text: str) -> str:
+    """A word or text as it is hashed."""
+    folded = unicodedata.normalize("NFC", " ".join(text.split())).casefold()
+    return unicodedata.normalize("NFC", folded)
+
+
+def check_half(half: Any) -> str:
+    """The name of a half, or "all"; raises SettingError for other values."""
+    name: str = check_value("half", half, Half, {})
+    return name
+
+
+def rows_of_half(items: Iterable[Iterable[str]], half: str, name: str) -> list[int]:
+    """The numbers of the items in a half.
+
+    Raises:
+        FormatError: there are none.
+    """
+    rows = [row for row, words in enumerate(items) if half in (ALL, half_of(words))]
+    if not rows:
+        raise FormatError(f"no item of {name} is in the {half} half; use a larger set")
+    return rows
+
+
+def select_texts(batch: LabelledTexts, half: str) -> LabelledTexts:
+    """The texts of a batch that are in a half, which may be none."""
+    texts = [batch.data[begin:end] for begin, end in pairwise(batch.starts.tolist())]
+    rows = [row for row, text in enumerate(texts) if half in (ALL, half_of([text.decode("utf-8", "replace")]))]
+    labels = [batch.labels_of(row) for row in rows]
+    return replace(
+        batch,
+        data=b"".join(texts[row] for row in rows),
+        starts=np.cumsum([0, *(len(texts[row]) for row in rows)]),
+        labels=[label for one in labels for label in one],
+        label_starts=np.cumsum([0, *map(len, labels)]),
+    )
+
+
+FOLDS = 5
+SEED = 1
+
+
+def stratified_folds(items: Sequence[Hashable], classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The fold of each item (items,): stratified by class, in a fixed random order; equal items share a fold."""
+    first_of = {item: number for number, item in reversed(list(enumerate(items)))}
+    first = np.array([first_of[item] for item in items], dtype=np.int64)
+    distinct = np.flatnonzero(first == np.arange(len(first)))
+    order = distinct[np.random.default_rng(SEED).permutation(len(distinct))]
+    order = order[np.argsort(classes[order], kind="stable")]
+    fold = np.empty(len(first), np.int64)
+    fold[order] = np.arange(len(order)) % FOLDS
+    return fold[first]

@@ -1,0 +1,381 @@
+"""Objectives over pairs of texts: the gradients of unit vectors, and the loss.
+
+The loss of a batch is log(1 + sum exp((c_j - c_i) / temperature)) over all pairs i and j with r_i > r_j.
+
+A softmax over the cosines c_ij of left text i and right text j, divided by the temperature, selects the right text of
+a left one, and another one the left text of a right one (Henderson et al. 2017; both directions as Radford et al.
+2021). The loss of a pair is the mean of both cross-entropies. Negative texts of pairs, if there are any, are further
+candidates for all left texts.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from embeddings.compilation.jit import dispatched, implements, inline
+from embeddings.compilation.vector_emitter import VECTOR_BYTES
+from embeddings.kernels.softmax import exponentiate
+from embeddings.kernels.sparse_steps import StepRates
+from embeddings.kernels.step_buffers import aligned_zeros
+from embeddings.models.table import Table
+from embeddings.plugins.text_pairs.pair_stream import PairBlock
+from embeddings.plugins.text_pairs.text_batch import TextBatch, add_product, transpose
+
+
+class BatchShape(NamedTuple):
+    """The largest batch: pairs, texts of each pair, and the width of a vector."""
+
+    pairs: int
+    sides: int
+    width: int
+
+
+@dataclass(frozen=True)
+class PairObjective:
+    """An objective that pairs of texts can be trained by.
+
+    Arguments:
+        operand: makes its operand, a NamedTuple whose type selects the implementation of `learn_units`, from the
+            settings, the shape of a batch, the ratings of all pairs, float32, empty if there are none, and the
+            `AdamRows` or `AdaGradRows` of each of its tables.
+        needs: what a pair must have besides two texts: "ratings", "classes" (ratings, of which the integers are
+            classes), "labels" (ratings 0 or 1), "negatives" or nothing.
+        tables: makes its own tables from the settings, the width of a vector and the ratings.
+        allows_negatives: whether it uses negative texts, if pairs have any.
+        temperature, margin: the defaults of these settings; None if it does not use them.
+        batch_size: the default.
+    """
+
+    operand: Callable[..., Any]
+    needs: str = ""
+    tables: Callable[[Any, int, np.ndarray], dict[str, Table]] = lambda settings, width, ratings: {}
+    allows_negatives: bool = False
+    temperature: float | None = None
+    margin: float | None = None
+    batch_size: int = 64
+
+
+@dispatched
+def learn_units(operand: Any, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates) -> float:
+    """Add the gradients of the units of a batch of pairs; returns the sum of the losses of the pairs.
+
+    Gradients are those of the mean over the pairs. The tables of the objective take a step.
+    """
+    raise NotImplementedError
+
+
+class CosinePairs(NamedTuple):
+    """Scratch memory of objectives on the cosine of each pair: these, and the derivatives of the loss, (batch,)."""
+
+    cosines: np.ndarray
+    slopes: np.ndarray
+
+
+def new_cosine_pairs(shape: BatchShape, dtype: type = np.float32) -> CosinePairs:
+    """Memory for batches of this shape."""
+    return CosinePairs(*np.zeros((2, shape.pairs), dtype))
+
+
+@inline
+def compute_cosines(batch: TextBatch, cosines: np.ndarray, size: int, first: int) -> None:
+    """The cosine of the left text of each pair and the text that is `first` texts behind it."""
+    for k in range(size):
+        left, right = batch.units[k], batch.units[first + k]
+        product = cosines.dtype.type(0)
+        for d in range(left.shape[0]):
+            product += left[d] * right[d]
+        cosines[k] = product
+
+
+@inline
+def backprop_cosines(batch: TextBatch, slopes: np.ndarray, size: int, first: int) -> None:
+    """Add the gradients of the units of both texts, from the derivative of the loss with respect to their cosine."""
+    for k in range(size):
+        left, right = batch.units[k], batch.units[first + k]
+        left_gradient, right_gradient = batch.unit_gradients[k], batch.unit_gradients[first + k]
+        slope = slopes[k]
+        for d in range(left.shape[0]):
+            left_gradient[d] += slope * right[d]
+        for d in range(left.shape[0]):
+            right_gradient[d] += slope * left[d]
+
+
+class CosineRegression(NamedTuple):
+    """The ratings of all pairs, and scratch memory."""
+
+    ratings: np.ndarray
+    pairs: CosinePairs
+
+
+def new_cosine_regression(settings: Any, shape: BatchShape, ratings: np.ndarray) -> CosineRegression:
+    """The operand for batches of this shape."""
+    return CosineRegression(ratings, new_cosine_pairs(shape, ratings.dtype.type))
+
+
+@implements(CosineRegression)
+@inline
+def learn_cosine_regression(
+    operand: CosineRegression, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
+) -> float:
+    """Loss (c - r)^2."""
+    cosines, slopes, loss = operand.pairs.cosines, operand.pairs.slopes, 0.0
+    compute_cosines(batch, cosines, size, size)
+    factor = slopes.dtype.type(2 / size)
+    for k in range(size):
+        error = cosines[k] - operand.ratings[block.pairs[k]]
+        loss += np.float64(error * error)
+        slopes[k] = factor * error
+    backprop_cosines(batch, slopes, size, size)
+    return loss
+
+
+COSINE_REGRESSION = PairObjective(new_cosine_regression, needs="ratings", batch_size=32)
+
+
+class Contrastive(NamedTuple):
+    """The margin, the labels of all pairs, 0 or 1, and scratch memory."""
+
+    margin: float
+    labels: np.ndarray
+    pairs: CosinePairs
+
+
+def new_contrastive(settings: Any, shape: BatchShape, ratings: np.ndarray) -> Contrastive:
+    """The operand for batches of this shape."""
+    return Contrastive(settings.margin_value, ratings, new_cosine_pairs(shape, ratings.dtype.type))
+
+
+@implements(Contrastive)
+@inline
+def learn_contrastive(
+    operand: Contrastive, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
+) -> float:
+    """Loss d^2 / 2 of pairs with label 1, max(0, margin - d)^2 / 2 of others."""
+    cosines, slopes, loss = operand.pairs.cosines, operand.pairs.slopes, 0.0
+    compute_cosines(batch, cosines, size, size)
+    for k in range(size):
+        distance = 1 - np.float64(cosines[k])
+        is_near = operand.labels[block.pairs[k]] == 1
+        error = distance if is_near else min(distance - operand.margin, 0.0)
+        loss += 0.5 * error * error
+        slopes[k] = -error / size
+    backprop_cosines(batch, slopes, size, size)
+    return loss
+
+
+CONTRASTIVE = PairObjective(new_contrastive, needs="labels", margin=0.5, batch_size=64)
+
+
+class TripletMargin(NamedTuple):
+    """The margin, and scratch memory for the right and the negative texts."""
+
+    margin: float
+    right: CosinePairs
+    negative: CosinePairs
+
+
+def new_triplet_margin(
+    settings: Any, shape: BatchShape, ratings: np.ndarray, dtype: type = np.float32
+) -> TripletMargin:
+    """The operand for batches of this shape."""
+    return TripletMargin(settings.margin_value, new_cosine_pairs(shape, dtype), new_cosine_pairs(shape, dtype))
+
+
+@implements(TripletMargin)
+@inline
+def learn_triplets(
+    operand: TripletMargin, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
+) -> float:
+    """Loss max(0, margin - c(left, right) + c(left, negative))."""
+    right, negative, loss = operand.right, operand.negative, 0.0
+    compute_cosines(batch, right.cosines, size, size)
+    compute_cosines(batch, negative.cosines, size, 2 * size)
+    share = right.slopes.dtype.type(1 / size)
+    for k in range(size):
+        error = operand.margin - np.float64(right.cosines[k]) + np.float64(negative.cosines[k])
+        is_near = error > 0
+        loss += error if is_near else 0.0
+        right.slopes[k] = -share if is_near else 0
+        negative.slopes[k] = share if is_near else 0
+    backprop_cosines(batch, right.slopes, size, size)
+    backprop_cosines(batch, negative.slopes, size, 2 * size)
+    return loss
+
+
+TRIPLET_MARGIN = PairObjective(new_triplet_margin, needs="negatives", allows_negatives=True, margin=0.3, batch_size=256)
+
+
+class CoSENT(NamedTuple):
+    """The inverse temperature, the ratings of all pairs, and scratch memory; powers: float64 (2, batch)."""
+
+    scale: float
+    ratings: np.ndarray
+    pairs: CosinePairs
+    powers: np.ndarray
+
+
+def new_cosent(settings: Any, shape: BatchShape, ratings: np.ndarray) -> CoSENT:
+    """The operand for batches of this shape."""
+    pairs = new_cosine_pairs(shape, ratings.dtype.type)
+    return CoSENT(1 / settings.temperature_value, ratings, pairs, np.zeros((2, shape.pairs)))
+
+
+@implements(CoSENT)
+@inline
+def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates) -> float:
+    """The gradients of the loss of a batch, which counts once for each of its pairs."""
+    cosines, slopes = operand.pairs.cosines, operand.pairs.slopes
+    compute_cosines(batch, cosines, size, size)
+    rises, falls = operand.powers[0], operand.powers[1]  # exp(c / temperature), exp(-c / temperature)
+    total = 1.0
+    for k in range(size):
+        power = np.exp(operand.scale * np.float64(cosines[k]))
+        rises[k], falls[k] = power, 1 / power
+    for i in range(size):
+        own, inner = operand.ratings[block.pairs[i]], 0.0
+        for j in range(size):
+            if operand.ratings[block.pairs[j]] < own:
+                inner += rises[j]
+        total += inner * falls[i]
+    for i in range(size):
+        own, lower, higher = operand.ratings[block.pairs[i]], 0.0, 0.0
+        for j in range(size):
+            other = operand.ratings[block.pairs[j]]
+            if other < own:
+                lower += rises[j]
+            elif other > own:
+                higher += falls[j]
+        slopes[i] = operand.scale * (rises[i] * higher - falls[i] * lower) / total
+    backprop_cosines(batch, slopes, size, size)
+    return size * np.log(total)  # type: ignore[no-any-return]
+
+
+COSENT = PairObjective(new_cosent, needs="ratings", temperature=0.2, batch_size=32)
+
+
+MASKED = -1e30  # the cosine of a candidate that is left out
+MIN_TEMPERATURE = 0.025  # so that exp((cosine - 1) / temperature) does not underflow
+
+
+class InBatchNegatives(NamedTuple):
+    """The inverse temperature, and scratch memory.
+
+    scores: (batch, candidates) the cosines, then the gradients. transposed: (width, candidates), units of candidates.
+    column_sums: (candidates,). slots: int32 (2^n,), a hash table of texts, by number from 1. previous: int32 (texts,),
+    the last text before each that is equal to it, by number from 1.
+    """
+
+    scale: float
+    scores: np.ndarray
+    transposed: np.ndarray
+    column_sums: np.ndarray
+    slots: np.ndarray
+    previous: np.ndarray
+
+
+def new_in_batch_negatives(
+    settings: Any, shape: BatchShape, ratings: np.ndarray, dtype: type = np.float32
+) -> InBatchNegatives:
+    """The operand for batches of this shape."""
+    lanes = VECTOR_BYTES // np.dtype(dtype).itemsize
+    vectors = -(-shape.pairs * (shape.sides - 1) // lanes)
+    candidates = (vectors + 1) * lanes  # one vector more, so that the rows of a column are in different cache sets
+    texts = shape.pairs * shape.sides
+    return InBatchNegatives(
+        1 / settings.temperature_value,
+        aligned_zeros(shape.pairs, candidates, dtype),
+        aligned_zeros(shape.width, candidates, dtype),
+        np.zeros(candidates, dtype),
+        np.zeros(1 << (2 * texts).bit_length(), np.int32),
+        np.zeros(texts, np.int32),
+    )
+
+
+@implements(InBatchNegatives)
+@inline
+def learn_in_batch(
+    operand: InBatchNegatives, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
+) -> float:
+    """The gradients of the mean of both cross-entropies."""
+    n, width, stride = size * (sides - 1), batch.units.shape[1], operand.scores.shape[1]
+    candidates, gradients = batch.units[size:], batch.unit_gradients[size:]
+    transpose(operand.transposed, candidates, n, width)
+    operand.scores[:size] = 0
+    add_product(operand.scores, batch.units, operand.transposed, size, n, width, width, 1)
+    mask_equal_texts(operand, batch, size, sides)
+    loss = softmax_gradients(operand, size, n)
+    add_product(batch.unit_gradients, operand.scores, candidates, size, width, n, stride, 1)
+    add_product(gradients, operand.scores, batch.units, n, width, size, 1, stride)
+    return loss
+
+
+@inline
+def softmax_gradients(operand: InBatchNegatives, size: int, n: int) -> float:
+    """Replace cosines by the gradients of the mean loss with respect to them; returns the summed loss.
+
+    Both softmaxes share their exponentials, as cosines are at most 1.
+    """
+    real = operand.scores.dtype.type
+    scale, one, loss = real(operand.scale), real(1), 0.0
+    sums, columns = operand.column_sums, operand.column_sums[:size]
+    sums[:] = 0
+    half = real(0.5 * operand.scale / size)
+    for i in range(size):
+        row = operand.scores[i, :n]
+        for j in range(n):
+            row[j] = scale * (row[j] - one)
+        loss -= np.float64(row[i])
+        total = exponentiate(row, real(0))
+        loss += 0.5 * np.log(np.float64(total))
+        for j in range(size):
+            columns[j] += row[j]
+        operand.transposed[0, i] = half / total
+    for j in range(size):
+        loss += 0.5 * np.log(np.float64(columns[j]))
+        columns[j] = half / columns[j]
+    sums[size:] = 0
+    for i in range(size):
+        row, share = operand.scores[i, :n], operand.transposed[0, i]
+        for j in range(n):
+            row[j] *= share + sums[j]
+        row[i] -= half + half
+    return loss
+
+
+@inline
+def mask_equal_texts(operand: InBatchNegatives, batch: TextBatch, size: int, sides: int) -> None:
+    """Leave out candidates that are equal to a left text, to its own candidate, or to that of an equal left text."""
+    slots, last = operand.slots, np.uint64(operand.slots.shape[0] - 1)
+    slots[:] = 0
+    for text in range(size * sides):
+        place = batch.hashes[text] & last
+        while slots[place] > 0 and batch.hashes[slots[place] - 1] != batch.hashes[text]:
+            place = (place + np.uint64(1)) & last
+        operand.previous[text] = slots[place]
+        other = operand.previous[text]
+        while other > 0:
+            mask_pair(operand.scores, other - 1, text, size)
+            other = operand.previous[other - 1]
+        slots[place] = text + 1
+
+
+@inline
+def mask_pair(scores: np.ndarray, first: int, second: int, size: int) -> None:
+    """Leave out candidates because these two texts of a batch, of which the second is later, are equal."""
+    i, j = first - size, second - size  # as candidates
+    if second < size:  # both are left texts
+        scores[first, second] = MASKED
+        scores[second, first] = MASKED
+    elif first < size:
+        if j != first:
+            scores[first, j] = MASKED
+    else:
+        if i < size:
+            scores[i, j] = MASKED
+        if j < size:
+            scores[j, i] = MASKED
+
+
+IN_BATCH = PairObjective(new_in_batch_negatives, allows_negatives=True, temperature=0.03, batch_size=1024)
