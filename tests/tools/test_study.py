@@ -51,23 +51,16 @@ class Squares(Grid):
     """Squares of numbers."""
 
     results = "squares"
-    keys = ("number",)
+    keys = rows = ("number",)
+    columns: ClassVar = {"square": ".1f"}
     packages = ("numpy",)
     defaults: ClassVar = {"number": [1, 2], "text": str}
-
-    def cells(self):
-        return [(number,) for number in self.options.number]
 
     def measure(self, number):
         return [("square", number * number)]
 
     def about(self):
         return "About squares."
-
-    def table(self, rows):
-        return markdown(
-            ["number", "square"], ([key, *map(str, one["square"])] for (key,), one in collect(rows, "number").items())
-        )
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import multiprocessing
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -144,10 +144,6 @@ class Threads(Grid):
     defaults: ClassVar = {
         "text": str, "trainer": [*WORK], "threads": 0, "lines": 0, "rounds": 3,
     }  # fmt: skip
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """Each trainer."""
-        return [(trainer,) for trainer in self.options.trainer]
 
     def measure(self, trainer: str) -> Iterator[Sequence[Any]]:
         """CPU and wall seconds of each variant."""

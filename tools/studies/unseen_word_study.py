@@ -1,7 +1,7 @@
 """Substitutes for words without a vector: on rare words, and on words that are hidden on purpose."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from statistics import fmean
 from typing import Any, ClassVar
@@ -42,20 +42,15 @@ class UnseenWords(Grid):
 
     results = "unseen-words/results"
     keys = ("corpus", "seed")
+    named = ("corpus",)
     values = ("method", "contexts", "group", "set", "pairs", "spearman")
     defaults: ClassVar = {
         "corpus": [], "similarity": [], "seed": [1], "common": "epochs=5", "share": 0.3, "rows": 1000,
     }  # fmt: skip
 
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """Each corpus with each seed."""
-        for seed, corpus in product(self.options.seed, self.options.corpus):
-            yield corpus.partition("=")[0], seed
-
     def measure(self, corpus: str, seed: int) -> Iterator[Sequence[Any]]:
         """Hide words of a corpus, train models on the rest, and score all substitutes."""
-        file = dict(one.split("=", 1) for one in self.options.corpus)[corpus]
-        for *names, value in self.study(file, seed):
+        for *names, value in self.study(self.file("corpus", corpus), seed):
             yield *names, f"{value:.4f}"
 
     def study(self, file: str, seed: int) -> Iterator[Row]:
