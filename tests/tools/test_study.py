@@ -1,6 +1,7 @@
 """Tables of the documentation are those of the recorded rows, and studies have what the command needs."""
 
 import json
+import re
 from pathlib import Path
 from typing import ClassVar
 
@@ -35,6 +36,18 @@ def test_all_recorded_rows_of_studies_are_compared():
     tables = {(RESULTS / find(name).results).with_suffix(".tsv") for name in STUDIES if issubclass(find(name), Grid)}
     recorded = {(RESULTS / find(name).results).with_suffix(".tsv") for name in RECORDED}
     assert {path for path in tables if path.exists()} - recorded == {RESULTS / "glove.tsv"}  # which has no table
+
+
+def test_the_documentation_names_every_study_and_its_options():
+    root = RESULTS.parents[1]
+    pages = [*(root / "docs").rglob("*.md"), root / "CONTRIBUTING.md", RESULTS / "settings" / "study.md"]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages).replace("\\\n", " ")
+    assert {name for name in STUDIES if f"`{name}`" not in text and f"tools/study.py {name}" not in text} == set()
+    commands = re.findall(r"tools/study\.py ([a-z-]+)([^`\n]*)", text)
+    assert len(commands) > 25
+    for name, arguments in commands:
+        options = {one.replace("-", "_") for one in re.findall(r"--([a-z-]+)", arguments)} - {"out", "only_table"}
+        assert options <= set(find(name).defaults), (name, arguments)
 
 
 @pytest.mark.parametrize("name", STUDIES)

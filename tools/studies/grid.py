@@ -30,7 +30,7 @@ SPREAD = " ± "
 
 
 class Study:
-    """Something that the documentation shows and that one command makes again.
+    """A table or picture of the documentation, made by one command.
 
     results: the path of what is made, below eval/results, without extension.
     defaults: the options; a type in place of a default value means that a value is required.
@@ -55,8 +55,8 @@ class Grid(Study):
     in_processes: whether each cell is measured in a process of its own, whose libraries use one thread.
     picture: the extension of the picture.
     named: the options whose values are NAME=FILE.
-    columns: the measures of the table, and how their numbers are formatted; without an own `table` it has a row for the
-    values of the columns `rows`, with medians.
+    rows, columns: the columns that name a row of the table, and the format of each measure, whose median it has; for a
+    class without a method `table`.
     """
 
     keys: ClassVar[tuple[str, ...]]
@@ -100,7 +100,7 @@ class Grid(Study):
         return None
 
     def about(self) -> str:
-        """What was measured, in a sentence that follows the description of the machine."""
+        """A sentence about the measurement, which follows the description of the machine."""
         return ""
 
     def versions(self) -> dict[str, str]:
@@ -249,7 +249,9 @@ def take_turns(
 
 
 def run_command(command: Sequence[Any], threads: int | None = None, **variables: str) -> Usage:
-    """What a program uses, with these variables of the environment; with `threads` it has no network and no GPU either.
+    """Run a program and measure it; `variables` are added to its environment.
+
+    With a number of threads, libraries use that many, and neither the network nor a GPU.
 
     Raises:
         SettingError: it failed.
@@ -265,7 +267,7 @@ def run_command(command: Sequence[Any], threads: int | None = None, **variables:
 
 
 def run_embeddings(arguments: Sequence[Any], **variables: str) -> Usage:
-    """What a command of this package uses, with these variables of the environment."""
+    """Run a command of this package and measure it; `variables` are added to its environment."""
     return run_command([sys.executable, "-m", "embeddings", *arguments], **variables)
 
 
