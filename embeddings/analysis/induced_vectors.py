@@ -394,7 +394,7 @@ class ContextInducer:
             check_value("context_weights", context_weights, ContextWeights, {})
             context_map = mean_map(self.vectors, self.encoded, window, context_weights)
         elif window is not None or context_weights is not None:
-            raise SettingError(f"window and {S.context_weights} are those of the map: leave them out")
+            raise SettingError(f"{S.window} and {S.context_weights} are those of the map: leave them out")
         context_map.check_vectors(self.vectors)
         self.context_map = context_map
         self.reader = ContextReader(

@@ -142,7 +142,7 @@ def compared_rows(vectors: Vectors, counts: NDArray[np.int64], occurrences: int)
     if len(rows) < vectors.dim:
         raise CorpusError(
             f"{len(rows)} words occur {occurrences} times in both groups, too few to compare {vectors.dim} dimensions: "
-            f"lower {S.occurrences} or dim, or compare larger groups"
+            f"lower {S.occurrences} or {S.dim}, or compare larger groups"
         )
     return rows
 

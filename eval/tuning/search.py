@@ -82,7 +82,7 @@ def parse_range(trainer: Trainer, text: str) -> tuple[str, SearchRange]:
     if not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
         raise SettingError(f"{S[name]} has no numbers to vary between: give its values, as in {name}=A,B")
     if ends[0] >= ends[1]:
-        raise SettingError(f"the range of {S[name]} is empty: {values}")
+        raise SettingError(f"the range of {name} is empty: {values}")
     is_log = ends[0] > 0 and ends[1] >= LOG_RATIO * ends[0]
     return name, SearchRange(low=ends[0], high=ends[1], log=is_log, requires=requires)
 
