@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"{name} requires {', '.join('--' + one.replace('_', '-') for one in missing)}")
     try:
         kind(name, options).make(out, only_table=only_table, processes=processes)
-    except EmbeddingsError as error:
+    except (EmbeddingsError, OSError) as error:
         parser.exit(1, f"Error: {error}\n")
 
 
