@@ -71,7 +71,7 @@ class Objectives(dict[str, ObjectiveDeclaration]):
         for one in self.values():
             if setting in one.defaults:
                 values.setdefault(one.defaults[setting], []).append(one.name)
-        return "; ".join(f"{value} with {' and '.join(names)}" for value, names in values.items())
+        return "; ".join(f"{value} with {', '.join(names)}" for value, names in values.items())
 
     def check(self, settings: Settings, objective: str) -> None:
         """Refuse settings of other objectives."""
