@@ -62,7 +62,7 @@ class ArrayFile:
             self.file.write(block.data)
 
     def map(self, function: MapIds, threads: int = 1) -> None:
-        """Replace all items by what `function` returns for each block of them, which it may change in place.
+        """Replace every block of items by the result of `function`, which may change the block in place.
 
         The digests are recomputed.
         """
@@ -100,7 +100,7 @@ class ArrayFile:
         self.file_digest = file_digest.hexdigest()
 
     def header(self) -> bytes:
-        """Return the header of the file with its present number of items."""
+        """Return the header of a .npy file with the current number of items."""
         fields = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.count,)}
         text = repr(fields).encode().ljust(HEADER_SIZE - 11) + b"\n"  # .npy format 1.0
         return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text

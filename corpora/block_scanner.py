@@ -1,4 +1,4 @@
-"""Runs the compiled scanner on blocks of text, or on separate texts."""
+"""Runs the compiled scanner on blocks of a source, or on batches of texts."""
 
 from typing import Any, NamedTuple
 
@@ -13,6 +13,8 @@ from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
 from embeddings.errors import CorpusError
 
+Scanned = tuple[NDArray[np.int32], NDArray[np.int64]]
+
 
 class ScannedText(NamedTuple):
     """The ids of tokens; line ends, in tokens; document starts, in lines."""
@@ -26,7 +28,7 @@ class BlockScanner:
     """Scans text block by block, and numbers distinct tokens in a table of words.
 
     Arguments:
-        rules: those of the words; their tokenizer must be one that the scanner runs.
+        rules: the rules of words; the scanner must be able to run their tokenizer.
         words: the table.
     """
 
@@ -36,7 +38,7 @@ class BlockScanner:
         self.out: Any = ()
 
     def scan(self, block: TextBlock, name: str) -> ScannedText:
-        """Scan a block of the source with this name from the state on in which the last one ended.
+        """Scan a block of the source `name`, continuing in the state in which the previous block ended.
 
         The arrays are valid until the next call. Words are pruned if there are too many types.
 
@@ -60,21 +62,18 @@ class BlockScanner:
 
 
 def max_tokens(tokenizer: ScannedTokenizer, data: bytes) -> int:
-    """Return how many tokens can end in this text; without separators, one of two neighbours is not ASCII."""
+    """Return the maximum number of tokens that end in a text; adjacent tokens without separator are not both ASCII."""
     size = len(data)
     if isinstance(tokenizer, CharClassTokenizer):
         return size if tokenizer.starts_token is not never else size // 2
     return size // 2 if data.isascii() else size * 2 // 3 + 1
 
 
-Scanned = tuple[NDArray[np.int32], NDArray[np.int64]]
-
-
 class ItemScanner:
     """Scans batches of complete texts; `table` has the distinct tokens, in the case that the rules say.
 
     Arguments:
-        rules: those of the words; their tokenizer must be one that the scanner runs, unless only lists are added.
+        rules: the rules of words; the scanner must be able to run their tokenizer, unless only lists are added.
     """
 
     def __init__(self, rules: WordRules | None) -> None:
@@ -83,7 +82,7 @@ class ItemScanner:
         self.scanner = None if rules is None else BlockScanner(rules, self.table)
 
     def scan(self, data: bytes, starts: NDArray[np.int64]) -> Scanned:
-        """The number of each token in `table`, and where texts start among tokens, (texts + 1,).
+        """Return the number of each token in `table`, and where each text starts among the tokens, (texts + 1,).
 
         Text i is `data[starts[i]:starts[i + 1]]`.
         """
@@ -95,7 +94,7 @@ class ItemScanner:
         return ids, np.append(line_starts[items], len(ids))
 
     def add_lists(self, lists: list[list[bytes]]) -> Scanned:
-        """The same for texts that are lists of tokens, which are used as they are."""
+        """Number the tokens of texts that are token lists, which are used unchanged; returns as `scan`."""
         tokens = [token for tokens in lists for token in tokens]
         ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
         ids = self.table.intern(bytes_array(b"".join(tokens)), ends)

@@ -1,4 +1,4 @@
-"""Tables for the scanner: classes and lower case by code point, moves of its state machine, and words of ASCII."""
+"""Tables of the scanner: class and lower case of code points, moves of the state machine, and ASCII words."""
 
 from collections.abc import Callable
 from functools import cache
@@ -43,7 +43,7 @@ ScannedTokenizer = CharClassTokenizer | WordTokenizer
 
 
 class CharacterTables(NamedTuple):
-    """Tables by code point, both of one length, moves by state and class, and tables for words of ASCII."""
+    """Classes and lower case by code point, moves by state and class, and a table for ASCII words."""
 
     classes: NDArray[np.uint8]
     lower: NDArray[np.int32]  # one code point, or two: first | second << PAIR
@@ -54,7 +54,7 @@ class CharacterTables(NamedTuple):
 def character_tables(
     tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] | None, data: bytes
 ) -> CharacterTables:
-    """Return tables that cover at least the code points in this valid UTF-8.
+    """Return tables that cover at least the code points in `data`, which is valid UTF-8.
 
     lower_case: a function that is called for each code point; None to keep the case.
     """
@@ -81,7 +81,7 @@ def tables_below(tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] |
 def ascii_table(
     classes: NDArray[np.uint8], lower_table: NDArray[np.int32], moves: NDArray[np.uint8]
 ) -> NDArray[np.uint8]:
-    """Return how words of ASCII end, without ranges if the rules for them are too complex to do without the machine.
+    """Return the `byte_table` of ASCII words; its ranges are empty if only the state machine can find ASCII words.
 
     moves: by state and class.
     """

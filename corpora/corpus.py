@@ -22,7 +22,7 @@ from embeddings.corpora.reading.text_rows import ColumnSelection, check_column, 
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Tokenizer, segmented
-from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
 from embeddings.corpora.word_rules import WordForm, WordRules
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import check_value
@@ -148,7 +148,7 @@ class Corpus:
 
     @property
     def text_settings(self) -> dict[str, Any]:
-        """The settings of the text as plain values; a tokenizer by its name."""
+        """The settings of the text as plain values; the tokenizer as a name."""
         names = ("encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types")
         formats = {"labels": self.labels, "pairs": self.pairs}
         given = {name: asdict(one) for name, one in formats.items() if one is not None}
@@ -162,7 +162,7 @@ class Corpus:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings as plain values; a tokenizer by its name, phrases by a fingerprint."""
+        """The settings as plain values; the tokenizer as a name, phrases as a fingerprint."""
         phrases = {} if self.phrase_config is None else {"phrases": self.phrase_config.fingerprint}
         return {**self.text_settings, **phrases}
 
@@ -234,7 +234,7 @@ class Corpus:
             encoder.finish(description | self.write_blocks(encoder, report, block_size))
 
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
-        """Encode all sources; returns the rest of the description."""
+        """Encode all sources; returns the fields of the description that reading determines."""
         if self.pairs is not None:
             return write_pairs(encoder, self.pairs, self)
         duplicate_filter = DuplicateFilter() if self.deduplicate else None
@@ -259,7 +259,7 @@ class Corpus:
         return reader.description
 
     def new_opener(self, threads: int) -> FileOpener:
-        """Return what opens the files; if only some rows are read, no further file is opened ahead."""
+        """Return the opener of the files; if only some rows are read, no further file is opened ahead."""
         return FileOpener(self.sources if self.rows is None else [], threads)
 
     def new_pool(self) -> "AbstractContextManager[SegmenterPool | None]":
@@ -272,18 +272,16 @@ class Corpus:
 
 
 def load_vocabulary(vocabulary: Vocabulary | str | os.PathLike[str] | None) -> Vocabulary | None:
-    """Return the vocabulary, or that of a file."""
+    """Return a vocabulary, read from its file if it is a path."""
     if vocabulary is None or isinstance(vocabulary, Vocabulary):
         return vocabulary
-    from embeddings.corpora.vocabulary import read_vocabulary_file
-
     return read_vocabulary_file(vocabulary)
 
 
 def load_phrase_config(
     phrases: "PhraseSource | str | os.PathLike[str] | None", joiner: str, mode: str, form: WordForm
 ) -> "PhraseConfig | None":
-    """Return which phrases become tokens, and how; None without phrases."""
+    """Return the source of phrases, their joiner and mode; None without phrases."""
     if phrases is not None:
         from embeddings.corpora.phrases.phrase_config import phrase_config
 

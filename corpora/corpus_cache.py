@@ -25,12 +25,21 @@ from embeddings.support.logs import log
 from embeddings.support.shared_lock import exclusive_lock, is_unlocked
 
 PARTIAL = ".partial"
+VARIABLE = "EMBEDDINGS_CACHE_LIMIT"
+MAX_SIZE = 20 * 10**9  # bytes, or a tenth of the disk if that is less
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+TOTAL = ".size"  # ending of the record of the size of all entries, next to the folder
+TOTAL_RECORD = re.compile(r"([0-9]+) ([0-9]+)\n")
+MAX_AGE = 24 * 3600  # seconds after which the entries are listed again
+MANY, SHARE = 100, 0.95  # entries above which only this share of the limit is filled
+SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
+ABANDONED_AFTER = 24 * 3600  # seconds without a write after which a partial folder is removed
 
 
 def corpora_folder(entry: str | None = None) -> Path | None:
-    """Return the folder of cached corpora; None if it is not writable, or if others could write to it: a warning.
+    """Return the folder of cached corpora; None, with a warning, if it is not writable or others could write to it.
 
-    Of its content, only the entry with the name `entry` is checked.
+    Of the content of the folder, only the entry `entry` is checked.
     """
     folder = cache_folder("corpora")
     if folder is None:
@@ -43,7 +52,7 @@ def corpora_folder(entry: str | None = None) -> Path | None:
 
 @cache
 def warn_once(message: str) -> None:
-    """Log a warning, the same one only once."""
+    """Log a warning, but each message only once."""
     log.warning("%s", message)
 
 
@@ -79,16 +88,6 @@ def create_folder(cache: Path | None) -> Path:
     return Path(tempfile.mkdtemp(prefix="embeddings-"))
 
 
-VARIABLE = "EMBEDDINGS_CACHE_LIMIT"
-MAX_SIZE = 20 * 10**9  # bytes, or a tenth of the disk if that is less
-UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-TOTAL = ".size"  # ending of the record of the size of all entries, next to the folder
-TOTAL_RECORD = re.compile(r"([0-9]+) ([0-9]+)\n")
-MAX_AGE = 24 * 3600  # seconds after which the entries are listed again
-MANY, SHARE = 100, 0.95  # entries above which only this share of the limit is filled
-SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
-
-
 @dataclass(frozen=True)
 class Entry:
     """A cached corpus: its folder, bytes on disk, time of last use, and description (empty if it is broken)."""
@@ -100,7 +99,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
+        """The name of the entry, which is the name of its folder."""
         return self.folder.name
 
 
@@ -124,7 +123,7 @@ def size_limit(cache: Path) -> int:
 
 
 def make_room(entry: Path, limit: int) -> None:
-    """Count a new entry of the cache, and evict others if together they have more than `limit` bytes.
+    """Add the size of a new entry to the recorded total, and evict other entries if it exceeds `limit` bytes.
 
     The entries are listed only if their total size is above the limit, unknown, or was last listed a day ago. Removals
     by other means make the recorded size too large, which the next listing corrects. Of many entries, some more are
@@ -144,7 +143,7 @@ def make_room(entry: Path, limit: int) -> None:
 
 
 def read_total(record: Path) -> tuple[int, int]:
-    """Return the recorded size of all entries, and when they were listed; zeros if that is not known."""
+    """Return the recorded size of all entries and the time of their last listing; zeros without a valid record."""
     try:
         match = TOTAL_RECORD.fullmatch(record.read_text())
     except (OSError, ValueError):  # ValueError: it is not text
@@ -175,7 +174,7 @@ def list_entries(cache: Path) -> list[Entry]:
 
 
 def remove(folder: Path, *, even_used: bool = False) -> bool:
-    """Remove an entry atomically unless it is in use; returns whether it is gone."""
+    """Remove an entry atomically unless it is in use; returns whether the entry is gone."""
     if not even_used and not is_unlocked(folder / META):
         return False
     try:
@@ -192,7 +191,7 @@ def remove(folder: Path, *, even_used: bool = False) -> bool:
 
 
 def shrink(cache: Path, limit: int) -> list[Entry]:
-    """Evict entries until they have at most `limit` bytes: broken ones first, then the least recently used.
+    """Evict entries until the cache has at most `limit` bytes: broken entries first, then the least recently used.
 
     Entries in use are not evicted. Returns the evicted entries.
     """
@@ -200,7 +199,7 @@ def shrink(cache: Path, limit: int) -> list[Entry]:
 
 
 def evict(entries: Sequence[Entry], limit: float) -> list[Entry]:
-    """Evict entries as `shrink` does, given all of them, the least recently used first."""
+    """Evict entries as `shrink` does, given all entries, the least recently used first."""
     size, removed_entries = sum(entry.size for entry in entries), []
     for entry in sorted(entries, key=lambda entry: bool(entry.meta)):
         if size <= limit:
@@ -209,9 +208,6 @@ def evict(entries: Sequence[Entry], limit: float) -> list[Entry]:
             removed_entries.append(entry)
             size -= entry.size
     return removed_entries
-
-
-ABANDONED_AFTER = 24 * 3600  # seconds without a write after which a partial folder is removed
 
 
 def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | None:
@@ -250,7 +246,7 @@ def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None])
 
 
 def find(entry: Path) -> EncodedCorpus | None:
-    """Return a cached corpus; None if it is missing, being removed or damaged, which is a warning."""
+    """Return a cached corpus; None if it is missing or being removed, or, with a warning, if it is damaged."""
     try:
         encoded = EncodedCorpus(entry)
     except MissingCorpusError:
@@ -264,7 +260,7 @@ def find(entry: Path) -> EncodedCorpus | None:
 
 
 def store(folder: Path, entry: Path) -> EncodedCorpus:
-    """Move a complete corpus into the cache, and evict others if necessary; if that fails, return it as temporary."""
+    """Move a complete corpus into the cache, and evict others if necessary; if moving fails, it is temporary."""
     try:
         fsync(folder)
         with contextlib.suppress(OSError):
@@ -282,7 +278,7 @@ def store(folder: Path, entry: Path) -> EncodedCorpus:
 
 
 def remove_stale(entry: Path) -> None:
-    """Remove outdated entries of the same sources, a broken entry of this name, and abandoned partial folders."""
+    """Remove outdated entries of the sources of `entry`, the entry itself if broken, and abandoned partial folders."""
     identity = entry.name.split("-")[0]
     for name in os.listdir(entry.parent):
         other = entry.parent / name if name.endswith(PARTIAL) or name.startswith(f"{identity}-") else None
@@ -296,7 +292,7 @@ def remove_stale(entry: Path) -> None:
 
 
 def find_damage(entry: Path) -> FormatError | None:
-    """Return the error of opening a cached corpus, which checks all its content; None if there is none."""
+    """Return the error that opening a cached corpus and checking its content gives; None for an intact corpus."""
     try:
         EncodedCorpus(entry).close()
     except FormatError as error:

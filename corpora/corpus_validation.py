@@ -27,7 +27,7 @@ def file_digest(path: Path) -> str:
 
 
 def check_content(encoded: "EncodedCorpus") -> None:
-    """Raise FormatError unless all files of an encoded corpus are as they were written and fit together."""
+    """Raise FormatError if a file of an encoded corpus is damaged or does not fit the others."""
     try:
         problem = next(find_problems(encoded), None)
     except OSError as error:
@@ -38,7 +38,7 @@ def check_content(encoded: "EncodedCorpus") -> None:
 
 
 def find_problems(encoded: "EncodedCorpus") -> Iterator[str]:
-    """Yield what is wrong with an encoded corpus; raises FormatError for a vocabulary that cannot be read."""
+    """Yield the problems of an encoded corpus; raises FormatError for a vocabulary that cannot be read."""
     meta = encoded.meta
     for name, digest in meta["digests"].items():
         if file_digest(encoded.folder / name) != digest:

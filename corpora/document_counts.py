@@ -1,4 +1,4 @@
-"""In how many documents each word of an encoded corpus occurs."""
+"""Document frequency: the number of documents of an encoded corpus that contain each word."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 
 @entry_point
 def count_documents(ids: np.ndarray, borders: np.ndarray, last: np.ndarray, counts: np.ndarray) -> None:
-    """Add 1 to the count of each id below `counts` for each document it occurs in; `last` holds -1 for each."""
+    """counts[w] += 1 for each document that contains id w; `last` has the last document with w, initially -1."""
     for document in range(borders.shape[0] - 1):
         for place in range(borders[document], borders[document + 1]):
             word = ids[place]

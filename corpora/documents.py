@@ -1,4 +1,4 @@
-"""The documents of an encoded corpus: where each begins, and its tags, which documents may share."""
+"""Documents of an encoded corpus: their boundaries and their tags; several documents may have the same tag."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,7 +15,7 @@ DocumentUnit = Literal["auto", "lines", "blocks"]
 
 @dataclass(frozen=True)
 class Documents:
-    """Documents of a corpus.
+    """The boundaries, vector rows and tags of the documents of a corpus.
 
     Document i is `ids[borders[i]:borders[i + 1]]`, and its vector is row `rows[i]` of a table of `count` rows:
     documents with the same tag share a row. With `starts` (documents + 1,) it has several tags, and its rows are
@@ -40,7 +40,7 @@ class Documents:
 
     @property
     def numbers(self) -> NDArray[np.int64]:
-        """What blocks of text hold of each document (documents,): its row, or its number if a document has several."""
+        """The number of each document in blocks of text (documents,): its row, or its index if any has several rows."""
         return np.arange(self.size) if self.has_several_tags else self.rows
 
     @property
@@ -83,15 +83,19 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
 def take_ranges(
     items: NDArray[np.int64], starts: NDArray[np.int64], numbers: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the items of the ranges with these numbers, and where each begins (numbers + 1,).
+    """Return the items of the ranges `numbers`, and where each of these ranges begins in the result, (numbers + 1,).
 
     Arguments:
-        starts: where ranges begin in `items`, (ranges + 1,).
+        starts: where all ranges begin in `items`, (ranges + 1,).
     """
     sizes = np.diff(starts)[numbers]
-    new_starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    places = np.arange(new_starts[-1]) + np.repeat(starts[numbers] - new_starts[:-1], sizes)
-    return items[places], new_starts
+    return items[range_indices(starts[numbers], sizes)], np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+
+def range_indices(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the indices in ranges that begin at `starts` and have `sizes` items, one range after another."""
+    offsets: NDArray[np.int64] = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+    return offsets + np.arange(len(offsets))
 
 
 def document_borders(encoded: EncodedCorpus, unit: DocumentUnit) -> NDArray[np.int64]:

@@ -21,6 +21,26 @@ from embeddings.support.arrow import combine_chunks, read_table, to_arrow, to_nu
 from embeddings.support.shared_lock import acquire_shared
 
 COLUMN = "tag"
+FORMAT = 7
+META = "meta.json"
+IDS = "ids.npy"
+SENTENCES = "sentences.npy"
+DOCUMENTS = "documents.npy"
+VOCABULARY = "vocabulary.arrow"
+TAGS = "tags.arrow"  # only if documents have tags
+TAG_STARTS = "tag_starts.npy"  # only if a document has several
+PHRASES = "phrases.arrow"  # only if phrases were joined
+FILES = (IDS, SENTENCES, DOCUMENTS, VOCABULARY)
+OPTIONAL = (TAGS, TAG_STARTS, PHRASES)
+COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "max_undercount", "known_tokens")
+KINDS: dict[str, type] = {
+    **dict.fromkeys(COUNTS, int),
+    **dict.fromkeys(("fixed_vocabulary", "has_items"), bool),
+    **dict.fromkeys(("settings", "columns", "digests"), dict),
+    "sources": list,
+    "fingerprint": str,
+}
+TECHNICAL = ("files", "digests", "digest")  # of use to this module only
 
 
 class TagFile:
@@ -55,7 +75,7 @@ class TagFile:
 
 
 class DocumentTagFiles:
-    """The growing files of the tags of documents, each of which has one or several tags, or null."""
+    """The growing tag files of a corpus whose documents have one tag, several tags or none."""
 
     def __init__(self, tags: Path, starts: Path) -> None:
         self.tags = TagFile(tags)
@@ -74,12 +94,12 @@ class DocumentTagFiles:
 
     @property
     def files(self) -> list[ArrayFile | TagFile]:
-        """The files."""
+        """The file of tags, and, if a document has several, the file of their starts."""
         return [self.tags, *([] if self.starts is None else [self.starts])]
 
 
 def distinct_tags(tag: Tag) -> Sequence[str | None]:
-    """Return the tags of a document without repeated and empty ones; null if there is none."""
+    """Return the distinct tags of a document that are not empty; a document without tags has one null tag."""
     return list(dict.fromkeys(filter(None, tag_list(tag)))) or [None]
 
 
@@ -93,30 +113,8 @@ def load_tags(path: Path, count: int) -> Any:
     return combine_chunks(table.column(COLUMN))
 
 
-FORMAT = 7
-META = "meta.json"
-IDS = "ids.npy"
-SENTENCES = "sentences.npy"
-DOCUMENTS = "documents.npy"
-VOCABULARY = "vocabulary.arrow"
-TAGS = "tags.arrow"  # only if documents have tags
-TAG_STARTS = "tag_starts.npy"  # only if a document has several
-PHRASES = "phrases.arrow"  # only if phrases were joined
-FILES = (IDS, SENTENCES, DOCUMENTS, VOCABULARY)
-OPTIONAL = (TAGS, TAG_STARTS, PHRASES)
-COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "max_undercount", "known_tokens")
-KINDS: dict[str, type] = {
-    **dict.fromkeys(COUNTS, int),
-    **dict.fromkeys(("fixed_vocabulary", "has_items"), bool),
-    **dict.fromkeys(("settings", "columns", "digests"), dict),
-    "sources": list,
-    "fingerprint": str,
-}
-TECHNICAL = ("files", "digests", "digest")  # of use to this module only
-
-
 class MissingCorpusError(FormatError):
-    """There is no encoded corpus in the folder, or it is being removed."""
+    """The folder has no encoded corpus, or the corpus is being removed."""
 
 
 class CorpusVersionError(FormatError):
@@ -168,7 +166,7 @@ class EncodedCorpus:
 
     @cached_property
     def tags(self) -> Any:
-        """The tags of all documents, a pyarrow array of strings with nulls for untagged ones; None without tags.
+        """The tags of all documents, a pyarrow array of strings, null for untagged documents; None without any tags.
 
         Each document has one tag (D,), unless there are `tag_starts`.
         """
@@ -179,22 +177,22 @@ class EncodedCorpus:
 
     @cached_property
     def tag_starts(self) -> NDArray[np.int64] | None:
-        """Where the tags of each document begin in `tags` (D + 1,), which has distinct ones; None if each has one."""
+        """Where the distinct tags of each document begin in `tags` (D + 1,); None if each document has one tag."""
         if TAG_STARTS not in self.meta["files"]:
             return None
         return load_array(self.folder / TAG_STARTS, "<i8", self.meta["documents"] + 1)
 
     @property
     def first_tags(self) -> Any:
-        """The first tag of each document, a pyarrow array as `tags` (D,)."""
+        """The first tag of each document, a pyarrow array of strings (D,)."""
         return self.tags if self.tag_starts is None else self.tags.take(to_arrow(self.tag_starts[:-1]))
 
     @property
     def single_tags(self) -> Any:
-        """The tag of each document, a pyarrow array as `tags` (D,).
+        """The only tag of each document, a pyarrow array of strings (D,).
 
         Raises:
-            CorpusError: a document has several.
+            CorpusError: a document has several tags.
         """
         if self.tag_starts is not None:
             first = int(np.argmax(np.diff(self.tag_starts) > 1))
@@ -203,7 +201,7 @@ class EncodedCorpus:
 
     @cached_property
     def phrases(self) -> Any:
-        """The phrases that are tokens here, a pyarrow table; None if none were joined."""
+        """The phrases that are tokens of the corpus, a pyarrow table; None if no phrases were joined."""
         return read_table(self.folder / PHRASES, "phrase table") if PHRASES in self.meta["files"] else None
 
     def select(
@@ -239,7 +237,7 @@ class EncodedCorpus:
         return self.release.alive
 
     def close(self) -> None:
-        """Remove a temporary folder, and release a cached one so that it may be evicted. Arrays stay readable."""
+        """Remove the folder if it is temporary, else release it so that it may be evicted; arrays stay readable."""
         self.release()
         if self.finalizer is not None:
             self.finalizer()
@@ -259,7 +257,7 @@ class EncodedCorpus:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """Read the description of an encoded corpus; checks it and the sizes of the files."""
+    """Read and check the description of an encoded corpus, and the sizes of its files."""
     try:
         meta = json.loads((folder / META).read_text("utf-8"))
         is_intact = meta.get("digest") == meta_digest(meta)
@@ -277,7 +275,7 @@ def read_meta(folder: Path) -> dict[str, Any]:
 
 
 def meta_digest(meta: Mapping[str, Any]) -> str:
-    """Return a digest of a description, except for its own digest."""
+    """Return a digest of a description without its entry `digest`."""
     content = {name: value for name, value in meta.items() if name != "digest"}
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -285,7 +283,7 @@ def meta_digest(meta: Mapping[str, Any]) -> str:
 def write_meta(folder: Path, meta: Mapping[str, Any], known: Mapping[str, str | None] | None = None) -> None:
     """Write the description of an encoded corpus, with the sizes and digests of its files.
 
-    known: digests of some files, by name, that were computed while these were written.
+    known: digests of some files, by name, that were computed during writing.
     """
     from embeddings.corpora.corpus_validation import file_digest
 
@@ -300,7 +298,7 @@ def write_meta(folder: Path, meta: Mapping[str, Any], known: Mapping[str, str | 
 def write_derived(
     folder: Path, encoded: EncodedCorpus, shared: Sequence[str], vocabulary: Vocabulary, changes: Mapping[str, Any]
 ) -> None:
-    """Complete a corpus in `folder` that shares files with `encoded` but has its own vocabulary and description."""
+    """Complete a corpus in `folder` that shares files with `encoded`; its vocabulary and description differ."""
     with output_errors(folder / META):
         for name in encoded.meta["files"].keys() & set(shared):
             try:

@@ -43,6 +43,10 @@ from embeddings.kernels.id_lookup import look_up_ids
 from embeddings.support.arrow import string_bytes, to_arrow, to_numpy, to_string_array
 from embeddings.support.system import available_threads
 
+CHUNK = 1 << 16  # words that are examined at a time
+PLANE = 0x10000  # code points of the Basic Multilingual Plane; words with others may always change
+UNKNOWN, NEVER, MAYBE = range(3)
+
 
 class LineTokenizer:
     """Splits text into lines and documents by the rules of the scanner, and calls a tokenizer for each whole line."""
@@ -72,7 +76,7 @@ class LineTokenizer:
         self.tokens, self.ends, self.starts = [], [], []
 
     def add_lists(self, lists: Sequence[Sequence[bytes]]) -> None:
-        """Add token lists, each one line and one document."""
+        """Add token lists; each list is a line and a document."""
         for tokens in lists:
             self.start_document()
             self.tokens.extend(tokens)
@@ -97,7 +101,7 @@ class LineTokenizer:
             start = end
 
     def add_line(self, end: bytes, is_item: bool) -> None:
-        """Add the line that ends with these bytes; in a file, a blank line ends a document."""
+        """Add the line that ends with the bytes `end`; in a file, a blank line ends a document."""
         text = b"".join([*self.partial_line, end]).decode().removesuffix("\r")
         self.partial_line = []
         is_blank = not text.strip()
@@ -121,11 +125,6 @@ class LineTokenizer:
     def end_line(self) -> None:
         """End the current line."""
         self.ends.append(self.written_tokens + len(self.tokens))
-
-
-CHUNK = 1 << 16  # words that are examined at a time
-PLANE = 0x10000  # code points of the Basic Multilingual Plane; words with others may always change
-UNKNOWN, NEVER, MAYBE = range(3)
 
 
 def merge_spellings(
@@ -153,9 +152,9 @@ def merge_spellings(
 def replace_words(
     words: Any, counts: NDArray[np.int64], rows: NDArray[np.int64], new_words: list[str]
 ) -> tuple[Any, NDArray[np.int64], NDArray[np.int32]]:
-    """Return words of which some are replaced, with added counts, and the new row of each old word.
+    """Replace some words; returns the distinct words, their added counts, and the new row of each old word.
 
-    rows: of the words to replace, by `new_words`.
+    rows: the rows of the words that `new_words` replace.
     """
     import pyarrow
     import pyarrow.compute
@@ -179,7 +178,7 @@ def replace_words(
 
 
 class ChangeTable:
-    """Which words may change by rules, from the code points in them; each is tried once."""
+    """Finds the words that rules may change, by their code points; each code point is tried once."""
 
     def __init__(self, rules: WordRules) -> None:
         self.rules = rules
@@ -187,7 +186,7 @@ class ChangeTable:
         self.table[:0x80], self.table[PLANE] = NEVER, MAYBE
 
     def __call__(self, words: Any) -> NDArray[np.bool_]:
-        """Return for each word whether it may change (words,); words of ASCII do not. words: a pyarrow array."""
+        """Return for each word of a pyarrow array whether rules may change it (words,); false for words of ASCII."""
         text, starts = string_bytes(words)
         points = np.frombuffer(text[: starts[-1]].tobytes().decode().encode("utf-32-le"), np.uint32)
         points = np.minimum(points, PLANE)
@@ -226,7 +225,7 @@ class Encoder:
         self.has_text = False  # some words did not come in token lists, which are used as they are
 
     def add(self, block: Block, name: str) -> None:
-        """Encode a block of the source with this name."""
+        """Encode a block of the source `name`."""
         if isinstance(block, TagBlock):
             self.tags = self.tags or DocumentTagFiles(self.folder / TAGS, self.folder / TAG_STARTS)
             self.tags.append(block.tags)

@@ -1,4 +1,4 @@
-"""Labels of texts in an encoded corpus: they are the tags of documents, several of them joined."""
+"""Labels of texts in an encoded corpus, stored as document tags: all labels of a text are joined to one tag."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.documents import take_ranges
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
 from embeddings.corpora.reading.reader import TagBlock
@@ -27,8 +28,8 @@ PREFIXED = "has_label_prefix"  # in the description of a corpus: whether labels 
 class TextLabels:
     """The labels of texts.
 
-    Those of text i are `ids[starts[i]:starts[i + 1]]`, rows of `vocabulary`, which counts the texts with each label;
-    `starts` is int64 (texts + 1,), `ids` int64 (labels of all texts,).
+    The labels of text i are `ids[starts[i]:starts[i + 1]]`, rows of `vocabulary`, which counts the texts with each
+    label; `starts` is int64 (texts + 1,), `ids` int64 (labels of all texts,).
     """
 
     vocabulary: Vocabulary
@@ -39,7 +40,7 @@ class TextLabels:
 def check_labels(
     labels: LabelFormat | None, text_column: str | None, tag_column: str | Sequence[str] | None
 ) -> LabelFormat | None:
-    """The format of labels with this text column."""
+    """Return `labels` with the text column of the corpus; raises SettingError if the settings contradict."""
     if labels is None:
         return None
     if not isinstance(labels, LabelFormat):
@@ -65,7 +66,7 @@ def corpus_labels(encoded: EncodedCorpus, min_count: int = 1, known: Collection[
     """The labels of the documents of a corpus that are `known` or occur at least `min_count` times.
 
     Raises:
-        CorpusError: the corpus has no labels, or of these fewer than two, or none if some are `known`.
+        CorpusError: the corpus has no labels, or fewer than two of them remain (none with `known` labels).
     """
     if encoded.tags is None or "labels" not in encoded.meta["settings"]:
         raise CorpusError("the corpus has no labels; set labels of the Corpus, such as labels=LabelFormat()")
@@ -73,11 +74,11 @@ def corpus_labels(encoded: EncodedCorpus, min_count: int = 1, known: Collection[
     combinations = [tag.split(SEPARATOR) if tag else [] for tag in dictionary_array.dictionary.to_pylist()]
     names = list(dict.fromkeys(name for combination in combinations for name in combination))
     numbers = {name: number for number, name in enumerate(names)}
-    sizes = np.array(list(map(len, combinations)), np.int64)
+    borders = np.append(0, np.cumsum(list(map(len, combinations)), dtype=np.int64))
     members = np.array([numbers[name] for combination in combinations for name in combination], np.int64)
     rows = to_numpy(dictionary_array.indices).astype(np.int64)
-    ids = members[ranges(np.append(0, np.cumsum(sizes))[rows], sizes[rows])]
-    texts = np.repeat(np.arange(len(rows)), sizes[rows])
+    ids, starts = take_ranges(members, borders, rows)
+    texts = np.repeat(np.arange(len(rows)), np.diff(starts))
     vocabulary, rank = ranked_labels(names, np.bincount(ids, minlength=len(names)), min_count, known)
     ids = rank[ids]
     texts, ids = texts[ids >= 0], ids[ids >= 0]
@@ -99,9 +100,3 @@ def ranked_labels(
     rank = np.full(len(names), -1, np.int64)
     rank[order] = np.arange(len(order))
     return Vocabulary([names[row] for row in order], counts[order]), rank
-
-
-def ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers from each start on, as many as its size, one range after another."""
-    ends = np.cumsum(sizes)
-    return np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0)

@@ -23,7 +23,7 @@ LINE_BREAKS = {ord(mark): " " for mark in "\n\r"}
 
 @dataclass(frozen=True)
 class PairFormat:
-    """Where the pairs of a corpus are.
+    """How pairs of texts are read from the sources of a corpus.
 
     Arguments:
         kinds: what a pair is, several separated by commas: "columns", rows of a table; "title-body", "neighbours",
@@ -66,12 +66,12 @@ class PairFormat:
 
 
 def format_of(pairs: TextPairs) -> PairFormat:
-    """The format of pairs that are given as such."""
+    """The `PairFormat` with the arguments of a `TextPairs`."""
     return PairFormat(",".join(pairs.kinds), **asdict(pairs.columns), title_column=pairs.title_column)
 
 
 def check_pairs(pairs: PairFormat | None, corpus: "Corpus") -> PairFormat | None:
-    """The format of pairs, which excludes other settings of a corpus."""
+    """Return `pairs`; raises SettingError if a setting of the corpus cannot be combined with them."""
     if pairs is None:
         return None
     if not isinstance(pairs, PairFormat):
@@ -83,10 +83,10 @@ def check_pairs(pairs: PairFormat | None, corpus: "Corpus") -> PairFormat | None
 
 
 def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict[str, Any]:
-    """Encode the pairs of a corpus; returns the rest of its description.
+    """Encode the pairs of a corpus; returns the fields of its description that reading determines.
 
     Raises:
-        CorpusError: there are no such pairs.
+        CorpusError: the sources contain no such pairs.
     """
     source = pairs.read(corpus)
     try:
@@ -101,7 +101,7 @@ def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict
 def encode_pairs(
     encoder: "Encoder", batches: Iterable[PairBatch], name: str, pool: "SegmenterPool | None" = None
 ) -> int:
-    """Encode pairs of texts from the source with this name; returns how many texts a pair has, 2 or 3.
+    """Encode pairs of texts from the source `name`; returns the number of texts of a pair, 2 or 3.
 
     pool: the processes of a tokenizer that requires them.
     """

@@ -1,4 +1,4 @@
-"""Re-encoding of an encoded corpus with another vocabulary, in which unknown words may have rows."""
+"""Re-encoding of an encoded corpus with another vocabulary, which may have rows for unknown words."""
 
 import re
 from collections.abc import Iterable
@@ -15,6 +15,9 @@ from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, OPTIONAL, SENTENCE
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.support.arrow import find_words
+
+UNKNOWN = "<unk>"  # the name of a single row
+ROW_NAME = re.compile(r"<unk-([0-9]+)/([0-9]+)>")
 
 
 def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
@@ -57,10 +60,6 @@ def remapped_fingerprint(fingerprint: str, vocabulary: Vocabulary) -> str:
     return digest.hexdigest()[:32]
 
 
-UNKNOWN = "<unk>"  # the name of a single row
-ROW_NAME = re.compile(r"<unk-([0-9]+)/([0-9]+)>")
-
-
 def row_names(rows: int) -> list[str]:
     """The words that stand for unknown words: `<unk>`, or `<unk-0/4>` to `<unk-3/4>` for four rows."""
     return [UNKNOWN] if rows == 1 else [f"<unk-{row}/{rows}>" for row in range(rows)]
@@ -77,16 +76,16 @@ def row_number(word: str, rows: int) -> int:
 
 @dataclass(frozen=True)
 class UnknownRows:
-    """The names of the rows for unknown words in a vocabulary, in the order of their numbers."""
+    """The rows for unknown words in a vocabulary, as their names by number."""
 
     names: list[str]
 
     @classmethod
     def of(cls, words: Iterable[str]) -> "UnknownRows | None":
-        """Those among these words, several rather than `<unk>`, which a text can contain; None if there are none.
+        """Find the rows for unknown words among `words`; None without any. Numbered rows win over `<unk>`.
 
         Raises:
-            SettingError: some of several rows are missing.
+            SettingError: some of the numbered rows are missing.
         """
         found: dict[int, int] = {}
         has_one = False
@@ -101,12 +100,12 @@ class UnknownRows:
         return cls([UNKNOWN]) if has_one else None
 
     def name_of(self, word: str) -> str:
-        """The name of the row of a word."""
+        """The name of the row of an unknown word."""
         return self.names[row_number(word, len(self.names))]
 
 
 def remap_to_rows(encoded: EncodedCorpus, words: Vocabulary, rows: int, folder: Path) -> None:
-    """Write the corpus to `folder` with a vocabulary of `words` and these many rows for all other words.
+    """Write the corpus to `folder` with a vocabulary of `words` and a number of `rows` for all other words.
 
     Raises:
         CorpusError: a row has no occurrence, or the corpus has lost words that a hash requires.
@@ -135,7 +134,7 @@ def remap_to_rows(encoded: EncodedCorpus, words: Vocabulary, rows: int, folder: 
 
 
 def add_rows(words: Vocabulary, names: list[str], counts: NDArray[np.int64]) -> Vocabulary:
-    """The words and the rows with these counts; the count of a row that is a word already is added to it."""
+    """The vocabulary of `words` and of rows `names` with `counts`; a name that is already a word adds its count."""
     by_word = dict(zip(words.words, words.counts.tolist(), strict=True))
     for name, count in zip(names, counts.tolist(), strict=True):
         by_word[name] = by_word.get(name, 0) + count

@@ -1,4 +1,4 @@
-"""Parts of an encoded corpus: bootstrap resamples, and parts that are held out of training."""
+"""Bootstrap resamples of an encoded corpus, and parts that are held out of training."""
 
 from collections.abc import Callable
 from hashlib import blake2b
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.array_file import ArrayFile
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
+from embeddings.corpora.documents import range_indices
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, SENTENCES, EncodedCorpus, write_derived
 from embeddings.errors import CorpusError, S
 
@@ -20,10 +21,10 @@ CHUNK = 1 << 22  # tokens that are copied at a time
 
 
 def resample(encoded: EncodedCorpus, unit: ResamplingUnit, random: np.random.Generator, folder: Path) -> EncodedCorpus:
-    """Write a resample, with the vocabulary and the counts of the whole corpus; closing it removes the folder.
+    """Write a bootstrap resample with the vocabulary and counts of the whole corpus; closing it removes the folder.
 
     Arguments:
-        unit: what is drawn. If lines are, each becomes a document.
+        unit: what is drawn. Each drawn line becomes a document.
 
     Raises:
         CorpusError: there are fewer than `MIN_UNITS` documents or lines.
@@ -43,20 +44,20 @@ def resample(encoded: EncodedCorpus, unit: ResamplingUnit, random: np.random.Gen
 def write_selection(
     encoded: EncodedCorpus, borders: NDArray[np.int64], chosen: NDArray[np.int64], folder: Path
 ) -> EncodedCorpus:
-    """Write some documents of a corpus, with the vocabulary and the counts of all; closing it removes the folder.
+    """Write chosen documents with the vocabulary and counts of the whole corpus; closing the result removes the folder.
 
     Arguments:
         borders: (documents + 1,) the sentences at which documents begin.
-        chosen: the documents to write, in order; one that is named twice is written twice.
+        chosen: the documents to write, in order; a repeated document is written again.
     """
     sizes = np.diff(borders)[chosen]
-    sentences = ranges(borders[chosen], sizes)
+    sentences = range_indices(borders[chosen], sizes)
     starts = np.append(0, np.cumsum(np.diff(encoded.sentences)[sentences]))
     tokens = ArrayFile(folder / IDS, np.int32)
     steps = np.searchsorted(starts, np.arange(0, int(starts[-1]) + CHUNK, CHUNK))
     for begin, end in pairwise(steps.tolist()):
         lengths = np.diff(starts[begin : end + 1])
-        tokens.append(encoded.ids[ranges(np.asarray(encoded.sentences)[sentences[begin:end]], lengths)])
+        tokens.append(encoded.ids[range_indices(np.asarray(encoded.sentences)[sentences[begin:end]], lengths)])
     tokens.close()
     for name, values in ((SENTENCES, starts), (DOCUMENTS, np.append(0, np.cumsum(sizes)))):
         array = ArrayFile(folder / name, np.int64)
@@ -67,18 +68,11 @@ def write_selection(
     return EncodedCorpus(folder, temporary=True)
 
 
-def ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers from each start on, as many as its length, one range after another."""
-    ends = np.cumsum(lengths)
-    offsets: NDArray[np.int64] = np.repeat(starts - (ends - lengths), lengths)
-    return offsets + np.arange(len(offsets))
-
-
 def hold_out(encoded: EncodedCorpus, share: float) -> tuple[EncodedCorpus, EncodedCorpus, str]:
-    """Cut a corpus into a part to train on and a part that is held out; returns also what was cut, such as "lines".
+    """Split a corpus into a training and a held-out part; returns both, and the unit of the split, such as "lines".
 
-    Documents are held out as a whole; a corpus of fewer than 20 is cut by lines. Equal texts are in the same part,
-    wherever they are. Both parts have the vocabulary and the counts of the whole corpus. Closing them removes them.
+    Documents are held out as a whole; a corpus of fewer than 20 documents is split by lines. Equal texts are in the
+    same part. Both parts have the vocabulary and the counts of the whole corpus. Closing them removes them.
 
     Arguments:
         share: the expected share of documents or lines that is held out, 0 to 1.
@@ -94,7 +88,7 @@ def hold_out(encoded: EncodedCorpus, share: float) -> tuple[EncodedCorpus, Encod
 
 
 def dev_and_test(encoded: EncodedCorpus) -> tuple[EncodedCorpus, EncodedCorpus]:
-    """The dev and the test half of held-out text: documents, or lines, whose hash is even, and the others.
+    """Split held-out text into a dev half, of documents (or lines) with even hashes, and a test half with odd ones.
 
     Raises:
         CorpusError: one of the halves is empty.
@@ -107,7 +101,11 @@ def dev_and_test(encoded: EncodedCorpus) -> tuple[EncodedCorpus, EncodedCorpus]:
 def cut(
     encoded: EncodedCorpus, choose: Callable[[NDArray[np.uint64]], NDArray[np.bool_]], rest: str, chosen: str
 ) -> tuple[EncodedCorpus, EncodedCorpus, str]:
-    """The units that are not chosen by their hashes, those that are, and what a unit is; the names are for errors."""
+    """Split a corpus into the documents or lines that `choose` rejects and accepts by hash; returns also the unit.
+
+    Arguments:
+        rest, chosen: what the two parts are called in errors.
+    """
     unit = "documents" if len(encoded.documents) > MIN_UNITS else "lines"
     borders = np.asarray(encoded.documents) if unit == "documents" else np.arange(len(encoded.sentences))
     is_chosen = choose(hash_units(encoded, np.asarray(encoded.sentences)[borders]))
@@ -122,7 +120,7 @@ def cut(
 
 
 def hash_units(encoded: EncodedCorpus, starts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A hash of the words of each unit and of their order, uint64 (units,).
+    """A hash of the word sequence of each document or line, uint64 (units,).
 
     Arguments:
         starts: (units + 1,) the tokens at which units begin.

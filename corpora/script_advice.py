@@ -10,13 +10,13 @@ from embeddings.corpora.segmenters import Segmenter, fugashi, jieba, pythainlp
 from embeddings.corpora.vocabulary import Vocabulary
 
 MAX_WORDS = 50_000  # most frequent words that are examined
-MIN_SHARE = 0.1  # of the characters of these, in a script
+MIN_SHARE = 0.1  # of the characters of these words, in a script
 SPLIT_BY_SPACES = ("words", "alphanumeric", "whitespace", "ascii-whitespace")  # tokenizers
 
 
 @dataclass(frozen=True)
 class Script:
-    """A script without spaces between words, and which mean lengths words of its languages have, in code points.
+    """A script without spaces between words, and the range of the mean length of its words, in code points.
 
     distinctive: characters that make up at least MIN_SHARE of text in the script; None if there is no such condition.
     """
@@ -43,7 +43,7 @@ SCRIPTS = (
 
 
 def script_advice(vocabulary: Vocabulary, tokenizer: str) -> str | None:
-    """Return what to do if the words of a corpus are too long or too short for their script; None if they are not."""
+    """Return advice for a corpus whose words are too long or too short for their script; None for other corpora."""
     if tokenizer not in SPLIT_BY_SPACES or not len(vocabulary):
         return None
     words, counts = vocabulary.column[:MAX_WORDS].to_pylist(), vocabulary.counts[:MAX_WORDS]
@@ -74,7 +74,7 @@ def share_of(characters: re.Pattern[str], words: list[str]) -> float:
 
 
 def remedies(script: Script) -> str:
-    """Return the segmenters of a script as options: the installed ones, or how to install one."""
+    """Return the segmenters of a script as options: the installed segmenters, or all with their installation."""
     installed = [segmenter for segmenter in script.segmenters if segmenter.is_installed]
     if installed:
         return "".join(f"--tokenizer {segmenter.name}, " for segmenter in installed)

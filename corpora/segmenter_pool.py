@@ -1,4 +1,4 @@
-"""The blocks of sources, segmented in several processes."""
+"""Word segmentation of text blocks in several processes."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
@@ -19,14 +19,14 @@ REMOVED = {ord(SEPARATOR): " ", ord("\n"): " ", ord("\r"): " "}
 
 
 class SegmenterPool(TextPool):
-    """Segments blocks of text in processes of their own."""
+    """Worker processes that split blocks of text into words with a segmenter."""
 
     def __init__(self, segmenter: Segmenter, processes: int | None = None) -> None:
         name = segmenter.full_name
         super().__init__(f"the tokenizer {name}", f"{__name__}:segment_texts_with", name, processes)
 
     def blocks(self, blocks: Iterable[Block], name: str) -> Iterator[Block]:
-        """Yield the blocks of a source with the tokens of their texts separated; other blocks as they are.
+        """Yield the blocks of a source with separators between the tokens of texts; other blocks are not changed.
 
         Raises:
             CorpusError: the tokenizer failed; the message has the line of the file, or the row.
@@ -73,21 +73,20 @@ def segmented_block(texts: list[str], has_end: list[bool], *, is_rows: bool) -> 
 
 
 def segment_texts_with(name: str) -> Convert:
-    """Return the function that segments texts with the tokenizer of this name."""
+    """Return a function that puts a separator between the tokens of each line of texts; it raises ConversionError."""
     tokenizer = resolve_tokenizer(name)
-    return lambda texts: segment_texts(tokenizer, texts)
 
+    def segment(texts: list[str]) -> list[str]:
+        return [
+            "\n".join(segment_line(tokenizer, line, i, j) for j, line in enumerate(text.split("\n")))
+            for i, text in enumerate(texts)
+        ]
 
-def segment_texts(tokenizer: Callable[[str], Iterable[str]], texts: list[str]) -> list[str]:
-    """Return texts with a separator between the tokens of each line; raises ConversionError."""
-    return [
-        "\n".join(segment_line(tokenizer, line, i, j) for j, line in enumerate(text.split("\n")))
-        for i, text in enumerate(texts)
-    ]
+    return segment
 
 
 def segment_line(tokenizer: Callable[[str], Iterable[str]], line: str, text: int, number: int) -> str:
-    """Return a line with a separator between its tokens, and a lone one if it has no tokens but is not blank."""
+    """Return a line with a separator between tokens; a non-blank line without tokens becomes one separator."""
     line = line.removesuffix("\r")
     if not line or line.isspace():
         return ""

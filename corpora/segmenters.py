@@ -1,8 +1,8 @@
-"""Tokenizers of other libraries, for text without spaces and for their own models."""
+"""Tokenizers of other libraries: segmenters for text without spaces, spaCy and Hugging Face tokenizers."""
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -30,10 +30,10 @@ class Segmenter:
         name: its entry point in the group `embeddings.tokenizers`.
         load: returns the function, given the argument.
         module: the library, which is imported by `load` only.
-        packages: whose versions decide the tokens.
+        packages: the packages whose versions decide the tokens.
         argument: what follows the name, as in "spacy:de".
         argument_name: what the argument is, for messages; "" if there is none.
-        is_required: whether it must be given.
+        is_required: whether the argument is required.
         keeps_punctuation: whether tokens without letters, marks and numbers stay.
     """
 
@@ -48,14 +48,8 @@ class Segmenter:
 
     @property
     def full_name(self) -> str:
-        """The name and the argument, by which it is found again."""
+        """The name and the argument, as `resolve_tokenizer` takes them."""
         return f"{self.name}:{self.argument}" if self.argument else self.name
-
-    def with_argument(self, argument: str) -> "Segmenter":
-        """Return this tokenizer with an argument."""
-        if not self.argument_name:
-            raise SettingError(f"the tokenizer {self.name} takes no argument, got {argument!r:.80}")
-        return replace(self, argument=argument)
 
     @property
     def is_installed(self) -> bool:
@@ -74,7 +68,7 @@ class Segmenter:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What decides the tokens: the versions of the packages, and the content of a file given as argument."""
+        """Everything that decides the tokens: package versions, and the digest of a file given as argument."""
         identity = {}
         for package in self.packages:
             try:
@@ -113,7 +107,7 @@ def has_letters(token: str) -> bool:
 
 
 def load_jieba(_: str) -> Segment:
-    """Chinese, by jieba's default mode."""
+    """Load the Chinese segmenter jieba, in its default mode."""
     jieba: Any = import_extra("jieba", "jieba", "the tokenizer jieba")
     jieba.setLogLevel("ERROR")
     with ExitStack() as stack:  # not the system's folder for temporary files, whose files jieba would trust
@@ -124,19 +118,19 @@ def load_jieba(_: str) -> Segment:
 
 
 def load_fugashi(_: str) -> Segment:
-    """Japanese, by MeCab and UniDic."""
+    """Load the Japanese segmenter MeCab with UniDic."""
     tagger: Any = import_extra("fugashi", "fugashi", "the tokenizer fugashi").Tagger("-Owakati")
     return lambda text: [word.surface for word in tagger(text)]
 
 
 def load_pythainlp(engine: str) -> Segment:
-    """Thai, by PyThaiNLP's dictionary or another of its engines."""
+    """Load the Thai segmenter PyThaiNLP with its dictionary or another engine."""
     word_tokenize: Any = import_extra("pythainlp.tokenize", "pythainlp", "the tokenizer pythainlp").word_tokenize
     return lambda text: word_tokenize(text, engine=engine or "newmm", keep_whitespace=False)
 
 
 def load_hugging_face(path: str) -> Segment:
-    """A `tokenizer.json` of the library tokenizers, without special tokens."""
+    """Load a `tokenizer.json` of the library tokenizers; special tokens are not added."""
     tokenizers: Any = import_extra("tokenizers", "tokenizers", "the tokenizer huggingface")
     if not Path(path).is_file():
         raise SettingError(f"the tokenizer huggingface requires a tokenizer.json, but {path!r} is not a file")
@@ -150,7 +144,7 @@ def load_hugging_face(path: str) -> Segment:
 
 
 def load_spacy(language: str) -> Segment:
-    """The tokenizer of a language of spaCy, "xx" if none is given."""
+    """Load spaCy's tokenizer of a language, by default "xx"."""
     spacy: Any = import_extra("spacy", "spacy", "the tokenizer spacy")
     try:
         tokenizer = spacy.blank(language or "xx").tokenizer

@@ -1,4 +1,4 @@
-"""Scans text in several threads; ids are those of a scanner in one thread.
+"""Scans text in several threads, with the same ids as a scanner in one thread.
 
 The calling thread reads text and cuts it into chunks. Each thread scans chunks with a table of
 words of its own, which stays small enough for the cache of a core. The calling thread adds the new words of each chunk
@@ -28,11 +28,15 @@ from embeddings.corpora.word_table import WordTable
 from embeddings.kernels.id_lookup import look_up_ids
 
 MAX_GROWTH = 2  # times the usual size, after which a line is divided
+CHUNK_SIZE = 1 << 22  # bytes of text
+MAX_LOCAL_TYPES = 1 << 18  # words in the table of a thread, after which it starts another one
+MAX_THREADS = 16  # more wait for the calling thread
+SPARE_CHUNKS = 2  # in memory at a time, besides one for each thread
 
 
 @dataclass(frozen=True)
 class LineState:
-    """What the scanner knows at a place in the text; by default, at the start of a file or item."""
+    """The state of the scanner at a place in the text; by default, at the start of a file or item."""
 
     line_is_blank: bool = True  # so far
     document_is_due: bool = True  # the line, or the next one that is not blank, starts a document
@@ -50,7 +54,8 @@ class NamedBlock(NamedTuple):
 class Chunk:
     """Consecutive blocks of text.
 
-    start: the state of the scanner at its start; None if the chunk before it ends within a token. is_open: it ends so.
+    start: the state of the scanner at the start of the chunk; None if the previous chunk ends within a token.
+    is_open: whether the chunk ends within a token.
     """
 
     blocks: list[NamedBlock]
@@ -71,7 +76,7 @@ class ChunkCutter:
         self.state = LineState()
 
     def add(self, block: TextBlock, name: str) -> Iterator[Chunk]:
-        """Add a block of the source with this name; yields the chunk that it completes, if any."""
+        """Add a block of the source `name`; yields a chunk if the block completes it."""
         if self.filled + block_size(block) < self.size:
             self.append(block, name)
             return
@@ -88,7 +93,7 @@ class ChunkCutter:
             self.append(TextBlock(rest, (len(rest),), items=False, is_complete=False), name)
 
     def find_cut(self, block: TextBlock) -> int | None:
-        """Return where in a block the chunk may end: 0 for within a token at its end, None for nowhere."""
+        """Return where in a block the chunk may end; 0 if only within the token at the end, None for nowhere."""
         if block.is_complete:
             return len(block.data)
         if block.items or len(block.parts) > 1:
@@ -106,7 +111,7 @@ class ChunkCutter:
         self.state = LineState() if block.is_complete or block.items else self.state_after(block.data)
 
     def cut(self, *, is_open: bool) -> Chunk:
-        """Return the blocks so far as a chunk, and begin another one."""
+        """Return the added blocks as a chunk, and begin the next chunk."""
         chunk = Chunk(self.blocks, self.start, is_open)
         self.start = None if is_open else self.state
         self.blocks, self.filled = [], 0
@@ -135,17 +140,11 @@ def block_size(block: TextBlock) -> int:
     return len(block.data) + len(block.parts)
 
 
-CHUNK_SIZE = 1 << 22  # bytes of text
-MAX_LOCAL_TYPES = 1 << 18  # words in the table of a thread, after which it starts another one
-MAX_THREADS = 16  # more wait for the calling thread
-SPARE_CHUNKS = 2  # in memory at a time, besides one for each thread
-
-
 class LocalScanner(BlockScanner):
     """The scanner of a thread.
 
     last_chunk: the number of its last chunk; its chunks have ascending numbers, in the order of `merge`. global_ids:
-    the id of each of its words in the table of all words, of the chunks that are merged.
+    for each word of merged chunks, its id in the table of all words.
     """
 
     def __init__(self, rules: WordRules) -> None:
@@ -155,7 +154,7 @@ class LocalScanner(BlockScanner):
 
 
 class ScannedPart(NamedTuple):
-    """A block as in `ScannedText`, with lines and documents counted from the start of its chunk."""
+    """The `ScannedText` of a block, with lines and documents counted from the start of its chunk."""
 
     ids: NDArray[np.int32]
     ends: NDArray[np.int32]
@@ -163,9 +162,9 @@ class ScannedPart(NamedTuple):
 
 
 class ScannedChunk(NamedTuple):
-    """The blocks of a chunk with ids of a thread's table, and the words that are new there.
+    """The blocks of a chunk with ids of a thread's table, and the words that are new in that table.
 
-    text, word_ends: these words, and where each ends.
+    text, word_ends: the new words, and where each word ends.
     """
 
     parts: list[ScannedPart]
@@ -179,9 +178,9 @@ class TextScanner:
     """Scans text and numbers its words in a table, in several threads if there is enough text.
 
     Arguments:
-        rules: those of the words; their tokenizer must be one that the scanner runs.
+        rules: the rules of words; the scanner must be able to run their tokenizer.
         words: the table of all words. Its state counts tokens and lines so far.
-        threads: their number. If the table is limited, only the calling thread scans.
+        threads: the number of threads. If the table is limited, only the calling thread scans.
     """
 
     def __init__(self, rules: WordRules, words: WordTable, threads: int) -> None:
@@ -198,7 +197,7 @@ class TextScanner:
         self.has_failed = False
 
     def scan(self, block: TextBlock, name: str) -> Iterator[ScannedText]:
-        """Scan a block of the source with this name; yields what is scanned so far, valid until the next is requested.
+        """Scan a block of the source `name`; yields finished text, each valid until the next is requested.
 
         Raises:
             CorpusError: a token is too long.
@@ -212,7 +211,7 @@ class TextScanner:
                 yield from self.next_chunk()
 
     def finish(self) -> Iterator[ScannedText]:
-        """Yield what is left."""
+        """Scan the remaining blocks; yields their text."""
         if self.cutter.blocks and self.pool is None:
             for block, name in self.cutter.cut(is_open=False).blocks:
                 yield self.inline.scan(block, name)
@@ -232,7 +231,7 @@ class TextScanner:
         self.n_chunks += 1
 
     def take_scanner(self, number: int) -> LocalScanner:
-        """Return a scanner for the chunk with this number; later chunks may have been begun before it."""
+        """Return a scanner for the chunk `number`; threads may have begun later chunks already."""
         with self.lock:
             for scanner in self.idle:
                 if scanner.last_chunk < number:
@@ -241,7 +240,7 @@ class TextScanner:
         return LocalScanner(self.rules)
 
     def scan_chunk(self, number: int, chunk: Chunk, previous: "Future[ScannedChunk] | None") -> ScannedChunk:
-        """Scan a chunk in a thread of the pool; one without a start continues the previous one."""
+        """Scan a chunk in a thread of the pool; a chunk without a start continues the previous chunk."""
         scanner = self.take_scanner(number) if previous is None else previous.result().scanner
         scanner.last_chunk = number
         words, state = scanner.words, scanner.words.state
@@ -263,7 +262,7 @@ class TextScanner:
         return ScannedChunk(parts, scanner, text, word_ends, is_last)
 
     def next_chunk(self) -> Iterator[ScannedText]:
-        """Wait for the next chunk of the text; after an error in it, later ones are dropped."""
+        """Wait for the next chunk of the text; after an error in a chunk, later chunks are dropped."""
         try:
             yield from self.merge(self.pending.popleft().result())
         except BaseException:
@@ -286,7 +285,7 @@ class TextScanner:
         state[scanner_module.N_LINES] = n_lines + sum(len(part.ends) for part in chunk.parts)
 
     def add_counts(self, local: LocalScanner) -> None:
-        """Add the counts of a thread's table; each of its words has been counted once when it was added."""
+        """Add the counts of a thread's table; adding a word to the table of all words has counted it once already."""
         counts = self.words.counts()
         counts[local.global_ids] += local.words.counts() - 1
 

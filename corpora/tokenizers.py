@@ -1,7 +1,7 @@
 """Tokenizers: any callable from a text to its tokens; those defined by characters or word boundaries run compiled."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Literal
@@ -29,6 +29,8 @@ from embeddings.registry import load
 from embeddings.settings import check_value
 
 Tokenizer = Callable[[str], Iterable[str]]
+Emoji = Literal["drop", "keep", "as-words"]
+Joining = Literal["split", "join"]
 
 
 def never(character: str) -> bool:
@@ -63,10 +65,6 @@ class CharClassTokenizer:
             starts = [0, *(i for i, character in enumerate(run) if i and self.starts_token(character)), len(run)]
             tokens += ["".join(run[start:end]) for start, end in pairwise(starts)]
         return tokens
-
-
-Emoji = Literal["drop", "keep", "as-words"]
-Joining = Literal["split", "join"]
 
 
 @dataclass(frozen=True)
@@ -120,14 +118,14 @@ class WordTokenizer:
         return spans
 
     def clean(self, words: str) -> str:
-        """Remove what is invisible from words, which are separated by line ends."""
+        """Remove invisible characters from words, which are separated by line ends."""
         if words.isascii():
             return words
         return word_cleaning.clean(words, names_emoji=self.emoji == "as-words")
 
 
 def is_word_character(character: str) -> bool:
-    """Whether it is a letter, combining mark or number (Unicode general categories L, M and N).
+    """Whether a character is a letter, combining mark or number (Unicode general categories L, M and N).
 
     If marks separated tokens, most Hindi words, and words with decomposed accents, would be split.
     """
@@ -135,17 +133,17 @@ def is_word_character(character: str) -> bool:
 
 
 def is_not_space(character: str) -> bool:
-    """Whether it is not Unicode white space, so that tokens are those of `str.split`."""
+    """Whether a character is not Unicode white space, as in `str.split`."""
     return not character.isspace()
 
 
 def is_not_ascii_space(character: str) -> bool:
-    """Whether fastText does not separate words by it: NUL, tab, line and page feeds, carriage return, and space."""
+    """Whether a character is not a separator of fastText: NUL, tab, line and page feeds, carriage return, and space."""
     return character not in "\0\t\n\v\f\r "
 
 
 def is_not_mark(character: str) -> bool:
-    """Whether it is not a combining mark (Unicode general category M), which stays with the preceding character."""
+    """Whether a character is not a combining mark (Unicode category M), which stays with the preceding character."""
     return category(character)[0] != "M"
 
 
@@ -160,7 +158,7 @@ BUILT_IN = (words, alphanumeric, whitespace, ascii_whitespace, characters, codep
 
 
 def token_name(tokenizer: str) -> str:
-    """Return what the tokens of a tokenizer of this name are called in messages."""
+    """Return the name of one token of a tokenizer for messages, "character" or "word"."""
     return "character" if tokenizer in (characters.name, codepoints.name) else "word"
 
 
@@ -178,10 +176,10 @@ def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
     result = built_in[name] if name in built_in else load("tokenizer", name)
     if not callable(result):
         raise SettingError(f"the tokenizer {name!r} is not callable: {result!r:.80}")
-    if colon and not isinstance(result, Segmenter):
+    if colon and not (isinstance(result, Segmenter) and result.argument_name):
         raise SettingError(f"the tokenizer {name} takes no argument, got {argument!r:.80}")
     if isinstance(result, Segmenter):
-        result = result.with_argument(argument) if colon else result
+        result = replace(result, argument=argument) if colon else result
         result.check()
     return result
 

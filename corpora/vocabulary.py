@@ -28,10 +28,17 @@ from embeddings.support.word_list import MAX_SUM, WordList, as_counts, sum_count
 KEY_BYTES = 8
 FEWEST_GROUP_BITS = 24
 MAX_ROUNDS = 8  # then few words are equal so far
+TOTAL = b"total"
+VocabularyRule = Callable[[str, int], bool | None]  # of a word and its count
+
+LINE = re.compile(r"(.*[^ \t])[ \t]+([0-9]{1,18})")
+EXTENSIONS = (".arrow", ".txt")
+ARROW_MAGIC = b"ARROW1"
+IN_MODEL = "vocabulary.arrow"  # the file in the folder of a saved model
 
 
 def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rows (words,) in the order of falling counts, and of UTF-8 bytes where these are equal.
+    """Return the rows of words (words,) by falling count; words of equal counts are in the order of UTF-8 bytes.
 
     words: a pyarrow array of distinct strings. Each round sorts the rows that are equal so far by an integer: the
     number of their group, and the next bytes of the word.
@@ -59,7 +66,7 @@ def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def descending_groups(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a number for each count (words,), lower for higher counts, below 2^24 if the text is not enormous."""
+    """Return a number for each count (words,), lower for higher counts, below 2^24 except for enormous texts."""
     limit = 1 << (FEWEST_GROUP_BITS - 1)
     groups = limit - np.minimum(counts, limit)
     high = np.flatnonzero(counts >= limit)
@@ -81,17 +88,13 @@ def load_bytes(
 
 
 def sorted_rows(words: Any, rows: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the order of these rows by group and word."""
+    """Return the order of `rows` by group and word."""
     import pyarrow
     import pyarrow.compute
 
     table = pyarrow.table({"group": to_arrow(groups), "word": words.take(to_arrow(rows))})
     indices = pyarrow.compute.sort_indices(table, [("group", "ascending"), ("word", "ascending")])
     return to_numpy(indices).astype(np.int64)
-
-
-TOTAL = b"total"
-VocabularyRule = Callable[[str, int], bool | None]  # of a word and its count
 
 
 class UnknownWordError(EmbeddingsError, KeyError):
@@ -220,7 +223,7 @@ class Vocabulary:
         documents: NDArray[np.int64] | None = None,
         rule: VocabularyRule | None = None,
     ) -> "Vocabulary":
-        """Return the words with at least `min_count` occurrences, and at most the first `max_vocab` of them.
+        """Return the words with at least `min_count` occurrences, but only the `max_vocab` most frequent ones.
 
         Arguments:
             min_documents: the minimum number of documents that contain a word.
@@ -323,7 +326,7 @@ def word_mask(
     documents: NDArray[np.int64] | None,
     rule: VocabularyRule | None,
 ) -> NDArray[np.bool_]:
-    """Return which words `Vocabulary.select` selects, (V,)."""
+    """Return a mask of the words that `Vocabulary.select` selects, (V,)."""
     is_selected = vocabulary.counts >= min_count
     if min_documents > 1:
         if documents is None or documents.shape != vocabulary.counts.shape:
@@ -353,7 +356,7 @@ def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary
 
 
 def from_table(table: Any) -> Vocabulary:
-    """Return the vocabulary in a table; raises ValueError or SettingError if it is not valid."""
+    """Return the vocabulary in a table; raises ValueError or SettingError if the table is not valid."""
     import pyarrow
     import pyarrow.compute
 
@@ -373,12 +376,6 @@ def from_table(table: Any) -> Vocabulary:
     return Vocabulary(words, to_numpy(counts), total=int(total))
 
 
-LINE = re.compile(r"(.*[^ \t])[ \t]+([0-9]{1,18})")
-EXTENSIONS = (".arrow", ".txt")
-ARROW_MAGIC = b"ARROW1"
-IN_MODEL = "vocabulary.arrow"  # the file in the folder of a saved model
-
-
 def read_vocabulary_file(path: str | os.PathLike[str]) -> Vocabulary:
     """Read the vocabulary of an Arrow file, of a saved model, or of a text file.
 
@@ -396,7 +393,7 @@ def read_vocabulary_file(path: str | os.PathLike[str]) -> Vocabulary:
 
 
 def read_text(path: Path) -> Vocabulary:
-    """Read a text file."""
+    """Read a vocabulary of a text file."""
     counts: dict[str, int] = {}
     for number, line in enumerate(read_text_lines(path, "vocabulary"), 1):
         if not line.strip():

@@ -94,7 +94,7 @@ HYPHENS = (0x2D, 0x2010, 0x2011)
 
 
 def table_limit(data: bytes) -> int:
-    """Return the size of tables that cover the code points in this valid UTF-8."""
+    """Return the size of tables that cover the code points in `data`, which is valid UTF-8."""
     highest = 0 if data.isascii() else int(np.frombuffer(data, np.uint8).max())
     return LIMITS[0] if highest < 0x80 else LIMITS[1] if highest < 0xF0 else LIMITS[2]
 

@@ -1,4 +1,4 @@
-"""What makes words of one spelling equal: invisible characters, case and Unicode normalisation.
+"""Normalisation of words: invisible characters, case, foldings and Unicode forms.
 
 All functions take a text of words that are separated by line ends, so that a vocabulary is treated at once; no result
 depends on more than one word.
@@ -37,7 +37,7 @@ INNER_HYPHEN = re.compile(r"[\u2010\u2011](?<=\S.)(?=\w)")
 
 
 def character_class(points: Iterable[int]) -> str:
-    """Return a set of a regular expression with these code points, as ranges, which are searched faster."""
+    """Return a regular expression that matches one of `points`; a set of ranges, which are searched faster."""
     ranges: list[list[int]] = []
     for point in sorted(points):
         if ranges and point <= ranges[-1][1] + 1:
@@ -49,14 +49,14 @@ def character_class(points: Iterable[int]) -> str:
 
 @cache
 def invisible() -> re.Pattern[str]:
-    """Format characters and variation selectors; visible number signs are not included."""
+    """A regular expression for format characters and variation selectors, but not visible number signs."""
     formats = [point for first, last in ranges("Format") for point in range(first, last + 1) if point not in TAGS]
     selectors = [*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), *range(0x180B, 0x180E), 0x180F, 0x34F]
     return re.compile(character_class([*formats, *selectors, *ARMENIAN_TONES]) + "+")
 
 
 def visible_joiners(match: re.Match[str]) -> str:
-    """Return joiners unless they change nothing: after cursive-free letters, and at the end except after a virama."""
+    """Drop joiners without effect: after cursive-free letters, and at the end of a word except after a virama."""
     before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
     if before <= LAST_CURSIVE_FREE or (after in ("", "\n") and combining(before) != VIRAMA):
         return ""
@@ -65,13 +65,13 @@ def visible_joiners(match: re.Match[str]) -> str:
 
 @cache
 def emoji_words() -> re.Pattern[str]:
-    """Words that are emoji."""
+    """A regular expression for words that are emoji."""
     first = "".join(f"{chr(start)}-{chr(end)}" for start, end in [*emoji_ranges(), *ranges("Regional_Indicator")])
     return re.compile(f"^[{first}][^\n]*", re.MULTILINE)
 
 
 def clean(text: str, *, names_emoji: bool = False) -> str:
-    """Remove what is invisible, and use one apostrophe and one hyphen."""
+    """Remove invisible characters, and replace typographic apostrophes and hyphens by "'" and "-"."""
     text = JOINERS.sub(visible_joiners, invisible().sub("", text))
     text = INNER_HYPHEN.sub("-", INNER_APOSTROPHE.sub("'", text))
     return emoji_words().sub(emoji_name, text) if names_emoji else text
@@ -87,7 +87,7 @@ def emoji_name(match: re.Match[str]) -> str:
 
 
 def normalized(form: Form, text: str) -> str:
-    """Return text in a normalisation form; words with more than MAX_MARKS marks on one letter stay as they are."""
+    """Return text in a normalisation form; words with more than MAX_MARKS marks on one letter are not changed."""
     if not may_have_many_marks().search(text):
         return normalize(form, text)
     return "\n".join(word if has_many_marks(word) else normalize(form, word) for word in text.split("\n"))
@@ -95,7 +95,7 @@ def normalized(form: Form, text: str) -> str:
 
 @cache
 def may_have_many_marks() -> re.Pattern[str]:
-    """Runs of more than MAX_MARKS marks or characters outside the Basic Multilingual Plane."""
+    """A regular expression for more than MAX_MARKS marks or characters above the Basic Multilingual Plane in a row."""
     marks = character_class([*(point for point in range(0x10000) if combining(chr(point))), *range(0x10000, 0x20000)])
     return re.compile(f"{marks}{marks}{{{MAX_MARKS}}}")  # searches faster than one repeated set
 
@@ -113,7 +113,7 @@ def lower_greek(text: str) -> str:
 
 
 def without_dots(text: str, language: str | None) -> str:
-    """Remove the dot above i, which has one already; in Lithuanian also under an accent of j and į."""
+    """Remove the combining dot above i; in Lithuanian also above j and į with an accent."""
     text = DOTTED.sub("i", text) if "\u0307" in text else text
     return LITHUANIAN_DOT.sub("", text) if language == "lt" else text
 
@@ -138,7 +138,7 @@ def folding_table(kind: str) -> dict[int, str]:
 
 
 def fold(text: str, kind: str) -> str:
-    """Apply one of `FOLDINGS`."""
+    """Apply a folding, one of `FOLDINGS`."""
     if kind == "accents":
         return normalized("NFC", LATIN_MARKS.sub("", normalized("NFD", text)))
     if kind == "diacritics":

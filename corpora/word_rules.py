@@ -1,4 +1,4 @@
-"""How text becomes words: settings of a corpus, recorded in models, that apply wherever a word is typed later."""
+"""Rules by which text becomes words, recorded in models and applied to every word that a user types."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +26,7 @@ from embeddings.settings import check_value
 Case = Literal["lower", "fold", "keep"]
 Normalization = Literal["nfc", "nfkc", "none"]
 TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
-# settings of text that was read before there were more than these
+# settings of records that were written when there were only a tokenizer and a case
 EARLIER = {"normalize": "none", "fold": "", "language": None, **dict.fromkeys(TOKENIZER_SETTINGS)}
 CONTEXTUAL = ((0x3C3, 0x3C3), (0x1160, 0x11FF))  # sigma at the end of words; Korean letters that are not initial
 EARLIER_WORDS = "alphanumeric"
@@ -87,7 +87,7 @@ class WordRules:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings as plain values; a tokenizer by its name."""
+        """The settings as plain values; the tokenizer as a name."""
         tokenizer = self.tokenizer
         names = (getattr(tokenizer, name, None) for name in ("full_name", "name", "__qualname__"))
         name = next(filter(None, names), "a callable")
@@ -95,18 +95,18 @@ class WordRules:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether the tokenizer is one of this package, so that its name and settings identify it."""
+        """Whether the tokenizer is built in, so that its name and settings identify it."""
         return isinstance(self.tokenizer, WordTokenizer) or (
             isinstance(self.tokenizer, CharClassTokenizer) and self.tokenizer in BUILT_IN
         )
 
     @property
     def lower(self) -> Callable[[str], str] | None:
-        """What changes the case of text before it is normalised, one code point after the other; None keeps it."""
+        """The function that changes the case of text before normalisation, by code point; None keeps the case."""
         return None if self.case == "keep" else case_function(self.language, self.normalize != "none")
 
     def normalize_words(self, text: str) -> str:
-        """Treat words, separated by line ends, as those of the text; ASCII is only converted to lower case.
+        """Normalise words, separated by line ends, as in the text of a corpus; ASCII is only converted to lower case.
 
         The number of words may change only if there are line ends in them.
         """
@@ -135,25 +135,25 @@ class WordRules:
         return word_cleaning.without_tonos(text) if self.language == "el" else normalize(text)
 
     def normalize_typed(self, word: str) -> str:
-        """Return a word that a user types as the text has it: what is not part of the word there is omitted."""
+        """Normalise a word that a user types; characters that the tokenizer would remove from the word are dropped."""
         if isinstance(self.tokenizer, WordTokenizer) and not (word.isascii() and word.isalnum()):
             parts = list(self.tokenizer(word))
             word = parts[0] if len(parts) == 1 else word
         return self.normalize_one(word)
 
     def normalize_one(self, word: str) -> str:
-        """Treat one word; it stays if nothing would be left of it."""
+        """Normalise one word; a word of which nothing would be left is not changed."""
         return self.normalize_words(word) or word
 
     def normalize_all(self, words: list[str]) -> list[str]:
-        """Treat many words, each as `normalize_one` does."""
+        """Normalise many words, each as `normalize_one` does."""
         new = self.normalize_words("\n".join(words)).split("\n")
         if len(new) != len(words):  # line ends in words
             return [*map(self.normalize_one, words)]
         return [word or before for word, before in zip(new, words, strict=True)]
 
     def may_change(self, points: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return for each code point of the Basic Multilingual Plane among these whether words with it may change."""
+        """Return for each code point of the Basic Multilingual Plane in `points` whether words with it may change."""
         characters = [*map(chr, points.tolist())]
         always = [char.isspace() or category(char)[0] in "MC" for char in characters]  # also format characters
         others = ["a" if skip else char for char, skip in zip(characters, always, strict=True)]
@@ -171,7 +171,7 @@ class WordRules:
 
 
 def check_foldings(fold: str | Iterable[str]) -> list[str]:
-    """Return the names of foldings in their order; raises SettingError if one is unknown."""
+    """Return the names of foldings in the order of `FOLDINGS`; raises SettingError for an unknown name."""
     names = [name.strip() for name in (fold.split(",") if isinstance(fold, str) else fold)]
     for name in filter(None, names):
         if name not in FOLDINGS:
@@ -188,7 +188,7 @@ def case_function(language: str | None, single_i: bool) -> Callable[[str], str]:
 
 
 def recorded_settings(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the word settings of a record, also of one that was made when there were fewer."""
+    """Return the word settings of a record; settings that an old record lacks get the values of their time."""
     if "normalize" in record:
         return {name: record.get(name) for name in WORD_SETTINGS}
     settings = {"tokenizer": record.get("tokenizer"), "case": record.get("case", "lower"), **EARLIER}
@@ -196,7 +196,7 @@ def recorded_settings(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recorded_rules(record: Mapping[str, Any]) -> WordRules:
-    """Return the rules of recorded settings; without a tokenizer that is installed, they do not split words.
+    """Return the rules of recorded settings; if the tokenizer is not installed, words are not split.
 
     Raises:
         SettingError: a setting is not valid.
@@ -215,10 +215,10 @@ def no_split(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class WordForm:
-    """Converts a word, as typed, to its form in a text that was read with these settings.
+    """Converts a word, as typed, to its form in the text of a corpus.
 
     Arguments:
-        settings: those of a `Corpus`, of which the ones in `WORD_SETTINGS` matter.
+        settings: the settings of the `Corpus`; only those in `WORD_SETTINGS` matter.
         joiner: the string between the words of a phrase, which may then be typed with spaces; None without phrases.
     """
 
@@ -236,18 +236,18 @@ class WordForm:
         return form if self.joiner is None else self.joiner.join(form.split()) or form
 
     def of_text(self, text: str) -> str:
-        """Return the form of a text, in which spaces stay."""
+        """Return the form of a text; spaces are not changed."""
         return " ".join(word and self.rules.normalize_typed(word) for word in text.split(" "))
 
     def words(self, text: str) -> list[str]:
-        """Return the words that a text consists of; the text itself unless a built-in tokenizer splits it."""
+        """Return the words of a text if the tokenizer is built in, else the whole text."""
         if not self.rules.is_built_in:
             return [text]
         return self.rules.normalize_all(list(self.rules.tokenizer(text))) or [text]
 
     @classmethod
     def recorded(cls, text: Any) -> Self | None:
-        """Return the conversion for the text settings in the record of a model; None if they are missing or broken."""
+        """Return the conversion for the recorded text settings of a model; None for missing or broken settings."""
         if not isinstance(text, Mapping) or not isinstance(text.get("case"), str):
             return None
         phrases = text.get("phrases")

@@ -1,4 +1,4 @@
-"""The growing table of distinct words: their bytes, their counts, and the hash slots of the scan_state."""
+"""The growing table of distinct words: their bytes, their counts, and the hash slots of the scanner."""
 
 import os
 from typing import Any, NamedTuple
@@ -24,6 +24,9 @@ from embeddings.corpora.scanner import (
     Array,
 )
 from embeddings.errors import CorpusError, S
+
+BYTES_PER_BYTE = 2  # lower-casing at most doubles the number of bytes
+SPARE_BYTES = WINDOW + SLACK  # which the scanner writes or reads after the last word
 
 
 @entry_point
@@ -55,10 +58,6 @@ def compact(keep: Array, table: Any, state: Array) -> None:
             word += 1
     records[word, START] = end
     state[N_TYPES], state[ARENA_END] = word, end
-
-
-BYTES_PER_BYTE = 2  # lower-casing at most doubles the number of bytes
-SPARE_BYTES = WINDOW + SLACK  # which the scanner writes or reads after the last word
 
 
 class TableArrays(NamedTuple):
@@ -122,7 +121,7 @@ class WordTable:
         return bool(self.state[scanner.BATCH_SIZE] == 1)
 
     def intern(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Count tokens, and return the raw id of each (tokens,); `ends` has where each ends in the text."""
+        """Count tokens, and return the raw id of each token (tokens,); `ends` has the end of each token in the text."""
         ids = np.empty(len(ends), np.int32)
         self.state[scanner.N_IDS] = 0
         arrays = self.reserve(len(ends), len(text))
@@ -131,7 +130,7 @@ class WordTable:
         return ids
 
     def words_from(self, first: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the bytes of the words from one on, one after another, and where each ends; both are copies."""
+        """Return the joined bytes of the words from `first` on, and where each word ends; both are copies."""
         bounds = self.arrays.records[first : len(self) + 1, START]
         text = self.arrays.arena[bounds[0] : bounds[-1]].copy()
         text.setflags(write=False)  # so that `intern` compiles once

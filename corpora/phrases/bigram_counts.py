@@ -96,7 +96,7 @@ def sorted_runs(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int)
 
 
 def spill(runs: Iterator[Run], scratch: Path) -> list[Run]:
-    """Return the runs: a single one stays in memory, several are written to disk and memory-mapped."""
+    """Return the runs of an iterator: a single run stays in memory, several are written to disk and memory-mapped."""
     parts: list[Run] = []
     for number, run in enumerate(runs):
         if number == 1:
@@ -135,7 +135,7 @@ def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
 
 
 def add_counts(keys: Sequence[NDArray[np.int64]], counts: Sequence[NDArray[Any]]) -> Run:
-    """Merge ascending keys and add the counts of equal ones."""
+    """Merge arrays of ascending keys and add the counts of equal keys."""
     all_keys = np.concatenate(keys)
     order = np.argsort(all_keys, kind="stable")
     all_keys = all_keys[order]

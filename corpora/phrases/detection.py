@@ -39,6 +39,8 @@ ENGLISH = frozenset(
     ["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "without"]
 )
 MAX_CONNECTORS = 1000  # leaves room for about 3,000 distinct words in the keys of `bigram_counts`
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 def load_connectors(source: str | None) -> frozenset[str]:
@@ -56,11 +58,8 @@ def load_connectors(source: str | None) -> frozenset[str]:
     return words
 
 
-Floats = NDArray[np.float64]
-
-
 class Totals(NamedTuple):
-    """min_count (which discounts rare pairs), and the numbers of tokens and of distinct words and pairs."""
+    """Numbers in the scores of phrases: min_count (which discounts rare pairs), tokens, distinct words and pairs."""
 
     min_count: int
     tokens: int
@@ -103,9 +102,6 @@ def check_threshold(scoring: str, threshold: float) -> None:
     if not lowest <= threshold <= highest:
         allowed_range = "from -1 to 1" if scoring == "npmi" else "at least 0"
         raise SettingError(f"{S.threshold} must be {allowed_range} for scoring {scoring}, got {threshold}")
-
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,14 +176,14 @@ class Phrases(Settings):
 
     @property
     def fingerprint(self) -> str:
-        """Equal for equal settings and equal files."""
+        """A digest that is equal for equal settings and equal files."""
         connectors = sorted((word, lower_case(word)) for word in load_connectors(self.connectors))
         settings = {**asdict(self), "threshold": None, "thresholds": self.min_scores, "connectors": connectors}
         tags = sorted(self.tags().items()) if self.types else None
         return sha256(json.dumps([settings, tags]).encode()).hexdigest()[:24]
 
     def tags(self) -> Lexicon:
-        """Return the part of speech of each word that has one."""
+        """Return the lexicon: a part of speech for each known word."""
         return english_lexicon() if self.lexicon is None else read_lexicon(self.lexicon)
 
     def find(self, encoded: EncodedCorpus) -> PhraseList:
@@ -211,7 +207,7 @@ class Phrases(Settings):
 
 
 class DetectionPass:
-    """One pass over a corpus in which the phrases of earlier passes are joined."""
+    """One pass of phrase detection over a corpus that has the phrases of earlier passes as tokens."""
 
     def __init__(
         self, settings: Phrases, encoded: EncodedCorpus, tokens: PhraseTokens, known_phrases: list[Phrase], step: int
@@ -270,7 +266,7 @@ class DetectionPass:
         return tuple(reversed(words))
 
     def phrases(self, pairs: Pairs, above_threshold: NDArray[np.intp], scores: NDArray[np.float64]) -> list[Phrase]:
-        """Return the selected pairs as phrases, without those that are too long."""
+        """Return the pairs above the threshold as phrases; phrases of more than MAX_WORDS words are dropped."""
         rows = zip(*(column[above_threshold].tolist() for column in pairs[:4]), scores.tolist(), strict=True)
         phrases = []
         for first, second, between, count, score in rows:

@@ -1,4 +1,4 @@
-"""Joins phrases in an encoded corpus and counts its words again.
+"""Joins phrases of an encoded corpus to tokens, and recounts the words.
 
 Words that are in no phrase split the text into runs. All passes join one run before the next run is read, so the result
 does not depend on how the corpus is split into blocks.
@@ -39,6 +39,20 @@ Array = Any
 Int = Any
 
 NONE = -1
+MAX_RUN = 1 << 16  # tokens; a longer run is split
+# indices of `state`
+(
+    POSITION,  # the next token
+    SENTENCE,  # the sentence of the next token
+    N_TOKENS,  # tokens written so far
+    N_IDS,  # tokens written to this block
+    N_SENTENCES,  # sentences written to this block
+    N_JOINED,  # occurrences of phrases so far
+) = range(6)
+STATE_SIZE = 6
+
+Mode = Literal["replace", "alternate"]
+BLOCK = 1 << 20  # tokens joined at a time, but at least twice MAX_RUN
 
 
 class PhraseTrie(NamedTuple):
@@ -54,7 +68,7 @@ class PhraseTrie(NamedTuple):
 
 
 def build(vocabulary: Vocabulary, phrases: Sequence[Phrase]) -> tuple[PhraseTrie, list[Phrase]]:
-    """Build the trie of the phrases whose words are all in the vocabulary; returns these phrases too."""
+    """Build the trie of the phrases whose words are all in the vocabulary; returns the trie and its phrases."""
     ids = find_words([word for phrase in phrases for word in phrase.words], vocabulary.column, NONE)
     lengths = np.array([len(phrase.words) for phrase in phrases], np.int64)
     is_known = np.ones(len(phrases), bool)
@@ -80,7 +94,7 @@ def build(vocabulary: Vocabulary, phrases: Sequence[Phrase]) -> tuple[PhraseTrie
 
 @inline
 def edge_slot(keys: Array, node: Int, word: Int) -> Int:
-    """Return the slot of the edge from a node by a word, or the free slot for it."""
+    """Return the hash slot of the edge (node, word), or the free slot where the edge belongs."""
     key = np.int64(node) << 32 | np.int64(word)
     last = keys.shape[0] - 1
     code = np.int64(node) * 0x5E3779B1 ^ np.int64(word) * 0x45EBCA6B  # both below 2 ** 31: no overflow
@@ -114,19 +128,6 @@ def insert_all(trie: Any) -> None:
         ends[node] = phrase
 
 
-MAX_RUN = 1 << 16  # tokens; a longer run is split
-# indices of `state`
-(
-    POSITION,  # the next token
-    SENTENCE,  # and its sentence
-    N_TOKENS,  # written so far
-    N_IDS,  # of these in this block; likewise:
-    N_SENTENCES,
-    N_JOINED,  # occurrences of phrases so far
-) = range(6)
-STATE_SIZE = 6
-
-
 @inline
 def descend(trie: Any, node: Int, token: Int, base: Int) -> Int:
     """Follow a token from a node: a word, or a phrase word by word."""
@@ -142,7 +143,7 @@ def descend(trie: Any, node: Int, token: Int, base: Int) -> Int:
 
 @inline
 def longest_match(run: Array, start: Int, stop: Int, trie: Any, step: Int) -> tuple[Int, Int]:
-    """Return the longest phrase of this pass that begins at `start`, or NONE, and its end."""
+    """Return the longest phrase of the pass `step` that begins at `start`, or NONE, and its end."""
     base = trie[0].shape[0]
     phrase, end, node = NONE, start, 0
     for place in range(start, stop):
@@ -176,7 +177,7 @@ def join_run(run: Array, length: Int, trie: Any, steps: Int) -> Int:
 
 @inline
 def write_token(token: Int, trie: Any, toggles: Array, out: Any, state: Array) -> None:
-    """Write a token; with `toggles` every second occurrence of a phrase as its words."""
+    """Write a token; with `toggles`, every second occurrence of a phrase is written as its words."""
     ids, counts = out[0], out[2]
     base, starts, words = trie[0].shape[0], trie[5], trie[6]
     if token >= base:
@@ -238,10 +239,6 @@ def join(ids: Array, sentences: Array, trie: Any, toggles: Array, run: Array, ou
     state[N_TOKENS] += state[N_IDS]
     state[POSITION], state[SENTENCE] = position, sentence
     return bool(sentence < last)
-
-
-Mode = Literal["replace", "alternate"]
-BLOCK = 1 << 20  # tokens joined at a time, but at least twice join_kernel.MAX_RUN
 
 
 class JoinedFiles(NamedTuple):
@@ -310,7 +307,7 @@ def join_tokens(encoded: EncodedCorpus, trie: PhraseTrie, folder: Path, *, alter
 def join_for_detection(
     encoded: EncodedCorpus, phrases: Sequence[Phrase], folder: Path
 ) -> tuple[PhraseTokens, list[Phrase]]:
-    """Return the corpus with these phrases joined, as input of the next detection pass, and the phrases it contains."""
+    """Return the corpus with `phrases` joined, as input of the next detection pass, and the phrases it contains."""
     vocabulary = encoded.vocabulary
     if not phrases and not encoded.meta["fixed_vocabulary"]:
         counts = np.append(vocabulary.counts, len(encoded.ids) - vocabulary.tokens)

@@ -19,7 +19,7 @@ WORDS, PASS = "words", "pass"  # columns of a phrase table
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase.
+    """The words of a phrase, and the results of its detection.
 
     count: how often its words occurred next to each other when it was detected. score: its detection score. type: such
     as "noun-noun". step: the pass over the corpus, from 1, that joins it; it sees phrases joined in earlier passes.
@@ -33,11 +33,11 @@ class Phrase:
 
 
 class PhraseSource(Protocol):
-    """Where phrases come from: settings to detect them, or a list."""
+    """A source of phrases: settings of phrase detection, or a list."""
 
     @property
     def fingerprint(self) -> str:
-        """Equal if equal corpora give equal phrases."""
+        """A text that is equal if equal corpora give equal phrases."""
 
     def find(self, encoded: "EncodedCorpus") -> Iterable[Phrase]:
         """Return the phrases for a corpus."""

@@ -1,4 +1,4 @@
-"""Which phrases become tokens of a corpus, and how."""
+"""Configuration of the phrases that become tokens of a corpus."""
 
 import os
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class PhraseConfig:
 
     @property
     def fingerprint(self) -> str:
-        """Equal if equal corpora give equal results."""
+        """A text that is equal if equal corpora give equal results."""
         return f"{self.source.fingerprint} {self.joiner} {self.mode}"
 
     def write(self, encoded: EncodedCorpus, folder: Path) -> None:

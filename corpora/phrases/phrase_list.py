@@ -62,12 +62,12 @@ class PhraseList:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for equal words in equal passes."""
+        """A digest that is equal for equal words in equal passes."""
         content = json.dumps([[phrase.step, *phrase.words] for phrase in self.phrases])
         return sha256(content.encode()).hexdigest()[:24]
 
     def find(self, encoded: EncodedCorpus) -> "PhraseList":
-        """Return the list itself, for any corpus."""
+        """Return the whole list, whatever the corpus contains."""
         return self
 
     def map_words(self, function: Callable[[str], str]) -> "PhraseList":
@@ -119,7 +119,7 @@ def format_line(phrase: Phrase) -> str:
 
 
 def is_phrase_file(head: bytes) -> bool:
-    """Whether a file with these first bytes was written by `PhraseList.save`."""
+    """Whether a file that begins with `head` was written by `PhraseList.save`."""
     return head.removeprefix(BOM_UTF8).split(b"\n", 1)[0].rstrip(b"\r") == "\t".join(HEADER).encode()
 
 
@@ -169,7 +169,7 @@ def parse_phrase(fields: dict[str, str], joiner: str) -> Phrase:
 
 
 class ModelPhrases(PhraseList):
-    """Phrases of another corpus; a corpus need not contain any of them."""
+    """Phrases of a model, which a corpus need not contain."""
 
     def find(self, encoded: EncodedCorpus) -> PhraseList:
         """Return the phrases whose words are all in the corpus."""
@@ -183,14 +183,14 @@ def load_phrase_table(path: Path) -> Any:
 
 
 def merge_phrase_tables(old: Any, new: Any) -> Any:
-    """Return the phrases of both tables, each of which may be None; a phrase in both keeps its pass in the old one."""
+    """Return the phrases of two tables, either of which may be None; a phrase in both keeps the old pass."""
     if old is None or new is None:
         return new if old is None else old
     return to_phrase_table(PhraseList([*phrases_from_table(old), *phrases_from_table(new)]))
 
 
 def phrases_from_table(table: Any) -> ModelPhrases:
-    """Return the phrases of a table; raises FormatError if it is not valid."""
+    """Return the phrases of a table; raises FormatError if the table is not valid."""
     try:
         rows = zip(table.column(WORDS).to_pylist(), table.column(PASS).to_pylist(), strict=True)
         return ModelPhrases(Phrase(tuple(words or ()), step=step or 0) for words, step in rows)

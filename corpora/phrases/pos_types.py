@@ -30,6 +30,10 @@ PENN_TAGS = {  # of the Penn Treebank, with their universal equivalents
 }
 
 Lexicon = dict[str, str]
+TAGS = ("ADJ", "DET", "NOUN", "VERB")
+TYPES = {"adjective-noun": ("ADJ", "NOUN"), "noun-noun": ("NOUN", "NOUN"), "verb-object": ("VERB", "NOUN")}
+OTHER = "other"
+INNER_TAGS = {"verb-object": "DET"}  # the tag that inner words may have, as in "play a role"
 
 
 @cache
@@ -60,14 +64,8 @@ def read_lexicon(path: str | os.PathLike[str]) -> Lexicon:
 
 
 def tag_of(word: str, lexicon: Lexicon) -> str | None:
-    """Return the tag of a word, or else of its lower case; None if it has none."""
+    """Return the tag of a word, or else of the word in lower case; None for an unknown word."""
     return lexicon.get(word) or lexicon.get(lower_case(word))
-
-
-TAGS = ("ADJ", "DET", "NOUN", "VERB")
-TYPES = {"adjective-noun": ("ADJ", "NOUN"), "noun-noun": ("NOUN", "NOUN"), "verb-object": ("VERB", "NOUN")}
-OTHER = "other"
-INNER_TAGS = {"verb-object": "DET"}  # the tag that words between the two may have, as in "play a role"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +89,14 @@ def check_types(types: str) -> tuple[str, ...]:
 
 
 def phrase_type(words: Sequence[str], lexicon: Lexicon) -> str:
-    """Return the type of a phrase by the tags of its words; "other" if it has none of `TYPES`."""
+    """Return the type of a phrase by the tags of its words; "other" if no type of `TYPES` fits."""
     outer = tag_of(words[0], lexicon), tag_of(words[-1], lexicon)
     names = (name for name, tags in TYPES.items() if tags == outer and allows_inner(name, words[1:-1], lexicon))
     return next(names, OTHER)
 
 
 def allows_inner(name: str, inner: Sequence[str], lexicon: Lexicon) -> bool:
-    """Whether a phrase of this type may have these words between its two outer words."""
+    """Whether a phrase of the type `name` may have the words `inner` between its two outer words."""
     return all((tag_of(word, lexicon) or OTHER) == INNER_TAGS.get(name) for word in inner)
 
 
@@ -115,7 +113,7 @@ def triples(
     phrases: Iterable[Phrase] | None = None,
     joiner: str = JOINER,
 ) -> list[Triple]:
-    """Return the phrases whose outer words are in the vocabulary too, with their types, most frequent first.
+    """Return the phrases of a vocabulary that contains their outer words too, with types, most frequent first.
 
     Arguments:
         model: a model, vectors with counts, or a vocabulary.
