@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.compilation import compile_process
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.documents import Documents, DocumentUnit, corpus_documents, splits_by_line
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -198,7 +197,6 @@ class DocumentInferencer:
         Arguments:
             tags: those of texts; by default those of the documents of the corpus, except for their names.
         """
-        compile_process.wait()
         documents = corpus_documents(encoded, unit)
         tags = self.tags_in_use(documents, tags)
         settings, new_ids = self.settings, id_mapping(encoded.vocabulary, self.model.vocabulary)

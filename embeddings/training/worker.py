@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numba.core.errors import NumbaError
 
-from embeddings.compilation import compile_process
 from embeddings.errors import DeclarationError
 from embeddings.kernels import step_buffers
 from embeddings.kernels.random_numbers import thread_keys
@@ -74,6 +73,7 @@ class Worker:
         frozen: np.ndarray | None = None,
     ) -> None:
         self.plan, self.stream, self.tally, self.thread = plan, plan.stream, tally, thread
+        self.compiler = data.run_options.compiler
         self.block, self.operands, buffers = plan.stream.new_block(), plan.operands(tables), plan.buffers()
         check_block(plan.stream, self.block)
         plan.check_operands(self.operands, buffers, tables)
@@ -104,7 +104,7 @@ class Worker:
         """Learn from an empty share, so that kernels are compiled before the clock starts; the state stays the same."""
         state = {name: array.copy() for name, array in self.arrays().items()}
         self.compile_stream()
-        compile_process.wait()
+        self.compiler.wait()
         self.compile_kernel()
         for name, array in self.arrays().items():
             array[...] = state[name]
