@@ -1,12 +1,9 @@
 """The texts of the classifier study, its cells, and its table, worked by hand."""
 
-import argparse
-from pathlib import Path
-
-import classification_data
-import classifier_study
-import classifier_tables
-from study_rows import append_rows
+from studies import classification_data
+from studies.classifier_study import Classifiers
+from studies.grid import append_rows
+from study import main
 
 ROWS = [
     ("train", "sst", "0", "embeddings", "10", "threads 1 seed 1", "CPU seconds", "2.04"),
@@ -36,23 +33,17 @@ TABLE = """| texts | classifier | dim | accuracy | macro-F1 | CPU seconds |
 
 
 def test_table(tmp_path):
-    append_rows(tmp_path / "results.tsv", classifier_tables.COLUMNS, ROWS)
-    assert classifier_tables.table(tmp_path / "results.tsv").startswith(TABLE)
+    append_rows(tmp_path / "results.tsv", (*Classifiers.keys, *Classifiers.values), ROWS)
+    main(["classifiers", "--only-table", "--out", str(tmp_path / "results")])
+    assert (tmp_path / "results.md").read_text(encoding="utf-8").startswith(TABLE)
 
 
 def test_a_part_of_the_cells():
-    options = argparse.Namespace(dim=[10], dataset=["sst"], part=["train", "autotune"], trials=3, seed=[1])
-    cells = list(classifier_study.iter_cells(options))
-    assert [cell.key[:3] for cell in cells] == [("train", "sst", "0")] * 4 + [("autotune", "imdb", "0")]
+    options = {"dim": [10], "dataset": ["sst"], "part": ["train", "autotune"], "trials": 3, "seed": [1]}
+    cells = list(Classifiers("classifiers", options).cells())
+    assert [cell[:3] for cell in cells] == [("train", "sst", 0)] * 4 + [("autotune", "imdb", 0)]
     assert len(set(cells)) == len(cells)
 
 
 def test_lines_for_fasttext():
     assert classification_data.labelled("pos", "It's GOOD,<br />really…") == "__label__pos it ' s good , really …"
-
-
-def test_the_table_of_the_documentation_is_that_of_the_runs():
-    folder = Path(__file__).parents[2] / "eval" / "results" / "classification"
-    for path in folder.glob("*.tsv"):
-        written = path.with_suffix(".md").read_text(encoding="utf-8")
-        assert written.rpartition("- Measured on")[0] == classifier_tables.table(path).rpartition("- Measured on")[0]
