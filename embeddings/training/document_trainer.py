@@ -25,11 +25,11 @@ from embeddings.learning_rates import LINEAR
 from embeddings.models.document_vectors import DOCUMENTS, as_list
 from embeddings.models.model import Model
 from embeddings.models.table import INITIALIZERS, Arrays, zero_rows
-from embeddings.models.text_settings import check_same_text_settings, corpus_settings
+from embeddings.models.text_settings import check_same_text_settings, corpus_settings, model_settings
 from embeddings.objectives.objective import Objective
 from embeddings.settings import DocumentChoice, check_value
 from embeddings.support.arrow import to_string_array
-from embeddings.training.continued_training import model_settings, padded_tables
+from embeddings.training.continued_training import padded_tables
 from embeddings.training.document_stream import document_table, tag_rows
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.prediction_trainer import PredictionTrainer

@@ -9,10 +9,10 @@ from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.model import Model
 from embeddings.models.table import Arrays, Table, word_vectors
+from embeddings.models.text_settings import model_settings
 from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import Objective
 from embeddings.settings import ObjectiveChoice
-from embeddings.training.continued_training import model_settings
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.stream import Stream
 from embeddings.training.trainer import WindowTrainer

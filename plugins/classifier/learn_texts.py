@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from embeddings.classifier.classifier_settings import HIERARCHICAL_SOFTMAX, NEGATIVE_SAMPLING, SOFTMAX
 from embeddings.compilation.jit import entry_point, implements, inline
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.block import LAST, SPACING
@@ -27,7 +28,6 @@ from embeddings.models.table import Arrays, Table
 from embeddings.objectives.huffman import HuffmanObjective
 from embeddings.objectives.negative_sampling import NegativeSamplingObjective
 from embeddings.objectives.objective import Objective, predict
-from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTMAX, NEGATIVE_SAMPLING, SOFTMAX
 from embeddings.training.stream import Chunk, Stream
 
 BLOCK_TEXTS = 64
