@@ -1,6 +1,7 @@
 """Tables of the documentation are those of the recorded rows, and studies have what the command needs."""
 
 import json
+import re
 from pathlib import Path
 from typing import ClassVar
 
@@ -37,6 +38,18 @@ def test_all_recorded_rows_of_studies_are_compared():
     assert {path for path in tables if path.exists()} - recorded == {RESULTS / "glove.tsv"}  # which has no table
 
 
+def test_the_documentation_names_every_study_and_its_options():
+    root = RESULTS.parents[1]
+    pages = [*(root / "docs").rglob("*.md"), root / "CONTRIBUTING.md", RESULTS / "settings" / "study.md"]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages).replace("\\\n", " ")
+    assert {name for name in STUDIES if f"`{name}`" not in text and f"tools/study.py {name}" not in text} == set()
+    commands = re.findall(r"tools/study\.py ([a-z-]+)([^`\n]*)", text)
+    assert len(commands) > 25
+    for name, arguments in commands:
+        options = {one.replace("-", "_") for one in re.findall(r"--([a-z-]+)", arguments)} - {"out", "only_table"}
+        assert options <= set(find(name).defaults), (name, arguments)
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_has_a_help_text(name, capsys):
     with pytest.raises(SystemExit) as ended:
@@ -51,23 +64,16 @@ class Squares(Grid):
     """Squares of numbers."""
 
     results = "squares"
-    keys = ("number",)
+    keys = rows = ("number",)
+    columns: ClassVar = {"square": ".1f"}
     packages = ("numpy",)
     defaults: ClassVar = {"number": [1, 2], "text": str}
-
-    def cells(self):
-        return [(number,) for number in self.options.number]
 
     def measure(self, number):
         return [("square", number * number)]
 
     def about(self):
         return "About squares."
-
-    def table(self, rows):
-        return markdown(
-            ["number", "square"], ([key, *map(str, one["square"])] for (key,), one in collect(rows, "number").items())
-        )
 
 
 @pytest.fixture
