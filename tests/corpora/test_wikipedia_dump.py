@@ -10,6 +10,7 @@ from commands import expect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
+from web_archives import warc
 
 from embeddings.corpora.reading import text_pool
 from embeddings.corpora.reading.wikipedia_dump import without_open_brackets
@@ -191,19 +192,6 @@ def test_missing_libraries(tmp_path, monkeypatch, module, content):
 
 HTML = "<html><body><nav><a href='/'>Hidden</a></nav><main><h1>Käse</h1><p>{}</p></main></body></html>"
 PARAGRAPH = "This is a long paragraph of text about cheese, which matters to all of us."
-
-
-def warc(records, pack=bytes):
-    """A WARC file of records (type, url, content type, payload)."""
-    parts = []
-    for kind, url, content_type, payload in records:
-        if kind == "response":
-            status = "404 Not Found" if "missing" in url else "200 OK"
-            payload = f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\n\r\n".encode() + payload
-        head = f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
-        head += f"WARC-Record-ID: <urn:uuid:{len(parts)}>\r\nContent-Type: application/http\r\n"
-        parts.append(pack(f"{head}Content-Length: {len(payload)}\r\n\r\n".encode() + payload + b"\r\n\r\n"))
-    return b"".join(parts)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "compressed"])

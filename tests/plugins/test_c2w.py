@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from commands import refused
-from neural_models import character_model, naive_spelling
+from neural_models import DAMAGES, change_table, character_model, naive_spelling
 
 import embeddings as em
-from embeddings.support import tensors
 
 
 @pytest.mark.parametrize("word", ["cat", "über", "x", "cats", "zzzz", "ligature", "日本", "a" * 50])
@@ -22,22 +21,6 @@ def test_spellings_are_composed_together_as_alone():
     assert not model.compose([""]).any()
     np.testing.assert_allclose(em.lookup(model, ["cats"], "subwords"), model.compose(["cats"]), atol=1e-6)
     assert model.vectors.most_similar("cat", top=1)[0][1] <= 1
-
-
-def change_table(folder, name, change):
-    """Save a model's folder again with one array changed or left out."""
-    path = folder / "tensors.safetensors"
-    arrays = {key: np.array(array) for key, array in tensors.load(path).items()}
-    arrays[name] = change(arrays[name])
-    tensors.save({key: array for key, array in arrays.items() if array is not None}, path)
-
-
-DAMAGES = {
-    "missing": lambda array: None,
-    "fewer rows": lambda array: array[:-1],
-    "float64": lambda array: array.astype(np.float64),
-    "one axis": lambda array: array.reshape(-1),
-}
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 from commands import refused
-from neural_models import WORDS, context_model, naive_context
+from neural_models import DAMAGES, WORDS, change_table, context_model, naive_context
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.support import tensors
 
 UNKNOWN = len(WORDS)
 
@@ -54,22 +53,6 @@ def test_substitutes_are_the_nearest_words():
 def test_texts_need_one_gap(text, problem):
     with pytest.raises(SettingError, match=problem):
         context_model().context_vector(text)
-
-
-def change_table(folder, name, change):
-    """Save a model's folder again with one array changed or left out."""
-    path = folder / "tensors.safetensors"
-    arrays = {key: np.array(array) for key, array in tensors.load(path).items()}
-    arrays[name] = change(arrays[name])
-    tensors.save({key: array for key, array in arrays.items() if array is not None}, path)
-
-
-DAMAGES = {
-    "missing": lambda array: None,
-    "fewer rows": lambda array: array[:-1],
-    "float64": lambda array: array.astype(np.float64),
-    "one axis": lambda array: array.reshape(-1),
-}
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
