@@ -61,11 +61,9 @@ def check_units(stream: Stream, shares: int) -> None:
     name, units = type(stream).__name__, stream.units
     assert is_count(units), f"units of {name} must be an int, got {units!r:.80}"
     bounds = list(stream.bounds(shares))
-    is_sorted = all(map(is_count, bounds)) and bounds == sorted(bounds)
-    is_whole = len(bounds) == shares + 1 and (bounds[0], bounds[-1]) == (0, units)
-    assert is_sorted & is_whole, (
-        f"bounds of {name} must be {shares + 1} numbers in order from 0 to {units}, got {bounds!r:.80}"
-    )
+    is_partition = all(map(is_count, bounds)) and bounds == sorted(bounds) and len(bounds) == shares + 1
+    is_partition = is_partition and (bounds[0], bounds[-1]) == (0, units)
+    assert is_partition, f"bounds of {name} must be {shares + 1} numbers in order from 0 to {units}, got {bounds!r:.80}"
 
 
 def check_block(stream: Stream) -> None:
