@@ -21,7 +21,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.separate_arrays import separate_zeros
+from embeddings.kernels.separate_arrays import read_only, separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.models.model import Model
 from embeddings.models.model_files import INPUTS
@@ -31,8 +31,8 @@ from embeddings.objectives.objective import Objective
 from embeddings.plugins.classifier.learn_texts import (
     NOISE_EXPONENT,
     TILE,
+    ClassifierOperands,
     LabelSource,
-    Operands,
     TextStream,
     learn_texts,
     new_label_objective,
@@ -41,7 +41,6 @@ from embeddings.plugins.classifier.training_features import (
     LINE_END_WORD,
     TextFeatures,
     check_known_words,
-    read_only,
     text_features,
 )
 from embeddings.support.logs import log
@@ -183,7 +182,7 @@ class TextClassification(Trainer, ClassifierSettings):
         source = LabelSource(np.arange(len(texts)), starts, ids, noise)
         tables = self.tables(features, objective, old)
 
-        def operands(arrays: Arrays) -> Operands:
+        def operands(arrays: Arrays) -> ClassifierOperands:
             return new_operands(features, arrays[INPUTS], objective.operand(arrays))
 
         def export(arrays: Arrays) -> Arrays:
@@ -262,7 +261,7 @@ def new_noise(labels: Vocabulary) -> np.ndarray:
     return alias_table(labels.noise_weights(NOISE_EXPONENT))
 
 
-def new_operands(features: TextFeatures, inputs: np.ndarray, objective: Any) -> Operands:
+def new_operands(features: TextFeatures, inputs: np.ndarray, objective: Any) -> ClassifierOperands:
     """What one thread works on."""
     items = features.items, features.starts, features.subword_starts, features.subword_rows
-    return Operands(inputs, *items, separate_zeros(3, np.int64), objective)
+    return ClassifierOperands(inputs, *items, separate_zeros(3, np.int64), objective)

@@ -31,7 +31,7 @@ def test_the_plan_of_a_trainer_fulfils_the_contract(data):
     [
         (lambda tables: [tables["words"]], r"operands of a compiled kernel must be a NamedTuple, got \[array"),
         (
-            lambda tables: skipgram.Operands(tables["words"].astype(np.float64), None),
+            lambda tables: skipgram.SkipGramOperands(tables["words"].astype(np.float64), None),
             "operands do not share the memory of the table 'words'",
         ),
     ],

@@ -8,7 +8,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, DeclarationError, SettingError
-from embeddings.kernels.step_buffers import EXAMPLES
+from embeddings.kernels.loss_tally import EXAMPLES
 from embeddings.models.table import Table, word_vectors
 from embeddings.plugins import skipgram
 from embeddings.training import document_trainer
@@ -48,14 +48,17 @@ def test_impossible_plans_are_refused(data, changes, message):
     ("operands", "message"),
     [
         (
-            lambda tables: skipgram.Operands(tables["words"], None),
+            lambda tables: skipgram.SkipGramOperands(tables["words"], None),
             r"kernel learn_block does not fit .*: there is no run_step for none \(.*objective.py, line \d+\)$",
         ),
         (
             lambda tables: document_trainer.Inference(1, 1, 0.1, 0.1, 8, tables["words"]),
             r"kernel learn_block does not fit .*: Unknown attribute 'words' of type Inference \(.*skipgram.py, line",
         ),
-        (lambda tables: skipgram.Operands(tables["rows"], None), "uses the table 'rows', but declares only words, out"),
+        (
+            lambda tables: skipgram.SkipGramOperands(tables["rows"], None),
+            "uses the table 'rows', but declares only words, out",
+        ),
     ],
 )
 def test_operands_that_do_not_fit_the_kernel_are_refused(data, operands, message):
