@@ -340,7 +340,7 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
             tables={"documents": vectors, **self.word_tables(objective)},
             stream=self.sample_stream(stream),
             kernel=kernel,
-            operands=lambda arrays, operand: self.new_operands(arrays, operand, tags),
+            operands=lambda tables: self.new_operands(tables, objective.operand(tables), tags),
             buffers=lambda targets, width: self.new_buffers(targets, width, max_tags),
             tags=documents.tags,
             **others,
