@@ -12,7 +12,7 @@ import numpy as np
 
 from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.text_pairs import PairColumns
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import Comparison, ItemScores
 from embeddings.eval.tasks.analogies import check_methods, score_analogy
 from embeddings.eval.tasks.analogy_questions import Questions, read_questions
@@ -209,9 +209,9 @@ def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> list[Comparison]:
 def check_requirements(sets: Mapping[str, Sequence[Any]], compose: bool, has_document_names: bool) -> None:
     """Refuse settings without the test sets that they are for."""
     if compose and not sets["similarity"]:
-        raise SettingError("compose requires similarity")
+        raise SettingError(f"{S.compose} requires {S.similarity}")
     if has_document_names and not sets["documents"]:
-        raise SettingError("use_trained_vectors and name_column require documents")
+        raise SettingError(f"{S.use_trained_vectors} and {S.name_column} require {S.documents}")
 
 
 def check_halves(sets: Mapping[str, Sequence[Any]], half: str) -> None:
@@ -219,7 +219,7 @@ def check_halves(sets: Mapping[str, Sequence[Any]], half: str) -> None:
     others = [kind for kind in KINDS if sets[kind] and kind not in HALVED_KINDS]
     if check_half(half) != ALL and others:
         known = ", ".join(HALVED_KINDS)
-        raise SettingError(f"half={half} cannot be combined with {others[0]}: only {known} have halves")
+        raise SettingError(f"{S.half(half)} cannot be combined with {others[0]}: only {known} have halves")
 
 
 def in_half(tests: list[Any], half: str) -> list[Any]:
@@ -254,10 +254,10 @@ def check_text_settings(
         raise SettingError(f"{next(iter(pooling))} requires {', '.join(TEXT_KINDS[:-1])} or {TEXT_KINDS[-1]}")
     if index is not None:
         if not sets["retrieval"]:
-            raise SettingError("index requires retrieval")
+            raise SettingError(f"{S.index} requires {S.retrieval}")
         check_spec(index)
     if any(columns) and not sets["pairs"]:
-        raise SettingError("left_column, right_column and rating_column require pairs")
+        raise SettingError(f"{S.left_column}, {S.right_column} and {S.rating_column} require {S.pairs}")
 
 
 def check_limits(restrict: object) -> list[int | None]:
@@ -267,7 +267,9 @@ def check_limits(restrict: object) -> list[int | None]:
     for limit in limits or [""]:
         is_number = isinstance(limit, Integral) and not isinstance(limit, bool)
         if limit is not None and not (is_number and limit >= 1):
-            raise SettingError(f"restrict must be a whole number of at least 1, or None for all words, got {limit!r}")
+            raise SettingError(
+                f"{S.restrict} must be a whole number of at least 1, or None for all words, got {limit!r}"
+            )
     return list(dict.fromkeys(None if limit is None else int(limit) for limit in limits))
 
 

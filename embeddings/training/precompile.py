@@ -19,7 +19,7 @@ from embeddings.compilation.jit import ENTRY_POINTS, cached_versions
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.corpora.reading.labelled_texts import PREFIX
-from embeddings.errors import CorpusError, EmbeddingsError, SettingError
+from embeddings.errors import CorpusError, EmbeddingsError, SettingError, marked
 from embeddings.models.embed import embed
 from embeddings.models.model import Model
 from embeddings.models.table import Table
@@ -77,7 +77,7 @@ def precompile(name: str) -> float:
                 use_model(train_small(name, small | choice))
             except EmbeddingsError as error:
                 if number == 0:
-                    raise SettingError(f"cannot compile {name} ahead of time: {error}") from error
+                    raise SettingError(f"cannot compile {name} ahead of time: {marked(error)}") from error
     return compile_time.seconds - before
 
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.benchmark.job import NEGATIVE_SAMPLING, Job, ModelConfig
 from embeddings.models.subwords import FASTTEXT_BUCKETS
 from embeddings.support.imports import INSTALL_GENSIM
@@ -406,7 +406,9 @@ def find_tool(name: str) -> Tool:
     else:
         peers = {peer.name: peer for peer in PEERS}
         if name not in peers:
-            raise SettingError(f"peer must be one of {', '.join(peers)}, or a file that ends in .toml, got {name!r}")
+            raise SettingError(
+                f"{S.peer} must be one of {', '.join(peers)}, or a file that ends in .toml, got {name!r}"
+            )
         tool, remedy = peers[name], peers[name].remedy
     if not tool.is_installed:
         what = tool.program.command[0] if tool.program is not None else tool.name

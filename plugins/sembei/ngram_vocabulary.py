@@ -20,7 +20,7 @@ from embeddings.compilation.jit import allocating_entry_point, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.tokenizers import characters
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.random_numbers import random_bits
 from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, build_trie, find_ngrams
 from embeddings.training.continued_training import extend_vocabulary
@@ -50,7 +50,7 @@ def new_pairs(bits: int) -> Pairs:
 
 
 @inline
-def find_slot(pairs: Pairs, key: Int, hashed: Int) -> Int:
+def pair_slot(pairs: Pairs, key: Int, hashed: Int) -> Int:
     """The slot of a pair, or the empty one where it belongs."""
     last = pairs.keys.shape[0] - 1
     slot = np.int64(hashed >> SUFFIX) & last
@@ -71,7 +71,7 @@ def insert_pairs(pairs: Pairs, keys: Array, values: Array, low: Int, high: Int) 
     for i in range(keys.shape[0]):
         hashed = hash_pair(keys[i])
         if keys[i] != EMPTY and low <= np.int64(hashed & LOW) < high:
-            slot = find_slot(pairs, keys[i], hashed)
+            slot = pair_slot(pairs, keys[i], hashed)
             pairs.keys[slot] = keys[i]
             pairs.values[slot] = values[i]
             pairs.used[0] += 1
@@ -112,7 +112,7 @@ def lengthen_ngrams(chunk: Array, frequent: Pairs) -> None:
         chunk[i] = -1
         if prefix >= 0 and suffix >= 0:
             key = np.uint64(prefix) << SUFFIX | np.uint64(suffix)
-            slot = find_slot(frequent, key, hash_pair(key))
+            slot = pair_slot(frequent, key, hash_pair(key))
             if frequent.keys[slot] == key:
                 chunk[i] = frequent.values[slot]
     chunk[last] = -1
@@ -132,7 +132,7 @@ def count_pairs(chunk: Array, start: Int, counts: Pairs, max_pairs: Int, low: In
         hashed = hash_pair(key)
         if not low <= np.int64(hashed & LOW) < high:
             continue
-        slot = find_slot(counts, key, hashed)
+        slot = pair_slot(counts, key, hashed)
         if counts.keys[slot] == EMPTY:
             if counts.used[0] >= max_pairs:
                 return i
@@ -207,7 +207,7 @@ def frequent_ngrams(
     check_vocabulary(encoded)
     sequences, counts, lines = frequent_sequences(encoded, max_n, min_count, per_length, cross_lines, max_ngrams)
     if not len(sequences):
-        raise CorpusError(f"no n-gram occurs {min_count} times; lower min_count")
+        raise CorpusError(f"no n-gram occurs {min_count} times; lower {S.min_count}")
     tokens = encoded.vocabulary.words
     vocabulary, words = spell_ngrams(sequences, counts, tokens, max_vocab)
     return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), lines, token_unit(tokens))
@@ -219,7 +219,7 @@ def parse_limits(per_length: str) -> list[int] | None:
         return None
     numbers = [number.strip() for number in per_length.split(",")]
     if not all(number.isascii() and number.isdigit() and len(number) < 10 for number in numbers):
-        raise SettingError(f"per_length must be 'all' or integers separated by commas, got {per_length!r}")
+        raise SettingError(f"{S.per_length} must be 'all' or integers separated by commas, got {per_length!r}")
     return [int(number) for number in numbers]
 
 

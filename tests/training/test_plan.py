@@ -9,13 +9,12 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, DeclarationError, SettingError
-from embeddings.kernels.step_buffers import EXAMPLES
+from embeddings.kernels.loss_tally import EXAMPLES
 from embeddings.models.table import Table, word_vectors
 from embeddings.plugins import skipgram
 from embeddings.training import document_trainer
 from embeddings.training.run import Run
 from embeddings.training.stream import Chunk, TokenStream
-from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import prepare
 
 TEXT = [["a", "b", "c", "d"]] * 200
@@ -50,7 +49,7 @@ def test_impossible_plans_are_refused(data, changes, message):
     ("operands", "message"),
     [
         (
-            lambda tables: skipgram.Operands(tables["words"], None),
+            lambda tables: skipgram.SkipGramOperands(tables["words"], None),
             r"kernel learn_block does not fit .*: there is no run_step for none \(.*objective.py, line \d+\)$",
         ),
         (
@@ -58,9 +57,12 @@ def test_impossible_plans_are_refused(data, changes, message):
             r"kernel learn_block does not fit .*: Unknown attribute 'words' of type Inference \(.*skipgram.py, line",
         ),
         (lambda tables: [tables["words"]], r"operands of a compiled kernel must be a NamedTuple, got \[array"),
-        (lambda tables: skipgram.Operands(tables["rows"], None), "uses the table 'rows', but declares only words, out"),
         (
-            lambda tables: skipgram.Operands(tables["words"].astype(np.float64), None),
+            lambda tables: skipgram.SkipGramOperands(tables["rows"], None),
+            "uses the table 'rows', but declares only words, out",
+        ),
+        (
+            lambda tables: skipgram.SkipGramOperands(tables["words"].astype(np.float64), None),
             "operands do not share the memory of the table 'words'",
         ),
     ],
@@ -117,14 +119,6 @@ def test_an_unknown_table_of_words_is_refused(data):
     data = replace(data, run_options=em.RunOptions(init=em.InitFrom(vectors)))
     with pytest.raises(DeclarationError, match="'rows', is not a table: words, output"):
         Run(data, replace(data.settings.plan(data), word_table="rows"))
-
-
-def test_a_trainer_without_a_plan_is_refused():
-    class Planless(Trainer):
-        trainer_name = "planless"
-
-    with pytest.raises(DeclarationError, match="planless must define plan or learn"):
-        Planless().train(TEXT, threads=1)
 
 
 def test_a_plan_must_be_a_plan(data):
@@ -252,17 +246,6 @@ def test_tables_that_cannot_be_continued_are_never_copied():
     model = trainer.train(TEXT, threads=1)
     with pytest.raises(SettingError, match=r"tree-skipgram.*'output'"):
         trainer.train(TEXT, threads=1, run_options=em.RunOptions(continued=model))
-
-
-def test_a_plan_requires_a_schedule():
-    class Unscheduled(Trainer):
-        trainer_name = "unscheduled"
-
-        def plan(self, data):
-            return em.SkipGram(dim=8, min_count=1).plan(replace(data, settings=em.SkipGram(dim=8, min_count=1)))
-
-    with pytest.raises(DeclarationError, match=r"unscheduled.*Schedule"):
-        Unscheduled().train(TEXT, threads=1)
 
 
 def test_threads_beyond_those_of_a_trainer_are_refused():

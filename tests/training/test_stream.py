@@ -1,0 +1,131 @@
+"""Shuffled sentences: each is read once an epoch, whole, in an order of its own, in bounded memory."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import embeddings as em
+from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, keep_thresholds, new_block, rewind
+from embeddings.kernels.loss_tally import report_loss
+from embeddings.kernels.noise_sampling import alias_table
+from embeddings.training import stream
+from embeddings.training.run import Run
+from embeddings.training.stream import shuffled_chunks
+from embeddings.training.training_data import prepare
+
+
+def lines_of(*lengths):
+    """Offsets of lines of these lengths."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def block_source(ids, lines, vocabulary, window=5):
+    """A source of blocks without subsampling."""
+    keep, noise = keep_thresholds(np.ones(vocabulary)), alias_table(np.ones(vocabulary))
+    return BlockSource(np.asarray(ids, np.int32), lines, keep, noise, window, False, 1)
+
+
+def shuffled_sentences(text, begin, end, seed):
+    """The sentences of a share in shuffled order, each a tuple of words."""
+    sentences = []
+    for chunk, start, stop in shuffled_chunks(text, begin, end, np.random.default_rng(seed)):
+        borders = [start, *(int(at) for at in chunk.lines if start < at < stop), stop]
+        sentences += [tuple(chunk.ids[a:b].tolist()) for a, b in pairwise(borders) if a < b]
+    return sentences
+
+
+def sentences_in_order(lengths, begin, end):
+    """The sentences of a share in order."""
+    borders = [begin, *(int(at) for at in lines_of(*lengths) if begin < at < end), end]
+    return [tuple(range(a, b)) for a, b in pairwise(borders) if a < b]
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    lengths=st.lists(st.integers(0, 9), min_size=1, max_size=60),
+    share=st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted),
+    segment=st.integers(1, 20),
+    segments_per_chunk=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
+def test_every_sentence_of_a_share_occurs_once(lengths, share, segment, segments_per_chunk, seed):
+    """All words differ; the ends of a share may be within a sentence."""
+    count = sum(lengths)
+    begin, end = (int(part * count) for part in share)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "SEGMENT", segment)
+        patch.setattr(stream, "SEGMENTS_PER_CHUNK", segments_per_chunk)
+        sentences = shuffled_sentences(block_source(range(count), lines_of(*lengths), max(count, 1)), begin, end, seed)
+    assert sorted(sentences) == sentences_in_order(lengths, begin, end)
+
+
+def test_each_epoch_has_another_order(monkeypatch):
+    monkeypatch.setattr(stream, "SEGMENT", 64)
+    text, rng = block_source(range(10_000), lines_of(*[2] * 5000), 10_000), np.random.default_rng(1)
+    orders = [[p.ids[p.lines[:-1]] for p, *_ in shuffled_chunks(text, 0, 10_000, rng)] for _ in range(2)]
+    first, second = (np.concatenate(pieces) for pieces in orders)
+    assert not np.array_equal(first, second)
+    assert np.array_equal(np.sort(first), np.arange(0, 10_000, 2))
+    assert abs(np.corrcoef(first, np.arange(5000))[0, 1]) < 0.2
+    assert (np.diff(first) == 2).mean() < 0.01
+    first_again = np.concatenate(
+        [p.ids[p.lines[:-1]] for p, *_ in shuffled_chunks(text, 0, 10_000, np.random.default_rng(1))]
+    )
+    assert np.array_equal(first, first_again)
+
+
+def test_chunks_are_bounded(monkeypatch):
+    monkeypatch.setattr(stream, "SEGMENT", 100)
+    lengths = [99, 1, 5000, 30, 70, 0, 0, 100] * 50
+    text = block_source(range(sum(lengths)), lines_of(*lengths), sum(lengths))
+    for chunk, start, stop in shuffled_chunks(text, 0, sum(lengths), np.random.default_rng(1)):
+        if chunk.ids is text.ids:
+            assert stop - start == 5000
+        else:
+            assert len(chunk.ids) <= 2 * 100 * stream.SEGMENTS_PER_CHUNK
+            assert (start, stop) == (0, len(chunk.ids))
+
+
+def test_windows_do_not_cross_shuffled_sentences():
+    text = block_source([0, 1] * 50 + [2, 3] * 50, lines_of(*[2] * 100), 4, window=3)
+    (chunk,) = shuffled_chunks(text, 0, 200, np.random.default_rng(1))
+    block = new_block(3, 1)
+    rewind(block, *chunk)
+    assert fill_block(block, chunk.source, np.array([1, 0], np.uint64)) == 200
+    places = range(block.cursor[FIRST], block.cursor[LAST])
+    found = {(i - block.start[i], *block.words[block.start[i] : block.stop[i]].tolist()) for i in places}
+    assert found == {(0, 0, 1), (1, 0, 1), (0, 2, 3), (1, 2, 3)}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_every_word_is_read_once_per_epoch(threads, monkeypatch):
+    monkeypatch.setattr(stream, "SEGMENT", 500)
+    rng = np.random.default_rng(threads)
+    lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800, *range(90))]
+    trainer = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, window=4, shuffle=True)
+    data = prepare(trainer, em.Corpus(lines), threads=threads)
+    seen = []
+
+    def learn_block(block, tables, buffers, rate):
+        seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
+        report_loss(buffers, 0.0, 1)
+
+    model = Run(data, replace(trainer.plan(data), kernel=learn_block)).train()
+    counts = np.bincount(np.concatenate(seen), minlength=len(data.vocabulary))
+    assert counts.tolist() == (3 * data.vocabulary.counts).tolist()
+    assert model.record["words"] == 3 * len(data.encoded.ids)
+
+
+def test_shuffled_runs_are_reproducible_and_differ_from_unshuffled_ones():
+    lines = [[f"w{i}" for i in np.random.default_rng(n).integers(0, 20, 9)] for n in range(200)]
+
+    def train(**options):
+        return em.train("skipgram", lines, dim=8, min_count=1, epochs=2, **options).vectors.matrix.tobytes()
+
+    assert train(threads=1, shuffle=True) == train(threads=1, shuffle=True)
+    assert train(threads=1, shuffle=True) != train(threads=1)
+    assert train(threads=1, shuffle=True) != train(threads=1, shuffle=True, seed=2)
