@@ -9,7 +9,6 @@ from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.model import Model
 from embeddings.models.table import Arrays, Table, word_vectors
-from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import Objective
 from embeddings.settings import ObjectiveChoice
 from embeddings.training.continued_training import model_settings
@@ -49,7 +48,8 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
 
     def new_objective(self, vocabulary: Vocabulary) -> Objective:
         """The objective that the settings choose."""
-        return new_objective(self, vocabulary, self.dim, slots=self.slots, is_concatenated=self.is_concatenated)
+        kind: type[Objective] = self.word_objective.implementation()
+        return kind(self, vocabulary, self.dim, self.slots, self.is_concatenated)
 
     def word_tables(self, objective: Objective) -> dict[str, Table]:
         """The tables of input vectors of words and of the objective."""

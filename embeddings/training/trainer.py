@@ -92,7 +92,7 @@ class Trainer(Settings, Capabilities):
     @property
     def can_continue(self) -> bool:
         """Whether a model can be trained further, on new text."""
-        is_bound_to_text = isinstance(self, ObjectiveChoice) and self.depends_on_counts
+        is_bound_to_text = isinstance(self, ObjectiveChoice) and self.word_objective.depends_on_counts
         return "continued" not in self.unsupported and not is_bound_to_text
 
     @property

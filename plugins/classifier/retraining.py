@@ -85,7 +85,7 @@ def retrained(
         min_n=features.min_n,
         max_n=features.max_n,
         buckets=features.buckets if has_ngrams else None,
-        objective={loss: name for name, loss in LOSSES.items()}[classifier.loss],  # type: ignore[arg-type]
+        objective={loss: name for name, loss in LOSSES.items()}[classifier.loss],
     )
     model = trainer.train(labelled_corpus(classifier, texts), threads=threads, seed=seed, report=report)
     return replace(
