@@ -1,1 +1,1 @@
-"""Training on several machines, or in several processes of one, that Ray connects (Moritz et al. 2018)."""
+"""Training on several machines, or in several processes of one, connected by Ray (Moritz et al. 2018)."""

@@ -1,4 +1,4 @@
-"""What a worker of a cluster receives before training: the trainer, the vocabulary, and the division of the work."""
+"""The task that each worker of a cluster receives: the trainer, the vocabulary, and the division of the work."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ WORKER_TIMEOUT = 300.0  # seconds
 
 
 class ClusterError(EmbeddingsError):
-    """A cluster cannot be reached, its workers differ, or they fail again and again."""
+    """A cluster cannot be reached, or its workers differ or fail repeatedly."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ClusterOptions(RemoteTraining):
 
 @dataclass(frozen=True)
 class ClusterData(TrainingData):
-    """Training data of which the shares are learned by the workers of a cluster.
+    """Training data whose shares are learned by the workers of a cluster.
 
     Arguments:
         threads_per_replica: threads that update the tables of each replica without locks.
@@ -97,13 +97,13 @@ class ClusterData(TrainingData):
 
     @property
     def shares(self) -> int:
-        """One for each thread that learns apart from others."""
+        """The number of threads of all replicas, each of which learns one share."""
         assert self.run_options.replicas is not None
         return self.run_options.replicas.count * self.threads_per_replica
 
     @property
     def has_replicas(self) -> bool:
-        """Whether several replicas learn, each on tables of its own."""
+        """Whether several replicas learn, each on separate tables."""
         return self.shares > self.threads_per_replica
 
     @property
@@ -112,21 +112,21 @@ class ClusterData(TrainingData):
         return self.threads_per_replica > 1
 
     def fingerprint(self) -> dict[str, Any]:
-        """What identifies the run; that of the same replicas on one machine, if each is one thread."""
+        """The identity of the run; replicas of one thread have the same identity on one machine and on a cluster."""
         extra = {"threads_per_replica": self.threads_per_replica} if self.threads_per_replica > 1 else {}
         return super().fingerprint() | extra
 
 
 @dataclass(frozen=True)
 class ClusterTask:
-    """The run of which each worker does a part.
+    """The task of a run that workers divide.
 
     Arguments:
-        workers: their number.
-        threads_per_worker: threads of each.
-        threads_per_replica: 1, or that of a worker, if each worker has one replica.
-        meta, fingerprint, max_undercount: of the corpus.
-        parts: in which rows are merged, one by each worker; 1 if each worker merges all rows.
+        workers: the number of workers.
+        threads_per_worker: the number of threads of each worker.
+        threads_per_replica: 1, or `threads_per_worker` if each worker has one replica.
+        meta, fingerprint, max_undercount: properties of the corpus.
+        parts: the number of parts in which rows are merged, one by each worker; 1 if each worker merges all rows.
         bounds: where the shares of all threads begin and end in the units of the stream, (shares + 1).
         frozen: mask of frozen rows of words, (words,), or None.
     """

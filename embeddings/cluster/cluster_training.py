@@ -1,4 +1,4 @@
-"""Training on a cluster from the first check to the model."""
+"""Training on a cluster, from the checks to the model."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from embeddings.cluster.cluster_task import ClusterData, ClusterError, ClusterOptions, ClusterTask
 from embeddings.cluster.distributed_text import SentText, description_of, send_all, send_share
 from embeddings.cluster.divided_text import DividedText, can_divide, reads_shares
-from embeddings.cluster.ray_runtime import connected, explained
+from embeddings.cluster.ray_runtime import connected
 from embeddings.cluster.replica_host import ReplicaReport, ShareProgress
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.cluster.worker_process import WorkerProcess
@@ -42,10 +42,11 @@ if TYPE_CHECKING:
 
 CLUSTER = "cluster"  # in the record of a model
 TAKE_OVER_SECONDS = 1.0
+MAX_DIRECT_WORKERS = 2  # more send fewer bytes if each merges a part of the rows
 
 
 class RemoteShare(Worker):
-    """The state of a worker's thread, as the worker reported it last."""
+    """The last reported state of a thread of a worker."""
 
     def __init__(self, number: int, units: int, progress: ShareProgress) -> None:
         self.number, self.units, self.reported = number, units, progress
@@ -56,7 +57,7 @@ class RemoteShare(Worker):
         return int(self.reported.state["epochs"])
 
     def has_read(self, units: float) -> bool:
-        """Whether this many units are read."""
+        """Whether the thread has read `units` units."""
         return self.reported.words >= units
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -68,20 +69,20 @@ class RemoteShare(Worker):
         return self.reported.state
 
     def restore(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Restore a saved state; the counts follow when it is sent to the worker."""
+        """Restore a saved state; `send_tables` adds the counts."""
         copies = {name: np.array(array, subok=False) for name, array in arrays.items()}
-        self.reported = ShareProgress(state, copies, 0, 0.0, [0.0, 0.0], [])
+        self.reported = ShareProgress(state, copies)
 
 
 class TimedSchedule(MergeSchedule):
-    """When the tables of a single replica are taken over: about once a second, as its result does not depend on it."""
+    """Schedule of a single replica: its tables are copied about once a second, which does not affect the result."""
 
     def __init__(self) -> None:
         self.interval = self.next_merge = FIRST_INTERVAL
         self.started = perf_counter()
 
     def advance(self) -> None:
-        """Go to the next time."""
+        """Set the time of the next copy."""
         now = perf_counter()
         self.interval = next_interval(self.interval, now - self.started)
         self.next_merge += self.interval
@@ -89,7 +90,7 @@ class TimedSchedule(MergeSchedule):
 
 
 def next_interval(interval: int, seconds: float) -> int:
-    """The interval after one that took these seconds: one that takes `TAKE_OVER_SECONDS`, if that is near."""
+    """Return interval * TAKE_OVER_SECONDS / seconds, but at most twice and at least half of the interval."""
     factor = TAKE_OVER_SECONDS / max(seconds, 1e-9)
     return max(1, round(interval * min(2.0, max(0.5, factor))))
 
@@ -128,7 +129,7 @@ class ClusterRun(Run):
 
     @property
     def tables(self) -> Arrays:
-        """The merged tables, which workers send first if they have newer ones."""
+        """The merged tables, fetched from the workers if their tables are newer."""
         if self.pool.here_version < self.pool.version:
             self.pool.gather()
         return self.merged_tables
@@ -143,7 +144,7 @@ class ClusterRun(Run):
         return RemoteReplicas(self.run_options.replicas, self)
 
     def new_workers(self, frozen: np.ndarray | None) -> Sequence[Worker]:
-        """The threads of all workers, when these have compiled their kernels."""
+        """Start all workers, which compile their kernels; returns their threads."""
         self.start_workers(self.merged_tables, frozen)
         bounds, epochs = self.plan.stream.bounds(self.data.shares), self.data.schedule.epochs
         self.remote_shares = [
@@ -155,14 +156,10 @@ class ClusterRun(Run):
 
     def send_tables(self) -> None:
         """Let all workers go on from the merged tables and from the counts of this process."""
-        tally, progress = self.tally, {}
         for share in self.remote_shares:
-            number, reported = share.number, share.reported
-            progress[number] = share.reported = ShareProgress(
-                reported.state, reported.arrays, int(tally.words[number]), float(tally.steps[number]),
-                tally.sums[number].tolist(), [sums.tolist() for sums in tally.epoch_sums[number]],
-            )  # fmt: skip
-        self.pool.load(progress)
+            state, arrays = share.reported.state, share.reported.arrays
+            share.reported = ShareProgress.with_counts(state, arrays, self.tally, share.number)
+        self.pool.load({share.number: share.reported for share in self.remote_shares})
 
     def learn_until(self, epochs: int, share: float | None) -> None:
         """Let all workers learn."""
@@ -180,12 +177,9 @@ class ClusterRun(Run):
 
     def take_over(self, progress: Mapping[int, ShareProgress]) -> None:
         """Take over the progress of shares."""
-        tally = self.tally
         for number, one in progress.items():
             self.remote_shares[number].reported = one
-            tally.words[number], tally.steps[number] = one.words, one.steps
-            tally.sums[number] = one.sums
-            tally.epoch_sums[number] = [np.array(sums) for sums in one.epoch_sums]
+            one.restore_counts(self.tally, number)
 
     def record_merge(self) -> None:
         """Record the progress at a merge."""
@@ -193,13 +187,10 @@ class ClusterRun(Run):
         self.tally.note = self.pool.statistics.line
 
     def make_model(self, tables: Arrays) -> Model:
-        """The model of these tables, with statistics of the cluster in its record."""
+        """The model of `tables`, with statistics of the cluster in its record."""
         model = super().make_model(tables)
         model.record[CLUSTER] = {"workers": len(self.pool.actors), **self.pool.statistics.record}
         return model
-
-
-MAX_DIRECT_WORKERS = 2  # more send fewer bytes if each merges a part of the rows
 
 
 def train_on_cluster(
@@ -271,16 +262,14 @@ def new_pool(ray: Any, cluster: ClusterOptions, workers: int) -> WorkerPool:
 
 
 def describe_workers(pool: WorkerPool, trainer: "Trainer") -> list[dict[str, Any]]:
-    """What each worker says of its machine.
+    """Descriptions of the machines of all workers.
 
     Raises:
         ClusterError: the packages differ, or the plugin is not installed everywhere.
     """
     name, module = trainer.trainer_name, type(trainer).__module__
     refs = {number: actor.describe.remote(name, module) for number, actor in enumerate(pool.actors)}
-    machines, failures = pool.wait(refs)
-    for number, error in failures.items():
-        raise explained(pool.ray, error, f"worker {number}")
+    machines = pool.wait_for_all(refs)
     expected = package_versions() | package_of("trainer", name)
     for number in sorted(machines):
         versions, machine, missing = (machines[number][key] for key in ("versions", "machine", "missing"))
@@ -300,11 +289,11 @@ def describe_workers(pool: WorkerPool, trainer: "Trainer") -> list[dict[str, Any
 
 
 class ClusterSession:
-    """A run on the workers of a pool: what is sent to them.
+    """A run on the workers of a pool, to which it sends the task and the text.
 
     Arguments:
-        data: of the whole corpus.
-        machines: what each worker says of its machine.
+        data: the training data of the whole corpus.
+        machines: the description of the machine of each worker.
         text: the text, if the workers have read it.
     """
 
@@ -325,7 +314,7 @@ class ClusterSession:
         return ClusterRun(self.data, plan, self.pool, self.start).train()
 
     def plan(self) -> Plan:
-        """The plan of the run; workers get shares of the text, unless the plan reads it as a whole."""
+        """The plan of the run; workers get shares of the text, unless the plan reads the whole text."""
         data, encoded = self.data, self.data.encoded
         no_tokens = CorpusShare(read_only(np.zeros(0, np.int32)), np.zeros(1, np.int64), 0, **description_of(encoded))
         try:
@@ -384,7 +373,7 @@ class ClusterSession:
         self.pool.start(task, self.text_sender(task), tables)
 
     def text_sender(self, task: ClusterTask) -> Callable[[int], SentText]:
-        """A function that sends a worker its text."""
+        """A function that sends the text, or a share, to a worker."""
         ray, encoded = self.pool.ray, self.data.encoded
         if self.text is not None:
             return self.text.sender(task, cast(CorpusShare, encoded))
@@ -402,5 +391,5 @@ class ClusterSession:
 
 
 def number_of_parts(workers: int) -> int:
-    """In how many parts rows are merged: two workers send each other all changed rows, which saves messages."""
+    """The number of parts in which rows are merged; two workers send each other all changed rows, to save messages."""
     return 1 if workers <= MAX_DIRECT_WORKERS else workers

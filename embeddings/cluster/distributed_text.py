@@ -1,4 +1,4 @@
-"""The text of a corpus on the workers of a cluster: the piece of each, and how it gets there."""
+"""Distribution of the text of a corpus to the workers of a cluster."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,19 +22,21 @@ from embeddings.training.document_stream import memory_mapped_zeros
 
 GOLDEN, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 NO_IDS = np.zeros(0, np.int32)
+PART_BYTES = 1 << 26  # that are sent at a time
 
 
 class CountedWords(NamedTuple):
-    """Words with their counts; counts are too low by at most `max_undercount`, and only rarer words are missing."""
+    """Words with counts that are too low by at most `max_undercount`; only words with lower counts are missing."""
 
     vocabulary: Vocabulary
     max_undercount: int
 
 
 class Fragment(NamedTuple):
-    """Some tokens of the text.
+    """Consecutive tokens of the text.
 
-    ids: int32 (tokens,). lines: where lines begin, in the whole text. lines_before: those that begin before.
+    ids: int32 (tokens,). lines: where lines begin, in the whole text. lines_before: the number of lines that begin
+    earlier in the piece.
     """
 
     ids: np.ndarray
@@ -47,8 +49,8 @@ class TextPiece:
 
     Arguments:
         files: `File` objects; can be none.
-        settings: of a `Corpus`.
-        threads: for reading.
+        settings: the settings of a `Corpus`.
+        threads: the number of threads for reading.
     """
 
     def __init__(self, files: Sequence[Any], settings: dict[str, Any], threads: int) -> None:
@@ -75,7 +77,7 @@ class TextPiece:
         return CountedWords(self.encoded.vocabulary, self.encoded.max_undercount)
 
     def place(self, offset: int, vocabulary: Vocabulary) -> tuple[int, int]:
-        """Take over where the piece begins, and the rows of words; returns hashes of the ids and of the lines."""
+        """Set where the piece begins, and the rows of words; returns hashes of the ids and of the lines."""
         self.offset = offset
         if self.encoded is not None:
             self.new_ids = id_mapping(self.encoded.vocabulary, vocabulary)
@@ -113,7 +115,7 @@ class TextPiece:
 
 
 def hash_at(values: np.ndarray, place: Any) -> int:
-    """A hash of values and their places, of which those of several pieces are added, modulo 2^64."""
+    """A hash of values and their places; the hash of a text is the sum of the hashes of its pieces, modulo 2^64."""
     places = np.asarray(place, np.int64)
     if places.ndim == 0:
         places = places + np.arange(len(values))
@@ -125,7 +127,7 @@ def hash_at(values: np.ndarray, place: Any) -> int:
 
 
 def merge_counted(first: CountedWords, second: CountedWords, max_types: int | None) -> CountedWords:
-    """The words of both; without the rarest, if there are more than `max_types` (Agarwal et al. 2012)."""
+    """Merge word counts; the rarest words are dropped if there are more than `max_types` (Agarwal et al. 2012)."""
     vocabulary = first.vocabulary.merge(second.vocabulary)
     undercount = first.max_undercount + second.max_undercount
     if max_types is not None and len(vocabulary) > max_types:
@@ -135,7 +137,7 @@ def merge_counted(first: CountedWords, second: CountedWords, max_types: int | No
 
 
 def join_fragments(fragments: Sequence[Fragment], begin: int, end: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """The ids of tokens begin to end, where lines begin in them, (lines + 1,), and the number of the first line."""
+    """The ids of tokens `begin` to `end`, their line boundaries (lines + 1,), and the number of the first line."""
     ids = np.concatenate([fragment.ids for fragment in fragments])
     lines = np.concatenate([fragment.lines for fragment in fragments])
     first = sum(fragment.lines_before for fragment in fragments)
@@ -144,19 +146,16 @@ def join_fragments(fragments: Sequence[Fragment], begin: int, end: int) -> tuple
     return ids, np.append(lines, end) - begin, first
 
 
-PART_BYTES = 1 << 26  # that are sent at a time
-
-
 @dataclass(frozen=True)
 class SentText:
-    """Text in Ray's object store, for one worker.
+    """References to the text of one worker in Ray's object store.
 
     Arguments:
         tokens: references to parts of the ids, for a share.
         count: tokens of a share.
-        lines: a reference to where its lines begin.
+        lines: a reference to where the lines of the share begin.
         description: fields of a `CorpusShare` but for tokens and lines.
-        files: references to parts of each file of an encoded corpus, by name, if all of it is sent.
+        files: references to parts of each file of an encoded corpus, by name, if the whole corpus is sent.
         folder: the folder of the encoded corpus, if the worker is on the same machine.
         fragments: references to a `Fragment` of each piece of the text, for a share that the workers have encoded.
         begin: where the share begins in the whole text, for `fragments`.
@@ -189,7 +188,7 @@ class SentText:
         return CorpusShare(read_only(tokens), read_only(np.array(ray.get(self.lines))), **self.description)
 
     def receive_fragments(self, fragments: Sequence[Fragment]) -> CorpusShare:
-        """The share in fragments of several pieces."""
+        """Join fragments of several pieces to a share."""
         end = self.begin + self.count
         tokens = memory_mapped_zeros(self.count, 1, np.int32, "tokens").reshape(-1)
         ids, lines, first_line = join_fragments(fragments, self.begin, end)
@@ -209,7 +208,7 @@ class SentText:
 
 
 def description_of(encoded: EncodedCorpus | CorpusShare) -> dict[str, Any]:
-    """What a share tells of the whole corpus."""
+    """Properties of the whole corpus that a share has too."""
     fields = ("meta", "fingerprint", "max_undercount", "phrases")
     return {name: getattr(encoded, name) for name in fields}
 

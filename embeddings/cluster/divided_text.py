@@ -1,4 +1,4 @@
-"""Text that the workers read themselves, each a piece: counted by all of them, and divided into equal shares.
+"""Text that workers read: each worker reads and counts one piece, then the words are divided into equal shares.
 
 Pieces are ranges of bytes, so they hold different numbers of words. When all words are counted, each worker gets its
 share of the words from the pieces that hold them. So the shares do not depend on the number of pieces.
@@ -13,7 +13,6 @@ import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.distributed_text import CountedWords, SentText, description_of
-from embeddings.cluster.ray_runtime import explained
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.file_ranges import divide_files
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def can_divide(corpus: Corpus, trainer: "Trainer", run_options: RunOptions) -> bool:
-    """Whether workers can read the text: files, of which nothing but the words and lines is needed."""
+    """Whether workers can read the text: plain files of which only words and lines are used."""
     is_plain = not (corpus.labels or corpus.pairs or corpus.phrase_config or corpus.vocabulary or corpus.deduplicate)
     is_plain = is_plain and corpus.rows is None and corpus.tag_column is None and corpus.rules.is_built_in
     has_files = (
@@ -55,8 +54,8 @@ class DividedText:
     """The pieces of a text, one for each worker.
 
     Arguments:
-        corpus: one that `can_divide`.
-        threads: of each worker, for reading.
+        corpus: a corpus for which `can_divide` is true.
+        threads: the number of threads with which each worker reads.
 
     Raises:
         CorpusError: a file cannot be read, is broken, or there are no words.
@@ -73,26 +72,19 @@ class DividedText:
         for number in range(workers):
             refs[number], counted = self.send_encode(number)
             words.append(counted)
-        results = self.results(refs)
+        results = pool.wait_for_all(refs)
         self.tokens = [results[number][1] for number in range(workers)]
         self.offsets = np.append(0, np.cumsum(self.tokens)).tolist()
         if not self.offsets[-1]:
             raise NoWordsError(f"no words found in {', '.join(source.name for source in corpus.sources)}")
-        self.words: CountedWords = self.results({0: self.reduce(words)})[0]
+        self.words: CountedWords = pool.wait_for_all({0: self.reduce(words)})[0]
         self.meta = self.describe([results[number][0] for number in range(workers)])
         unit, types = token_name(corpus.text_settings["tokenizer"]) + "s", len(self.words.vocabulary)
         seconds = perf_counter() - started
         notice(f"{workers} workers read {self.offsets[-1]:,} {unit} ({types:,} distinct) in {seconds:.1f} s")
 
-    def results(self, refs: dict[int, Any]) -> dict[int, Any]:
-        """The results of workers; a worker that is lost while the text is read ends the run."""
-        results, failures = self.pool.wait(refs)
-        for number, error in failures.items():
-            raise explained(self.pool.ray, error, f"worker {number}")
-        return results
-
     def send_encode(self, number: int) -> Any:
-        """Let a worker encode its piece; returns references to a description and to its words."""
+        """Let a worker encode a piece; returns references to the description and to the words of the piece."""
         actor = self.holders[number] = self.pool.actors[number]
         return actor.encode.options(num_returns=2).remote(self.files[number], self.corpus.text_settings, self.threads)
 
@@ -128,11 +120,11 @@ class DividedText:
         return self.words.vocabulary.select(min_count=min_count, max_vocab=max_vocab)
 
     def share_out(self, vocabulary: Vocabulary, shares: int) -> CorpusShare:
-        """Divide the text into shares; returns what this process needs of it."""
+        """Divide the text into shares; returns the description of the text, without tokens."""
         total = self.offsets[-1]
         self.vocabulary = self.pool.ray.put(vocabulary)
         self.places = [total * share // shares for share in range(1, shares)]
-        placed = self.results({number: self.send_place(number) for number in range(len(self.files))})
+        placed = self.pool.wait_for_all({number: self.send_place(number) for number in range(len(self.files))})
         lines = sorted({total, *(line for _, near in placed.values() for line in near)})
         self.bounds = share_bounds(total, np.array(lines), shares)
         sums = [sum(one) % 2**64 for one in zip(*(hashes for hashes, _ in placed.values()), strict=True)]
@@ -143,11 +135,11 @@ class DividedText:
         return CorpusShare(*nothing, 0, self.meta, fingerprint, self.words.max_undercount, None)
 
     def send_place(self, number: int) -> Any:
-        """Tell a worker where its piece begins."""
+        """Send a worker the place of its piece in the text, and the vocabulary."""
         return self.pool.actors[number].place.remote(self.offsets[number], self.vocabulary, self.places)
 
     def sender(self, task: ClusterTask, share: CorpusShare) -> Callable[[int], SentText]:
-        """A function that sends a worker its share."""
+        """A function that sends a share to a worker."""
         description = description_of(share)
 
         def send(number: int) -> SentText:
@@ -165,7 +157,7 @@ class DividedText:
 
 
 def reads_shares(trainer: "Trainer") -> bool:
-    """Whether the plan of a trainer reads the text through its stream only, tried with a few words."""
+    """Whether the plan of a trainer reads the text only through a `TokenStream`; tried with a few words."""
     small = SmallText()
     share: Any = CorpusShare(small.ids, small.sentences, 0, small.meta, "")
     try:

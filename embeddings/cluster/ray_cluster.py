@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cluster(ClusterOptions):
-    """Workers on one or several machines, each with a share of the corpus and with tables of its own.
+    """Workers on one or several machines, each with a share of the corpus and separate tables.
 
     >>> import embeddings as em
     >>> em.Cluster("local:2", threads_per_worker=1).n_workers(cpus=2, nodes=1)
@@ -23,12 +23,12 @@ class Cluster(ClusterOptions):
 
     Arguments:
         address: "local:N" for N worker processes on this machine; "auto" for the Ray cluster that this machine belongs
-            to; or the address of another one, such as "ray://host:10001".
-        workers: their number; N for "local:N", otherwise one for each machine.
+            to; or the address of another cluster, such as "ray://host:10001".
+        workers: the number of workers; N for "local:N", otherwise one for each machine.
         threads_per_worker: threads of each worker. Unless the run has `Replicas`, each worker is one replica, and its
             threads update the same tables without locks; otherwise the replicas are divided among the workers, each is
             one thread, and the result depends on the number of replicas only.
-        merge_every, rule: as those of `Replicas`, which these are if there are none.
+        merge_every, rule: as in `Replicas`; used if the run has no `Replicas`.
         worker_timeout: seconds. When half of the workers have finished an interval, others have this time until they
             are replaced; a replacement repeats the interval, so the result is the same.
 

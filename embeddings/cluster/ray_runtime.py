@@ -1,4 +1,4 @@
-"""Connecting to Ray, and what its errors mean."""
+"""Connection to Ray, and messages for its errors."""
 
 import logging
 import math
@@ -26,11 +26,17 @@ from embeddings.support.logs import notice
 
 VALIDITY = timedelta(days=3650)
 MAX_PARENT = 20  # characters of the folder of the private one: paths of sockets have at most 103 bytes
+CONNECT_SECONDS = 10.0
+CLIENT_PORT = 10001
+POLL_SECONDS = 0.1
+ADVICE = "if there are checkpoints, resume continues from the last one"
+PROCESSES = ("raylet", "gcs_server")  # without which Ray cannot go on
+ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
 @contextmanager
 def local_ray(ray: Any, **options: Any) -> Iterator[None]:
-    """Ray on this machine at the loopback interface, with a token, a certificate and a private folder of its own.
+    """Run Ray on this machine at the loopback interface, with a new token, certificate and private folder.
 
     Processes of Ray inherit the token from the environment of this process, which has it only while they start.
 
@@ -46,7 +52,7 @@ def local_ray(ray: Any, **options: Any) -> Iterator[None]:
         )
 
     def reload() -> None:
-        """Let Ray, which caches both, read its settings and then the token again."""
+        """Let Ray read its cached settings and token again."""
         raylet.Config.initialize("")
         raylet.AuthenticationTokenLoader.instance().reset_cache()
 
@@ -92,7 +98,7 @@ def token_variables() -> dict[str, str]:
 
 
 def certificate_variables(folder: Path) -> dict[str, str]:
-    """Environment variables of Ray with a new key and certificate, which its servers and clients require of each other.
+    """Environment variables of Ray with a new key and certificate, by which servers and clients authenticate.
 
     Without them, a call without a token can end a server of Ray.
     """
@@ -119,17 +125,9 @@ def certificate_variables(folder: Path) -> dict[str, str]:
     )
 
 
-CONNECT_SECONDS = 10.0
-CLIENT_PORT = 10001
-POLL_SECONDS = 0.1
-ADVICE = "if there are checkpoints, resume continues from the last one"
-PROCESSES = ("raylet", "gcs_server")  # without which Ray cannot go on
-ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
-
-
 @contextmanager
 def connected(cluster: ClusterOptions) -> Iterator[Any]:
-    """The module ray, connected to a cluster; a Ray that is started here is shut down at the end.
+    """The module ray, connected to a cluster; if this process starts Ray, Ray is shut down at the end.
 
     Raises:
         EmbeddingsError: Ray is not installed.
@@ -164,7 +162,7 @@ def connected(cluster: ClusterOptions) -> Iterator[Any]:
 
 @contextmanager
 def lost_connection(cluster: ClusterOptions) -> Iterator[None]:
-    """Convert what Ray raises in this process to a ClusterError; it is of many types if the cluster is gone."""
+    """Convert errors of Ray in this process, which are of many types if the cluster is gone, to a ClusterError."""
     try:
         yield
     except (EmbeddingsError, MemoryError):
@@ -177,7 +175,7 @@ def lost_connection(cluster: ClusterOptions) -> Iterator[None]:
 
 
 def check_running(ray: Any) -> None:
-    """Raise ClusterError if a process of the Ray that was started here has ended; soon Ray would end this one."""
+    """Raise ClusterError if a process of the local Ray has ended, before Ray ends this process too."""
     node = getattr(ray._private.worker, "_global_node", None)
     ended = [kind for kind, _ in node.dead_processes() if kind in PROCESSES] if node is not None else []
     if ended:
@@ -185,14 +183,14 @@ def check_running(ray: Any) -> None:
 
 
 def wait_for(ray: Any, refs: list[Any]) -> list[Any]:
-    """The references whose results are there; waits a tenth of a second for the others."""
+    """The references with results; waits at most a tenth of a second for all results."""
     done, _ = ray.wait(refs, num_returns=len(refs), timeout=POLL_SECONDS)
     check_running(ray)
     return list(done)
 
 
 def get(ray: Any, ref: Any, timeout: float = math.inf) -> Any:
-    """The result of a reference, as `ray.get`, which does not notice that Ray has ended."""
+    """The result of a reference; unlike `ray.get`, raises ClusterError if Ray has ended."""
     started = perf_counter()
     while not wait_for(ray, [ref]):
         if perf_counter() - started > timeout:
@@ -201,7 +199,7 @@ def get(ray: Any, ref: Any, timeout: float = math.inf) -> Any:
 
 
 def start(ray: Any, cluster: ClusterOptions, stack: ExitStack) -> None:
-    """Start Ray on this machine, or connect to another one, until the stack is closed."""
+    """Start Ray on this machine, or connect to a cluster, until the stack is closed."""
     options = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "embeddings"}
     if cluster.local_workers is not None:
         workers = cluster.workers or cluster.local_workers
@@ -227,19 +225,19 @@ def start(ray: Any, cluster: ClusterOptions, stack: ExitStack) -> None:
 
 
 def one_line(error: BaseException) -> str:
-    """The last line of a message that says something."""
+    """The last line of an error message that is not blank."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines or [type(error).__name__])[-1]
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """What went wrong in a worker, without the wrapping of Ray."""
+    """The error of a worker without the wrapping of Ray."""
     cause = getattr(error, "cause", None)
     return cause if isinstance(cause, BaseException) else error
 
 
 def is_loss(ray: Any, error: BaseException) -> bool:
-    """Whether a worker, its machine, or an object was lost, rather than something else."""
+    """Whether an error means that a worker, its machine, or an object was lost."""
     exceptions = ray.exceptions
     if isinstance(error, exceptions.RayTaskError):
         cause = cause_of(error)
@@ -248,7 +246,7 @@ def is_loss(ray: Any, error: BaseException) -> bool:
 
 
 def is_lost_object(ray: Any, error: BaseException) -> bool:
-    """Whether rows were lost, from the store or with another worker, that a worker which runs had need of."""
+    """Whether an error means that rows for a running worker were lost from the store or with another worker."""
     lost = ray.exceptions.ObjectLostError, LostMemoryError
     return isinstance(error, lost) or (
         isinstance(error, ray.exceptions.RayTaskError) and isinstance(cause_of(error), lost)
@@ -256,7 +254,7 @@ def is_lost_object(ray: Any, error: BaseException) -> bool:
 
 
 def explained(ray: Any, error: BaseException, who: str) -> EmbeddingsError:
-    """The error for what a worker raised."""
+    """The EmbeddingsError for an error that a worker raised."""
     cause = cause_of(error)
     if isinstance(cause, EmbeddingsError):
         return cause

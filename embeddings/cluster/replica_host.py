@@ -1,4 +1,4 @@
-"""The replicas of one worker: their tables, and the threads that learn them. Knows nothing of Ray."""
+"""The replicas of one worker: their tables, and the threads that train them; independent of Ray."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Event
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -22,24 +22,37 @@ from embeddings.training.worker import Worker, run_threads
 
 @dataclass(frozen=True)
 class ShareProgress:
-    """What a thread has read: the state of its `Worker`, and its row of the tally."""
+    """The progress of one thread: the state of its `Worker`, and its row of the tally."""
 
     state: dict[str, Any]
     arrays: dict[str, np.ndarray]
-    words: int
-    steps: float
-    sums: list[float]
-    epoch_sums: list[list[float]]
+    words: int = 0
+    steps: float = 0.0
+    sums: Sequence[float] = (0.0, 0.0)
+    epoch_sums: Sequence[list[float]] = ()
+
+    @classmethod
+    def with_counts(cls, state: dict[str, Any], arrays: dict[str, np.ndarray], tally: Tally, share: int) -> Self:
+        """The state of a thread with the row of a share in the tally."""
+        sums = [one.tolist() for one in tally.epoch_sums[share]]
+        words, steps = int(tally.words[share]), float(tally.steps[share])
+        return cls(state, arrays, words, steps, tally.sums[share].tolist(), sums)
+
+    def restore_counts(self, tally: Tally, share: int) -> None:
+        """Set the row of a share in the tally."""
+        tally.words[share], tally.steps[share] = self.words, self.steps
+        tally.sums[share] = self.sums
+        tally.epoch_sums[share] = [np.array(sums) for sums in self.epoch_sums]
 
 
 @dataclass(frozen=True)
 class ReplicaReport:
-    """What a worker reports after an interval: the progress of its shares by number, seconds of learning, and memory.
+    """Report of a worker after an interval: the progress of its shares by number, seconds of learning, and memory.
 
     Arguments:
-        memory: the most that the process had, in bytes.
-        base_memory: what it had without tables when it began to learn: Python, libraries, kernels and text.
-        store_memory: what it has now of memory that processes share, which is Ray's object store.
+        memory: the peak memory of the process, in bytes.
+        base_memory: its memory without tables at the start of learning: Python, libraries, kernels and text.
+        store_memory: its current shared memory, which is Ray's object store.
         sent: bytes of changed rows that other workers get.
     """
 
@@ -52,14 +65,14 @@ class ReplicaReport:
 
 
 class MergedTables(NamedTuple):
-    """The merged tables with which a worker continues, and the shared memory of their sender, if there is any."""
+    """The merged tables from which a worker continues, and the shared memory of their sender; "" without any."""
 
     arrays: Arrays
     memory: str = ""
 
 
 class ReplicaHost:
-    """The replicas of a worker; `version` counts the merges that its tables hold."""
+    """The replicas of a worker; `version` counts the merges in the tables."""
 
     def __init__(self, task: ClusterTask, number: int, encoded: EncodedCorpus | CorpusShare) -> None:
         self.task, self.number = task, number
@@ -91,31 +104,24 @@ class ReplicaHost:
         return Worker(self.data, self.plan, self.tables.tables(replica), self.tally, share, self.task.frozen)
 
     def load(self, version: int, tables: MergedTables, progress: Mapping[int, ShareProgress]) -> None:
-        """Go on from merged tables and the progress at that merge; raises ValueError if they do not fit the stream."""
+        """Continue from merged tables and the progress at their merge; raises ValueError if unfit for the stream."""
         self.exchange.map(tables.memory)
         for name, table in self.base.items():
             copy_into(table, np.asarray(tables.arrays[name]))
         self.tables.broadcast()
         for share, worker in self.workers.items():
             if share in progress:
-                self.restore(share, worker, progress[share])
+                worker.chunk = None
+                worker.restore(progress[share].state, progress[share].arrays)
+                progress[share].restore_counts(self.tally, share)
         self.version = version
 
-    def restore(self, share: int, worker: Worker, progress: ShareProgress) -> None:
-        """Restore the progress of a share."""
-        worker.chunk = None
-        worker.restore(progress.state, progress.arrays)
-        tally = self.tally
-        tally.words[share], tally.steps[share] = progress.words, progress.steps
-        tally.sums[share] = progress.sums
-        tally.epoch_sums[share] = [np.array(sums) for sums in progress.epoch_sums]
-
     def advance(self, version: int, sent: Sequence[Any]) -> None:
-        """Go on from a merge, unless this was done.
+        """Merge the rows of other workers, unless the tables hold this merge already.
 
         Arguments:
-            sent: what other workers sent for it: their `SentChanges` if each worker merges all rows, or else the
-                `MergedRows` of their parts. None stands for this worker.
+            sent: the `SentChanges` of other workers if each worker merges all rows, or else the `MergedRows` of their
+                parts. None stands for this worker.
         """
         if version <= self.version:
             return
@@ -129,7 +135,7 @@ class ReplicaHost:
         self.version = version
 
     def learn(self, epochs: int, share: float | None, learning_rate_factor: float) -> ReplicaReport:
-        """Learn until the epochs are complete, or this share of training is done."""
+        """Learn until the epochs are complete, or the `share` of training is done."""
         started = perf_counter()
         self.tally.learning_rate_factor = learning_rate_factor
         workers, threads = [*self.workers.values()], self.task.threads_per_worker
@@ -147,20 +153,18 @@ class ReplicaHost:
         return {share: self.share_progress(share, worker) for share, worker in self.workers.items()}
 
     def share_progress(self, share: int, worker: Worker) -> ShareProgress:
-        """The progress of a share; places are those in the whole corpus."""
+        """The progress of a share, with positions in the whole corpus."""
         arrays = {name: array.copy() for name, array in worker.arrays().items()}
         if isinstance(worker.stream, ShareOfStream):
             worker.stream.move(arrays["block.cursor"], worker.chunk, 1)
-        sums = [one.tolist() for one in self.tally.epoch_sums[share]]
-        words, steps = int(self.tally.words[share]), float(self.tally.steps[share])
-        return ShareProgress(worker.state(), arrays, words, steps, self.tally.sums[share].tolist(), sums)
+        return ShareProgress.with_counts(worker.state(), arrays, self.tally, share)
 
     def changes(self) -> list[Any]:
-        """The rows that the replicas changed since the last merge, for each of the parts in which they are merged."""
+        """The rows that the replicas changed since the last merge, by the part in which they are merged."""
         return self.exchange.changes() if self.task.workers > 1 else [None]
 
     def merge(self, changes: Sequence[Changes | None]) -> MergedRows:
-        """Merge this worker's part of the rows; returns the merged ones, which `advance` sets."""
+        """Merge this worker's part of the rows; returns the merged rows, which `advance` copies into the tables."""
         return self.exchange.merge_part([part for part in changes if part is not None])
 
     def all_tables(self) -> MergedTables:

@@ -1,6 +1,6 @@
-"""What workers exchange at a merge: the rows that their replicas changed.
+"""Exchange of the rows that replicas changed, between workers at a merge.
 
-Two workers send each other all of these rows, and each merges all rows where they are. More workers divide the rows:
+Two workers send each other all changed rows, and each merges all rows where they are. More workers divide the rows:
 row i of a table is merged by worker i modulo the number of workers, so that frequent words, which change at every
 merge, are divided evenly. Each worker sends every other one its changed rows of that part, and gets all merged rows
 back. Rows are merged by the rules and in the order of replicas on one machine, so the result is the same.
@@ -35,6 +35,10 @@ from embeddings.models.table import Arrays, Table
 ALIGNMENT = 128  # bytes: two cache lines
 TOKEN_BYTES = 16  # at the start of the memory, by which it is recognized
 FILE_NAME = "embeddings-rows"
+MIN_ROWS = 1 << 10  # that are worth a thread
+GENERATIONS = 2  # of buffers in shared memory
+
+Item = TypeVar("Item")
 
 
 class LostMemoryError(Exception):
@@ -42,7 +46,7 @@ class LostMemoryError(Exception):
 
 
 class SharedArray(NamedTuple):
-    """Where an array is in shared memory."""
+    """The place, shape and type of an array in shared memory."""
 
     offset: int
     shape: tuple[int, ...]
@@ -50,10 +54,12 @@ class SharedArray(NamedTuple):
 
 
 class SharedMemory:
-    """Memory of this process that others can map; `name` is empty if they cannot, and pages without data take no room.
+    """Memory of this process that other processes can map; `name` is empty if memory cannot be shared.
+
+    Pages without data take no memory.
 
     Arguments:
-        sizes: bytes of the arrays that are allocated in it.
+        sizes: bytes of the arrays that are allocated in the memory.
     """
 
     def __init__(self, sizes: list[int]) -> None:
@@ -73,7 +79,7 @@ class SharedMemory:
             self.name = f"/proc/{os.getpid()}/fd/{file}:{token.hex()}"
 
     def empty(self, shape: tuple[int, ...], dtype: type) -> np.ndarray:
-        """An array of any values; in the memory of this process alone, if memory cannot be shared."""
+        """An array of arbitrary values, in shared memory if possible."""
         array: np.ndarray = np.empty(0 if self.name else shape, dtype)
         if self.name:
             count = int(np.prod(shape))
@@ -82,7 +88,7 @@ class SharedMemory:
         return array
 
     def place_of(self, array: np.ndarray) -> SharedArray:
-        """Where a contiguous part of an array is."""
+        """The place of a contiguous part of an array in shared memory."""
         return SharedArray(array.ctypes.data - self.start, array.shape, array.dtype.str)
 
 
@@ -103,31 +109,25 @@ class ForeignMemory:
                 self.name = name
 
     def array(self, place: SharedArray) -> np.ndarray:
-        """An array in it."""
+        """An array in the memory."""
         count = int(np.prod(place.shape))
         return np.frombuffer(self.mapped, place.dtype, count, place.offset).reshape(place.shape)
 
 
 def aligned(size: int) -> int:
-    """A size, rounded up."""
+    """Round a size up to a multiple of ALIGNMENT."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-MIN_ROWS = 1 << 10  # that are worth a thread
-GENERATIONS = 2  # of buffers in shared memory
-
-Item = TypeVar("Item")
-
-
 class Rows(NamedTuple):
-    """Some rows of a table: their numbers, ascending, and their values (rows, width)."""
+    """Row numbers of a table, ascending, and the values of the rows (rows, width)."""
 
     numbers: np.ndarray
     values: np.ndarray
 
 
 class Segment(NamedTuple):
-    """Rows first to last of a table, which one thread handles; those of all workers are the same."""
+    """Rows `first` to `last` of a table, which one thread handles; all workers have the same segments."""
 
     name: str
     first: int
@@ -139,11 +139,11 @@ MergedRows = dict[Segment, Rows]
 
 
 class SentChanges(NamedTuple):
-    """What one of two workers sends to the other.
+    """Changed rows that one of two workers sends to the other.
 
     Arguments:
-        memory: the name of its shared memory.
-        mapped: that of the other worker which it has mapped; from then on, rows are sent there.
+        memory: the name of the sender's shared memory.
+        mapped: the name of the receiver's memory, if the sender has mapped it; rows are then sent through memory.
         is_shared: whether `rows` has places in `memory`.
     """
 
@@ -178,7 +178,7 @@ class RowExchange:
     """The rows that a worker sends and merges.
 
     Arguments:
-        number: of the worker.
+        number: the number of the worker.
         declared: the tables as the plan declares them.
         base: the merged tables, which all replicas started from.
         copies: the tables of the replicas of this worker, float32 (replicas, rows, width).
@@ -204,7 +204,7 @@ class RowExchange:
             register_rows(copy.reshape(-1, copy.shape[2]), copy)
 
     def buffer_sizes(self) -> list[int]:
-        """The bytes of the arrays of all buffers, if these can be shared: by two workers."""
+        """The bytes of each array of all buffers; none unless two workers share memory."""
         is_shared = self.task.workers == 2 and self.task.parts == 1
         sizes = [(last - first) * row for name, first, last in self.segments if is_shared
                  for row in (8, self.base[name].shape[1] * 4)]  # fmt: skip
@@ -222,7 +222,7 @@ class RowExchange:
         }
 
     def compile(self) -> None:
-        """Compile what finds and merges rows, while there are no changes."""
+        """Compile the kernels that find and merge rows, while there are no changes."""
         self.changes()
         others = [replica for replica in range(self.task.replicas.count) if replica not in self.hosted]
         nothing: list[Changes] = [{(replica, one): Rows(np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
@@ -233,13 +233,13 @@ class RowExchange:
             self.set_merged([self.merge_part(nothing)])
 
     def part_size(self, segment: Segment) -> int:
-        """The most rows of a segment that one part has."""
+        """The maximum number of rows of a segment in one part."""
         return -(-(segment.last - segment.first) // self.task.parts)
 
     def changes(self) -> list[Any]:
-        """The rows that the replicas changed since the last merge, for each of the parts; None for this worker's own.
+        """The rows that the replicas changed since the last merge, by part; None for the part of this worker.
 
-        Rows in shared memory are valid until the next call but one, others until the next one.
+        Rows in shared memory are valid until the second next call, other rows until the next call.
         """
         self.generations.append(self.generations.pop(0))
         self.buffers = self.generations[-1]
@@ -291,7 +291,7 @@ class RowExchange:
         )
 
     def merge_part(self, changes: Sequence[Changes]) -> MergedRows:
-        """Merge this worker's part of the rows, of which other workers sent these changes; they are not set yet."""
+        """Merge this worker's part of the rows with the changes of other workers; `set_merged` sets the results."""
 
         def merge(segment: Segment) -> None:
             buffer = self.merged[segment]
@@ -306,7 +306,7 @@ class RowExchange:
         return {segment: buffer.rows(0) for segment, buffer in self.merged.items()}
 
     def merge_all(self, sent: Iterable[SentChanges]) -> None:
-        """Merge all rows where they are, given the changes of other workers."""
+        """Merge all rows in place, given the changes of other workers."""
         changes = [self.receive(one) for one in sent]
 
         def merge(segment: Segment) -> None:
@@ -340,7 +340,7 @@ class RowExchange:
         return base, copies, rows_of_all, rule, separate_zeros((count, width))
 
     def set_merged(self, parts: Iterable[MergedRows]) -> None:
-        """Set rows that were merged, in the merged tables and in those of all replicas of this worker."""
+        """Copy merged rows into the merged tables and into the tables of all replicas of this worker."""
 
         def set_segment(item: tuple[Segment, Rows]) -> None:
             segment, rows = item
@@ -352,7 +352,7 @@ class RowExchange:
         self.in_threads(set_segment, [item for part in parts for item in part.items()])
 
     def in_threads(self, work: Callable[[Item], None], items: Iterable[Item]) -> None:
-        """Do some work for each item, with all threads of the worker."""
+        """Call `work` for each item, with all threads of the worker."""
         if self.task.threads_per_worker == 1:
             for item in items:
                 work(item)
@@ -363,6 +363,6 @@ class RowExchange:
 
 
 def bounds(rows: int, threads: int) -> list[tuple[int, int]]:
-    """Where the segments of a table begin and end: one for each thread, if that pays."""
+    """The boundaries of the segments of a table, one for each thread if a segment has at least MIN_ROWS rows."""
     count = max(1, min(threads, rows // MIN_ROWS))
     return [*pairwise(np.linspace(0, rows, count + 1).astype(int).tolist())]

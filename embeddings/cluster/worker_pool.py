@@ -1,4 +1,4 @@
-"""The workers of a run, seen from the process that started it: they learn, merge, and are replaced when they fail.
+"""The workers of a run, controlled by the process that started it: learning, merging, and replacement after failures.
 
 Between two merges nothing depends on time. A worker that dies, or that others waited for too long, is replaced by one
 that starts from the merged tables of another worker and from the progress at the last merge, and repeats the interval:
@@ -33,9 +33,15 @@ from embeddings.cluster.replica_host import MergedTables, ReplicaReport, SharePr
 from embeddings.models.table import Arrays
 from embeddings.support.logs import log, notice
 
+MAX_FAILURES = 3  # of a worker in one interval
+
+CLOSE_SECONDS = 5.0
+
+Progress = dict[int, ShareProgress]  # by share
+
 
 class ExchangeStatistics:
-    """Counts of a run; a worker that is replaced counts on."""
+    """Statistics of merging and waiting in a run; the counts of a replaced worker continue."""
 
     def __init__(self, workers: int) -> None:
         self.words, self.seconds = np.zeros(workers), np.zeros(workers)  # of learning, by worker
@@ -46,7 +52,7 @@ class ExchangeStatistics:
     def add_interval(
         self, reports: Mapping[int, ReplicaReport], before: Mapping[int, ShareProgress], seconds: float
     ) -> None:
-        """Add an interval until all reports arrived after these seconds."""
+        """Add an interval; its reports arrived after `seconds`."""
         learning = [report.seconds for report in reports.values()]
         self.total += seconds
         self.merging += seconds - max(learning)
@@ -72,7 +78,7 @@ class ExchangeStatistics:
 
     @property
     def waiting_share(self) -> float:
-        """The share of their time that workers wait for slower ones."""
+        """The share of time that workers wait for slower workers."""
         return self.waiting / self.total if self.total else 0.0
 
     @property
@@ -108,9 +114,6 @@ class ExchangeStatistics:
         }
 
 
-MAX_FAILURES = 3  # of a worker in one interval
-
-
 class FailureCounts:
     """The failures of each worker in one interval."""
 
@@ -123,7 +126,7 @@ class FailureCounts:
         self.by_worker = {}
 
     def count(self, number: int, error: BaseException, *, is_replaced: bool = True) -> None:
-        """Report a failure; raises ClusterError if there were too many."""
+        """Report a failure; raises ClusterError after more than MAX_FAILURES."""
         self.by_worker[number] = self.by_worker.get(number, 0) + 1
         reason = one_line(error)
         if self.by_worker[number] > MAX_FAILURES:
@@ -136,11 +139,6 @@ class FailureCounts:
         self.statistics.replaced.append(number)
         notice(f"worker {number} was lost ({type(error).__name__}); a new one repeats its words since the last merge")
         log.info("worker %s was lost: %s", number, reason)
-
-
-CLOSE_SECONDS = 5.0
-
-Progress = dict[int, ShareProgress]  # by share
 
 
 class WorkerPool:
@@ -179,10 +177,7 @@ class WorkerPool:
         """
         self.task, self.text_of, self.here, self.parts = self.ray.put(task), text_of, tables, task.parts
         self.shares = [task.shares_of(number) for number in range(len(self.actors))]
-        refs = {number: self.send_start(number) for number in range(len(self.actors))}
-        results, failures = self.wait(refs)
-        for number, error in failures.items():
-            raise explained(self.ray, error, f"worker {number}")
+        results = self.wait_for_all({number: self.send_start(number) for number in range(len(self.actors))})
         self.progress = {share: one for result in results.values() for share, one in result.items()}
 
     def send_start(self, number: int) -> Any:
@@ -190,25 +185,23 @@ class WorkerPool:
         return self.actors[number].start.remote(self.task, self.text_of(number))
 
     def load(self, progress: Progress) -> None:
-        """Let all workers go on from the merged tables of this process, and from this progress."""
+        """Let all workers continue from the merged tables of this process and from `progress`."""
         self.version, self.merged, self.learned, self.progress = self.version + 1, [], {}, progress
         self.here_version = self.version
         tables = self.ray.put(MergedTables(dict(self.here)))
         refs = {number: self.send_load(number, tables) for number in range(len(self.actors))}
-        _, failures = self.wait(refs)
-        for number, error in failures.items():
-            raise explained(self.ray, error, f"worker {number}")
+        self.wait_for_all(refs)
         self.current = set(refs)
 
     def send_load(self, number: int, tables: Any) -> Any:
-        """Let a worker go on from tables and from the progress at the last merge."""
+        """Let a worker continue from tables and from the progress at the last merge."""
         progress = {share: self.progress[share] for share in self.shares[number] if share in self.progress}
         return self.actors[number].load.remote(self.version, tables, progress)
 
     def wait(
         self, refs: Mapping[int, Any], arrived: Callable[[int, Any], None] | None = None
     ) -> tuple[dict[int, Any], dict[int, BaseException]]:
-        """Wait for a result of each worker; returns those, and the errors of workers that were lost.
+        """Wait for a result of each worker; returns results, and the errors of lost workers, by number.
 
         Raises:
             EmbeddingsError: a worker failed otherwise, or was lost too often.
@@ -238,6 +231,13 @@ class WorkerPool:
             self.poll()
         return results, failures
 
+    def wait_for_all(self, refs: Mapping[int, Any]) -> dict[int, Any]:
+        """Wait for a result of each worker; raises the error of a worker that fails or is lost."""
+        results, failures = self.wait(refs)
+        for number, error in failures.items():
+            raise explained(self.ray, error, f"worker {number}")
+        return results
+
     def learn(
         self,
         epochs: int,
@@ -258,7 +258,7 @@ class WorkerPool:
         self.statistics.add_interval(self.reports, self.progress, perf_counter() - started)
 
     def learn_on(self, numbers: Iterable[int], arrived: Callable[[int, ReplicaReport], None] | None = None) -> None:
-        """Let some workers learn the interval; those that are lost are replaced."""
+        """Let some workers learn the interval; lost workers are replaced."""
         missing = [*numbers]
         while missing:
             refs = {number: self.send_learn(number) for number in missing}
@@ -278,13 +278,13 @@ class WorkerPool:
         return report
 
     def merged_for(self, number: int) -> list[Any]:
-        """References to what other workers sent for the last merge, if a worker did not take it over; None for it."""
+        """References to the rows of other workers for the last merge, None for the worker; none if it has merged."""
         if number in self.current:
             return []
         return [None if other == number else rows for other, rows in enumerate(self.merged)]
 
     def send_merge(self) -> tuple[dict[int, Any], list[Any]]:
-        """Let each worker merge its part of the changed rows; returns references to None and to the rows."""
+        """Let each worker merge its part of the changed rows; returns references to completion and to the rows."""
         numbers, refs, merged = range(len(self.actors)), {}, []
         for number in numbers:
             parts = [self.learned[other][number] for other in numbers]
@@ -294,7 +294,7 @@ class WorkerPool:
         return refs, merged
 
     def merge(self) -> None:
-        """Merge the changed rows, and take the progress over; if each worker merges all rows, it does so later."""
+        """Merge the changed rows and adopt the progress; if each worker merges all rows, it does so later."""
         started = perf_counter()
         merged = (
             self.merge_parts()
@@ -332,7 +332,7 @@ class WorkerPool:
         self.learn_on(failures)
 
     def gather(self) -> None:
-        """Copy the merged tables of the workers into those of this process, unless these are the same."""
+        """Copy newer merged tables of the workers into the tables of this process."""
         workers = len(self.actors)
         missing = [*range(workers)] if self.here_version < self.version else []
         while missing:
@@ -347,16 +347,16 @@ class WorkerPool:
         self.here_version = self.version
 
     def replace(self, failures: Mapping[int, BaseException]) -> None:
-        """Replace workers that were lost, and load tables and progress of the last merge into these.
+        """Replace lost workers, and load the tables and progress of the last merge.
 
-        A worker that only lacks rows which were lost from the object store is not replaced.
+        A worker that only lacks rows lost from the object store is not replaced.
         """
         self.current -= set(failures)
         for number, error in failures.items():
             is_alive = is_lost_object(self.ray, error)
             self.failures.count(number, error, is_replaced=not is_alive)
             if not is_alive:
-                self.new_process(number)  # all of them first, as a new worker may need text from others
+                self.new_process(number)  # all failed workers first, as a new worker may need text from others
         waiting = [*failures]
         while waiting:
             number = waiting.pop(0)
@@ -393,7 +393,7 @@ class WorkerPool:
         """A reference to the merged tables, from another worker or this process, for the replacement of a worker.
 
         Raises:
-            ClusterError: no worker is left that has them.
+            ClusterError: no worker has the tables any more.
         """
         if self.here_version == self.version:
             return self.ray.put(MergedTables(dict(self.here)))

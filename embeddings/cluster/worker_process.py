@@ -1,4 +1,4 @@
-"""The process of a worker, an actor of Ray: it receives its text, hosts its replicas, and exchanges rows."""
+"""The Ray actor of a worker: receives text, hosts replicas, and exchanges rows."""
 
 import os
 import socket
@@ -30,7 +30,7 @@ class WorkerProcess:
         self.piece = TextPiece([], {}, 1)
 
     def describe(self, trainer: str, module: str) -> dict[str, Any]:
-        """What has to be equal on all machines, what is missing on this one, and what memory is free."""
+        """Package versions, a missing package, the machine, and its free memory."""
         import ray
 
         versions, missing = package_versions() | registry.package_of("trainer", trainer), None
@@ -43,17 +43,17 @@ class WorkerProcess:
         return {"versions": versions, "missing": missing, "node": node, "machine": machine, "free": free_memory()}
 
     def encode(self, files: Sequence[File], settings: dict[str, Any], threads: int) -> tuple[Any, ...]:
-        """Encode a piece of the text; returns its description, tokens and seconds, and its words."""
+        """Encode a piece of the text; returns (description, number of tokens, seconds) and the words."""
         started = perf_counter()
         self.piece = TextPiece(files, settings, threads)
         return (self.piece.meta, self.piece.tokens, perf_counter() - started), self.piece.counted_words()
 
     def merge_words(self, first: CountedWords, second: CountedWords, max_types: int | None) -> CountedWords:
-        """Merge the words of two pieces, or of more."""
+        """Merge the words of two groups of pieces."""
         return merge_counted(first, second, max_types)
 
     def place(self, offset: int, vocabulary: Vocabulary, places: Sequence[int]) -> tuple[tuple[int, int], list[int]]:
-        """Take over the place of the piece and the rows of words; returns its hashes, and lines near some places."""
+        """Set where the piece begins and the rows of words; returns hashes of the piece, and lines near `places`."""
         return self.piece.place(offset, vocabulary), self.piece.lines_near(places)
 
     def cut(self, begin: int, end: int) -> Fragment:
@@ -76,13 +76,13 @@ class WorkerProcess:
         return self.host
 
     def load(self, version: int, tables: MergedTables, progress: dict[int, ShareProgress]) -> None:
-        """Go on from merged tables and from this progress."""
+        """Continue from merged tables and from `progress`."""
         self.replicas.load(version, tables, progress)
 
     def learn(
         self, version: int, epochs: int, share: float | None, learning_rate_factor: float, *sent: Any
     ) -> tuple[Any, ...]:
-        """Go on from a merge, and learn an interval; returns a report, and the changed rows of each part."""
+        """Continue from a merge, and learn an interval; returns a report, and the changed rows of each part."""
         self.replicas.advance(version, sent)
         report = self.replicas.learn(epochs, share, learning_rate_factor)
         changes = self.replicas.changes()
@@ -97,12 +97,12 @@ class WorkerProcess:
         return None, self.replicas.merge(changes)
 
     def part_of_tables(self, version: int, *sent: Any) -> Arrays:
-        """Go on from a merge, and return a part of the merged tables."""
+        """Continue from a merge, and return a part of the merged tables."""
         self.replicas.advance(version, sent)
         return self.replicas.part_of_tables()
 
     def all_tables(self, version: int, *sent: Any) -> tuple[int, MergedTables]:
-        """Go on from a merge, and return the version and the merged tables."""
+        """Continue from a merge, and return the version and the merged tables."""
         self.replicas.advance(version, sent)
         return version, self.replicas.all_tables()
 
