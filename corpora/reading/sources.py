@@ -238,7 +238,7 @@ def path_sources(path: str | os.PathLike[str]) -> Sequence[File]:
 
 def remote_sources(address: Address) -> list[RemoteFile]:
     """Return the remote file, the files of the folder, or the matches of the pattern."""
-    from embeddings.support.remote.copies import find_remote
+    from embeddings.support.remote.store import find_remote
 
     try:
         return [RemoteFile(Path(str(one)), address=one) for one in find_remote(address)]

@@ -102,7 +102,7 @@ class RemoteCheckpoints:
 
     def files(self) -> list[Address]:
         """All files of checkpoints, complete or not."""
-        from embeddings.support.remote.copies import files_below
+        from embeddings.support.remote.store import files_below
 
         try:
             return files_below(self.address, lambda parts: len(parts) > 1 and fnmatchcase(parts[0], self.pattern))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from embeddings.support.remote.copies import matches
+from embeddings.support.remote.store import matches
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ queries: dict["Address", str] = {}  # of web addresses
 
 @dataclass(frozen=True)
 class Address:
-    """Where a remote file or folder is; `path` is without the first slash."""
+    """The address of a remote file or folder; `path` has no leading slash."""
 
     scheme: str
     host: str
@@ -38,17 +38,17 @@ class Address:
 
     @property
     def name(self) -> str:
-        """The last part."""
+        """The last part of the path."""
         return self.path.rpartition("/")[2] or self.host
 
     @property
     def store_path(self) -> str:
-        """The name that the file system of pyarrow takes; in HDFS the host is not a part of it."""
+        """The path for the file system of pyarrow, with the bucket but not the host of HDFS."""
         return f"/{self.path}" if self.scheme == "hdfs" else f"{self.host}/{self.path}".rstrip("/")
 
     @property
     def is_pattern(self) -> bool:
-        """Whether it names files by a pattern."""
+        """Whether the path is a pattern."""
         return self.scheme not in WEB and MAGIC.search(self.path) is not None
 
     def relative_to(self, folder: "Address") -> str:
@@ -56,24 +56,24 @@ class Address:
         return self.path.removeprefix(folder.path).removeprefix("/")
 
     def sibling(self, name: str) -> "Address":
-        """Another file in the same folder."""
+        """The address of another file in the folder of this file."""
         return Address(self.scheme, self.host, "/".join([*self.path.split("/")[:-1], name]))
 
     def child(self, name: str) -> "Address":
-        """A file in this folder."""
+        """The address of a file in this folder."""
         return Address(self.scheme, self.host, f"{self.path}/{name}" if self.path else name)
 
 
 def is_remote(path: object) -> bool:
-    """Whether a path is the address of a remote file; a `Path` of one, which has lost a slash, too."""
+    """Whether a path is a remote address, or the `Path` of an address, which has lost a slash."""
     return isinstance(path, str | os.PathLike) and START.match(os.fspath(path)) is not None
 
 
 def parse_address(path: StrPath) -> Address:
-    """Return an address; its credentials are remembered.
+    """Parse an address, and remember its credentials.
 
     Raises:
-        SettingError: there is no host or bucket, or the credentials are incomplete.
+        SettingError: the host or bucket is missing, or the credentials are incomplete.
     """
     text = os.fspath(path)
     match = START.match(text)
@@ -106,7 +106,7 @@ def parse_address(path: StrPath) -> Address:
 
 
 def without_credentials(text: str) -> str:
-    """Return a text, such as a command-line argument, in which an address has no credentials."""
+    """Return a text, such as a command-line argument, without the credentials of an address in it."""
     match = ARGUMENT.fullmatch(text)
     return text if match is None else f"{match[1]}{parse_address(match[2])}"
 
@@ -117,7 +117,7 @@ def display_name(path: StrPath) -> str:
 
 
 def hide_secrets(message: str) -> str:
-    """Return the message of a library without credentials, in one line."""
+    """Return the message of a library in one line, with credentials replaced by ***."""
     for secret in sorted(set(known_secrets()), key=len, reverse=True):
         message = message.replace(secret, HIDDEN)
     return " ".join(message.split())

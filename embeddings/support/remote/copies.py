@@ -9,21 +9,20 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from threading import Event
 
 from embeddings.errors import FormatError, RemoteError
 from embeddings.support.cache_folder import cache_folder, foreign_access
-from embeddings.support.foreign_files import check_name, is_hidden, path_below
+from embeddings.support.foreign_files import path_below
 from embeddings.support.logs import log
-from embeddings.support.remote.address import MAGIC, WEB, Address, StrPath, parse_address
+from embeddings.support.remote.address import WEB, Address, StrPath, parse_address
 from embeddings.support.remote.range_reader import RemoteReader
-from embeddings.support.remote.requests import attempt, map_ahead
-from embeddings.support.remote.store import RemoteStatus, absence, arrow_store, find_status, statuses
+from embeddings.support.remote.requests import map_ahead
+from embeddings.support.remote.store import RemoteStatus, absence, files_below, find_status, statuses
 from embeddings.support.system import size_on_disk
 
 MAX_COPIES = 20 * 10**9  # bytes, or a tenth of the disk if that is less
@@ -47,33 +46,8 @@ def local_copy(path: StrPath, companions: Sequence[str] = ()) -> Path:
     return copy_all(address, addresses, names, statuses(addresses))
 
 
-def files_below(
-    folder: Address, is_wanted: Callable[[list[str]], bool] | None = None, *, is_local: bool = False
-) -> list[Address]:
-    """Return the files below a remote folder by name; none if there is no such folder.
-
-    Clients of stores resolve `..`, so a file whose name has it would be read, replaced or deleted elsewhere.
-
-    Arguments:
-        is_wanted: chooses files by the parts of their name relative to the folder.
-        is_local: as that of `check_name`.
-
-    Raises:
-        RemoteError: the store cannot be read, or the name of a wanted file is not safe.
-    """
-    store = arrow_store(folder)
-    names = attempt(folder, lambda: store.names(folder))
-    wanted = [name for name in names if is_wanted is None or is_wanted(name.split("/"))]
-    try:
-        for name in wanted:
-            check_name(name, is_local=is_local)
-    except FormatError as error:
-        raise RemoteError(folder, f"cannot be read: {error}; rename or remove this file") from None
-    return [folder.child(name) for name in wanted]
-
-
 def companion_addresses(address: Address, companions: Sequence[str]) -> list[Address]:
-    """Return the files that belong to a file and exist."""
+    """Return the companions of a file that exist; `companions` are the ends of their names."""
     stem = address.name.rpartition(".")[0] or address.name
     names = dict.fromkeys(name for end in companions for name in (stem + end, address.name + end))
     candidates = [address.sibling(name) for name in names if name != address.name]
@@ -81,10 +55,10 @@ def companion_addresses(address: Address, companions: Sequence[str]) -> list[Add
 
 
 def copy_all(address: Address, addresses: list[Address], names: list[str], known: list[RemoteStatus]) -> Path:
-    """Copy remote files to a folder of the cache, unless it has current copies, and return the folder.
+    """Return a folder of the cache with current copies of remote files, copied if necessary.
 
     Arguments:
-        names: of the copies, relative to the folder.
+        names: the names of the copies, relative to the folder.
         known: the status of each file.
 
     Raises:
@@ -131,12 +105,12 @@ def download(address: Address, target: Path, is_abandoned: Event) -> None:
 
 @cache
 def temporary_copies() -> tempfile.TemporaryDirectory[str]:
-    """Return a folder that is removed at the end of the process, for where there is no cache."""
+    """Return a folder for copies without a cache, which is removed at the end of the process."""
     return tempfile.TemporaryDirectory(prefix="embeddings-remote-")
 
 
 def copies_folder(name: str) -> Path:
-    """Return the folder of copies; a temporary one if others could have written to it, or to the copy of this name."""
+    """Return the cache folder of copies; a temporary folder if others could have written to it or the copy `name`."""
     folder = cache_folder("remote")
     if folder is None or foreign_access(folder / name):
         return Path(temporary_copies().name)
@@ -144,7 +118,7 @@ def copies_folder(name: str) -> Path:
 
 
 def remove_copies(folder: Path, name: str) -> None:
-    """Remove outdated copies of an address, and those that were not used for longest if all take too much room."""
+    """Remove outdated copies of an address, and the least recently used copies if all take too much room."""
     limit = min(MAX_COPIES, shutil.disk_usage(folder).total // 10)
     copies = []
     for path in folder.iterdir():
@@ -157,42 +131,3 @@ def remove_copies(folder: Path, name: str) -> None:
         if path.name.startswith(f"{name}-") or total > limit:
             shutil.rmtree(path, ignore_errors=True)  # memory-mapped files stay readable until they are closed
             total -= size
-
-
-def find_remote(address: Address) -> list[Address]:
-    """Return the file, the files of the folder, or the files that match the pattern (*, ?, [...], and ** for folders).
-
-    Raises:
-        RemoteError: there is none, or the store cannot be read.
-    """
-    if address.scheme in WEB:
-        return [address]
-    store = arrow_store(address)
-    if attempt(address, lambda: store.status(address)) is not None:
-        return [address]
-    if files := files_below(address, is_shown):
-        return files
-    if not address.is_pattern:
-        raise RemoteError(address, absence(address))
-    steps = address.path.split("/")
-    first = next(number for number, step in enumerate(steps) if MAGIC.search(step))
-    folder = Address(address.scheme, address.host, "/".join(steps[:first]))
-    files = files_below(folder, lambda parts: is_shown(parts) and matches(parts, steps[first:]))
-    if not files:
-        is_folder = attempt(folder, lambda: store.is_folder(folder))
-        raise RemoteError(address, "matches no file" if is_folder else absence(folder))
-    return files
-
-
-def is_shown(parts: list[str]) -> bool:
-    """Whether a file is neither hidden nor a record of Spark's own, by the parts of its name."""
-    return not any(is_hidden(part) for part in parts if part not in (".", ".."))  # names with these are refused
-
-
-def matches(parts: list[str], steps: list[str]) -> bool:
-    """Whether the parts of a path match those of a pattern, or are below a folder that does."""
-    if not steps:
-        return True
-    if steps[0] == "**":
-        return any(matches(parts[start:], steps[1:]) for start in range(len(parts) + 1))
-    return bool(parts) and fnmatchcase(parts[0], steps[0]) and matches(parts[1:], steps[1:])

@@ -5,12 +5,13 @@ import time
 from collections.abc import Iterator
 from itertools import pairwise
 from threading import Event
-from typing import Any, Self
+from typing import Any
 
 from embeddings.errors import RemoteError
 from embeddings.support.remote.address import Address
 from embeddings.support.remote.requests import (
     ATTEMPTS,
+    CHANGED,
     FIRST_WAIT,
     PermanentError,
     attempt,
@@ -18,7 +19,7 @@ from embeddings.support.remote.requests import (
     may_pass,
     reason,
 )
-from embeddings.support.remote.store import RemoteStatus, file_status, open_store
+from embeddings.support.remote.store import RemoteStatus, WebStore, file_status, open_store
 
 PART_SIZE = 1 << 23  # bytes of a range
 FIRST_PART = 1 << 16  # of the first range: often only the start of a file is read
@@ -63,14 +64,14 @@ class RemoteReader(io.RawIOBase):
         return size
 
     def fetch_ahead(self, start: int, stop: int) -> Iterator[bytes]:
-        """Yield ranges in order, while the next ones are being fetched."""
+        """Yield the ranges of the file in order, while threads fetch the next ranges."""
         borders = [start, *range(start + FIRST_PART, stop, PART_SIZE), stop] if stop > start else []
         ranges = pairwise(borders)
         if (first := next(ranges, None)) is not None:
             yield self.fetch(*first)
         yield from map_ahead(lambda borders: self.fetch(*borders), ranges, N_AHEAD)
         if file_status(self.address).identity != self.status.identity:
-            raise RemoteError(self.address, "changed while it was read")
+            raise RemoteError(self.address, CHANGED)
 
     def fetch(self, start: int, stop: int) -> bytes:
         """Return the bytes of a range."""
@@ -83,7 +84,8 @@ class RemoteReader(io.RawIOBase):
         return attempt(self.address, read_range)
 
     def read_whole(self, start: int, stop: int | None) -> Iterator[bytes]:
-        """Yield a file without ranges."""
+        """Yield the bytes of a file without ranges."""
+        assert isinstance(self.store, WebStore)  # object stores have ranges
         position, attempts = start, 0
         while True:
             attempts += 1
@@ -106,12 +108,9 @@ class RemoteReader(io.RawIOBase):
             time.sleep(FIRST_WAIT * attempts)
 
     def close(self) -> None:
-        """Drop what threads fetch; they make no further attempts."""
+        """Close the reader; threads make no further attempts to fetch ranges."""
         self.is_closed.set()
         super().close()
-
-    def __enter__(self) -> Self:
-        return self
 
 
 class RandomReader(io.RawIOBase):
@@ -129,10 +128,6 @@ class RandomReader(io.RawIOBase):
     def seekable(self) -> bool:
         """Return true."""
         return True
-
-    def tell(self) -> int:
-        """Return the position."""
-        return self.position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Go to a position."""

@@ -1,4 +1,4 @@
-"""Requests to remote stores, on threads that nobody has to wait for: repeated attempts, and what an error means.
+"""Requests to remote stores: interruptible threads, repeated attempts, and messages for errors.
 
 Python handles signals in its main thread only, between two instructions. A library that waits for a server there would
 delay Ctrl-C until its time limit, and so would the threads of an executor, which Python joins when it ends.
@@ -21,6 +21,38 @@ from embeddings.support.remote.address import Address, hide_secrets
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+ABSENT = "does not exist"
+DENIED = "cannot be accessed: permission denied; check the credentials"
+CHANGED = "changed while it was read"
+TIMEOUT_VARIABLE = "EMBEDDINGS_REMOTE_TIMEOUT"
+TIMEOUT = 30.0  # seconds without an answer or data
+ATTEMPTS = 4
+FIRST_WAIT = 0.5  # seconds before the second attempt; each further wait is twice as long
+AWS_ERROR = re.compile(r"AWS Error (\w+) during")
+CURL_CODE = re.compile(r"curlCode: (\d+)")
+CURL_REASONS = {
+    "6": "cannot be reached: its host is unknown; check the endpoint and the network",
+    "7": "cannot be reached: the connection was refused; check the endpoint and the network",
+    "28": "cannot be reached: no answer in time; check the endpoint and the network",
+    "35": "cannot be reached: no secure connection; check the endpoint",
+    "60": "cannot be reached: the certificate of the server is not trusted",
+}
+AWS_REASONS = {
+    "NO_SUCH_BUCKET": f"{ABSENT}: there is no such bucket",
+    "NO_SUCH_KEY": ABSENT,
+    "RESOURCE_NOT_FOUND": ABSENT,
+    "ACCESS_DENIED": DENIED,
+    "INVALID_ACCESS_KEY_ID": "cannot be accessed: the access key is unknown; check the credentials",
+    "SIGNATURE_DOES_NOT_MATCH": "cannot be accessed: the secret key is wrong; check the credentials",
+    "EXPIRED_TOKEN": "cannot be accessed: the session token has expired; check the credentials",
+}
+TEXT_REASONS = {  # expressions for messages of the libraries
+    r"libjvm|libhdfs|CLASSPATH": "cannot be accessed: HDFS needs Java and Hadoop's libhdfs",
+    r"Name or service not known|getaddrinfo|nodename nor servname": CURL_REASONS["6"],
+    r"OAuth2|[Cc]ould not .*credentials": "cannot be accessed: no valid credentials; check them and the network",
+    r"PermanentRedirect|HTTP status 301": "cannot be accessed: the bucket is in another region; set AWS_REGION",
+}
+PERMANENT = {*AWS_REASONS, "INVALID_REQUEST", "INVALID_PARAMETER_VALUE", "VALIDATION"}
 
 
 def start(action: Callable[..., Result], *arguments: object) -> "Future[Result]":
@@ -38,7 +70,7 @@ def start(action: Callable[..., Result], *arguments: object) -> "Future[Result]"
 
 
 def interruptible(action: Callable[[], Result]) -> Result:
-    """The result of an action, which an interrupt of the main thread abandons."""
+    """Return the result of an action; an interrupt of the main thread abandons the action."""
     if current_thread() is not main_thread():
         return action()
     future = start(action)
@@ -50,7 +82,7 @@ def interruptible(action: Callable[[], Result]) -> Result:
 
 
 def map_ahead(action: Callable[[Item], Result], items: Iterable[Item], ahead: int) -> Iterator[Result]:
-    """Yield the results for all items in order, while those of the next ones are being made; with 0, one at a time."""
+    """Yield the results for all items in order; up to `ahead` actions run at a time, on threads unless it is 0."""
     if ahead == 0:
         yield from map(action, items)
         return
@@ -68,50 +100,19 @@ def map_ahead(action: Callable[[Item], Result], items: Iterable[Item], ahead: in
 
 
 def abandon() -> None:
-    """Let the program end while requests wait: pyarrow would wait for those of S3."""
+    """Let the program end while requests wait; otherwise pyarrow waits for requests to S3."""
     file_systems = sys.modules.get("pyarrow.fs")
     finalize = getattr(file_systems, "ensure_s3_finalized", None)
     if finalize is not None:
         atexit.unregister(finalize)
 
 
-TIMEOUT_VARIABLE = "EMBEDDINGS_REMOTE_TIMEOUT"
-TIMEOUT = 30.0  # seconds without an answer or data
-ATTEMPTS = 4
-FIRST_WAIT = 0.5  # seconds before the second attempt; each further wait is twice as long
-AWS_ERROR = re.compile(r"AWS Error (\w+) during")
-CURL_CODE = re.compile(r"curlCode: (\d+)")
-CURL_REASONS = {
-    "6": "cannot be reached: its host is unknown; check the endpoint and the network",
-    "7": "cannot be reached: the connection was refused; check the endpoint and the network",
-    "28": "cannot be reached: no answer in time; check the endpoint and the network",
-    "35": "cannot be reached: no secure connection; check the endpoint",
-    "60": "cannot be reached: the certificate of the server is not trusted",
-}
-AWS_REASONS = {
-    "NO_SUCH_BUCKET": "does not exist: there is no such bucket",
-    "NO_SUCH_KEY": "does not exist",
-    "RESOURCE_NOT_FOUND": "does not exist",
-    "ACCESS_DENIED": "cannot be accessed: permission denied",
-    "INVALID_ACCESS_KEY_ID": "cannot be accessed: the access key is unknown",
-    "SIGNATURE_DOES_NOT_MATCH": "cannot be accessed: the secret key is wrong",
-    "EXPIRED_TOKEN": "cannot be accessed: the session token has expired",
-}
-TEXT_REASONS = {  # expressions for messages of the libraries
-    r"libjvm|libhdfs|CLASSPATH": "cannot be accessed: HDFS needs Java and Hadoop's libhdfs",
-    r"Name or service not known|getaddrinfo|nodename nor servname": CURL_REASONS["6"],
-    r"OAuth2|[Cc]ould not .*credentials": "cannot be accessed: no valid credentials; check them and the network",
-    r"PermanentRedirect|HTTP status 301": "cannot be accessed: the bucket is in another region; set AWS_REGION",
-}
-PERMANENT = {*AWS_REASONS, "INVALID_REQUEST", "INVALID_PARAMETER_VALUE", "VALIDATION"}
-
-
 class PermanentError(OSError):
-    """An error that another attempt would meet again; its text is what to tell."""
+    """An error that another attempt would meet again; its text is the message for users."""
 
 
 def timeout() -> float:
-    """Seconds after which a connection without data is given up: EMBEDDINGS_REMOTE_TIMEOUT, or 30."""
+    """Return the seconds after which a connection without data fails: EMBEDDINGS_REMOTE_TIMEOUT, or 30."""
     text = os.environ.get(TIMEOUT_VARIABLE)
     try:
         seconds = float(text) if text else TIMEOUT
@@ -125,12 +126,12 @@ def timeout() -> float:
 def attempt(
     address: Address, action: Callable[[], Result], attempts: int = ATTEMPTS, *, writes: bool = False
 ) -> Result:
-    """Return the result of an action on a remote file, which is repeated after errors that may pass.
+    """Return the result of an action on a remote file; the action is repeated after transient errors.
 
     An interrupt takes effect at once, except while the action writes.
 
     Raises:
-        RemoteError: the last attempt failed, or one with an error that does not pass.
+        RemoteError: the last attempt failed, or an attempt failed with a permanent error.
     """
     wait = FIRST_WAIT
     for number in range(1, attempts + 1):
@@ -162,18 +163,17 @@ def may_pass(error: Exception) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """What an error means, to follow an address."""
+    """Return the meaning of an error as a predicate, which follows an address in messages."""
     text = str(error)
     if isinstance(error, PermanentError):
         return hide_secrets(text)
     if isinstance(error, FileNotFoundError):
-        return "does not exist"
+        return ABSENT
     if isinstance(error, PermissionError):
-        return "cannot be accessed: permission denied; check the credentials"
+        return DENIED
     match, code = AWS_ERROR.search(text), CURL_CODE.search(text)
     if match is not None and match[1] in AWS_REASONS:
-        known = AWS_REASONS[match[1]]
-        return f"{known}; check the credentials" if "accessed" in known else known
+        return AWS_REASONS[match[1]]
     if code is not None and code[1] in CURL_REASONS:
         return CURL_REASONS[code[1]]
     for expression, meaning in TEXT_REASONS.items():

@@ -1,4 +1,4 @@
-"""The file systems of object stores, and which one holds an address.
+"""Remote stores: the status, content and list of files of object stores and web servers.
 
 S3, Google Cloud Storage and HDFS are read by the file systems of pyarrow, which need no other package; the Hugging Face
 Hub through fsspec and huggingface_hub; web addresses by the standard library.
@@ -11,24 +11,55 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from http.client import HTTPException, HTTPMessage
-from typing import IO, Any, Protocol
+from types import SimpleNamespace
+from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from embeddings.errors import RemoteError
-from embeddings.support.remote.address import WEB, Address, credentials, queries
-from embeddings.support.remote.requests import PermanentError, attempt, map_ahead, timeout
+from embeddings.errors import FormatError, RemoteError
+from embeddings.support.foreign_files import check_name, is_hidden
+from embeddings.support.remote.address import MAGIC, WEB, Address, credentials, queries
+from embeddings.support.remote.requests import (
+    ABSENT,
+    CHANGED,
+    CURL_REASONS,
+    DENIED,
+    PermanentError,
+    attempt,
+    map_ahead,
+    timeout,
+)
+
+PART = 1 << 16  # bytes
+MIN_SPEED = 1000  # bytes a second, below which a transfer is given up
+CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
+ANSWERS = {
+    401: DENIED,
+    403: DENIED,
+    404: ABSENT,
+    407: "cannot be accessed: the proxy asks for credentials",
+    410: ABSENT,
+    412: CHANGED,
+}
+
+ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+WRITE_ATTEMPTS = 4  # of each request of an upload
+N_REQUESTS = 16  # at a time
+TAG_FIELDS = ("ETag", "etag", "blob_id", "oid")  # of fsspec
 
 
 @dataclass(frozen=True)
 class RemoteStatus:
-    """The size in bytes, None if unknown; the time of modification and the ETag, "" if unknown.
+    """The status of a remote file.
 
+    size: in bytes, None if unknown. modified, tag: the time of modification and the ETag, "" if unknown.
     has_ranges: whether parts of the file can be read.
     """
 
@@ -39,25 +70,12 @@ class RemoteStatus:
 
     @property
     def identity(self) -> list[int | str | None]:
-        """What changes with the content."""
+        """Values that change with the content of the file."""
         return [self.size, self.modified, self.tag]
 
 
-PART = 1 << 16  # bytes
-MIN_SPEED = 1000  # bytes a second, below which a transfer is given up
-CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
-ANSWERS = {
-    401: "cannot be accessed: permission denied; check the credentials",
-    403: "cannot be accessed: permission denied; check the credentials",
-    404: "does not exist",
-    407: "cannot be accessed: the proxy asks for credentials",
-    410: "does not exist",
-    412: "changed while it was read",
-}
-
-
 class RedirectHandler(HTTPRedirectHandler):
-    """Follows redirects, without the credentials if they lead to another host."""
+    """Follows redirects; redirects to another host get no credentials."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -75,12 +93,12 @@ class WebStore:
     """Reads files of web servers by the protocols http and https."""
 
     def status(self, address: Address) -> RemoteStatus | None:
-        """Return the status of a file; None if it does not exist."""
+        """Return the status of a file; None for a missing file."""
         try:
             with request(address, {"Range": "bytes=0-0"}) as answer:
                 headers, is_partial = answer.headers, answer.status == 206
         except PermanentError as error:
-            if str(error) == ANSWERS[404]:
+            if str(error) == ABSENT:
                 return None
             raise
         match = CONTENT_RANGE.fullmatch(headers.get("Content-Range", ""))
@@ -99,14 +117,14 @@ class WebStore:
             if answer.status != 206 or match is None or match[1] != str(start):
                 raise OSError(f"the server did not answer with the bytes from {start} on")
             if match[3] not in ("*", str(status.size)):
-                raise PermanentError(ANSWERS[412])
+                raise PermanentError(CHANGED)
             return b"".join(parts(answer, stop - start))
 
     def stream(self, address: Address, status: RemoteStatus) -> Iterator[bytes]:
-        """Yield the parts of a file from its start to its end."""
+        """Yield the parts of a whole file in order."""
         with request(address, {}) as answer:
             if status.tag and answer.headers.get("ETag") != status.tag:
-                raise PermanentError(ANSWERS[412])
+                raise PermanentError(CHANGED)
             yield from parts(answer, status.size)
 
 
@@ -127,10 +145,10 @@ def request(address: Address, headers: dict[str, str]) -> Any:
         return build_opener(RedirectHandler).open(Request(url, headers=headers), timeout=timeout())
     except HTTPError as error:
         with error:
-            return refused(error)
+            return empty_answer(error)
     except URLError as error:
         if isinstance(error.reason, ssl.SSLCertVerificationError):
-            raise PermanentError("cannot be reached: the certificate of the server is not trusted") from None
+            raise PermanentError(CURL_REASONS["60"]) from None
         if isinstance(error.reason, socket.gaierror):
             raise PermanentError("cannot be reached: its host is unknown; check the network") from None
         raise error.reason if isinstance(error.reason, OSError) else OSError(str(error.reason)) from None
@@ -138,33 +156,18 @@ def request(address: Address, headers: dict[str, str]) -> Any:
         raise PermanentError(f"cannot be read: {error}") from None
 
 
-def refused(error: HTTPError) -> Any:
-    """Raise the error for an answer, unless it says that the file is empty."""
+def empty_answer(error: HTTPError) -> Any:
+    """Return the answer 206 for an empty file; raises the error for other answers."""
     if error.code == 416 and error.headers.get("Content-Range", "").strip() == "bytes */0":
-        return EmptyAnswer(error.headers)
+        return nullcontext(SimpleNamespace(status=206, headers=error.headers))
     if error.code in ANSWERS:
         raise PermanentError(ANSWERS[error.code])
     kind = OSError if error.code >= 500 or error.code in (408, 429) else PermanentError
     raise kind(f"cannot be read: the server answered {error.code}")
 
 
-class EmptyAnswer:
-    """The answer for an empty file."""
-
-    status = 206
-
-    def __init__(self, headers: Any) -> None:
-        self.headers = headers
-
-    def __enter__(self) -> "EmptyAnswer":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
 def parts(answer: Any, size: int | None) -> Iterator[bytes]:
-    """Yield the content of an answer, which has `size` bytes; raises OSError if it is truncated or too slow."""
+    """Yield the content of an answer of `size` bytes; raises OSError for a truncated or slow transfer."""
     done, window, window_start = 0, 0, time.monotonic()
     while size is None or done < size:
         try:
@@ -194,40 +197,21 @@ def find_login(address: Address) -> tuple[str, str] | None:
     return (entry[0], entry[2]) if entry and entry[2] is not None else None
 
 
-ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-WRITE_ATTEMPTS = 4  # of each request of an upload
-N_REQUESTS = 16  # at a time
-TAG_FIELDS = ("ETag", "etag", "blob_id", "oid")  # of fsspec
-
-
-class Store(Protocol):
-    """Reads the files of addresses; errors are those of its library, see `retry.attempt`."""
-
-    def status(self, address: Address) -> RemoteStatus | None:
-        """Return the status of a file; None if it does not exist or is a folder."""
-
-    def read_range(self, address: Address, start: int, stop: int, status: RemoteStatus) -> bytes:
-        """Return bytes from `start` up to `stop`."""
-
-    def stream(self, address: Address, status: RemoteStatus) -> Iterator[bytes]:
-        """Yield the parts of a file from its start to its end."""
-
-
 class ArrowStore:
-    """Reads and writes by a file system of pyarrow.
+    """Reads and writes by a file system of pyarrow; methods raise the errors of its library.
 
-    fsspec: the file system of fsspec behind it, which knows the ETags of files.
+    fsspec: the file system of fsspec behind that of pyarrow, which knows the ETags of files.
     """
 
     def __init__(self, file_system: Any, writer: Any, fsspec: Any = None) -> None:
         self.file_system, self.writer, self.fsspec = file_system, writer, fsspec
 
     def info(self, address: Address) -> Any:
-        """Return what pyarrow knows of a file or folder."""
+        """Return pyarrow's FileInfo of a file or folder."""
         return self.file_system.get_file_info(address.store_path)
 
     def status(self, address: Address) -> RemoteStatus | None:
-        """Return the status of a file; None if it does not exist or is a folder."""
+        """Return the status of a file; None for a missing file or a folder."""
         if address.scheme == "s3" and address.path:
             return self.object_status(address)
         info, tag = self.info(address), ""
@@ -237,7 +221,7 @@ class ArrowStore:
         return RemoteStatus(info.size, str(info.mtime_ns), tag) if info.is_file else None
 
     def object_status(self, address: Address) -> RemoteStatus | None:
-        """Return the status of an object of S3, with its ETag, by one request."""
+        """Return the status and ETag of an object of S3 by one request."""
         try:
             with self.file_system.open_input_file(address.store_path) as file:
                 known = {name: value.decode("latin-1") for name, value in (file.metadata() or {}).items()}
@@ -252,7 +236,7 @@ class ArrowStore:
         return self.info(address).type is FileType.Directory
 
     def names(self, folder: Address) -> list[str]:
-        """Return the names of all files below a folder, relative to it; none if there is no such folder."""
+        """Return the relative names of all files below a folder; none if the folder does not exist."""
         from pyarrow.fs import FileSelector
 
         selector = FileSelector(folder.store_path, recursive=True, allow_not_found=True)
@@ -265,19 +249,15 @@ class ArrowStore:
         """Return bytes from `start` up to `stop`."""
         with self.file_system.open_input_file(address.store_path) as file:
             if file.size() != status.size:
-                raise PermanentError("changed while it was read")
+                raise PermanentError(CHANGED)
             data: bytes = file.read_at(stop - start, start)
         if len(data) < stop - start:
             raise OSError(f"the transfer was truncated after {len(data)} of {stop - start} bytes")
         return data
 
-    def stream(self, address: Address, status: RemoteStatus) -> Iterator[bytes]:
-        """Yield the parts of a file from its start to its end."""
-        raise NotImplementedError("object stores are read by ranges")
 
-
-def open_store(address: Address) -> Store:
-    """Return what reads an address."""
+def open_store(address: Address) -> WebStore | ArrowStore:
+    """Return the store that reads an address."""
     return WebStore() if address.scheme in WEB else arrow_store(address)
 
 
@@ -285,7 +265,7 @@ def arrow_store(address: Address) -> ArrowStore:
     """Return the file system of an address.
 
     Raises:
-        RemoteError: it cannot be made, as a package or credentials are missing, or it is a web address.
+        RemoteError: a package or credentials are missing, or the address is a web address.
     """
     if address.scheme in WEB:
         raise RemoteError(address, "cannot be written or listed: web addresses are read one file at a time")
@@ -303,7 +283,7 @@ def arrow_store(address: Address) -> ArrowStore:
 def make_store(
     scheme: str, host: str, login: tuple[str, str] | None, endpoint: str | None, seconds: float
 ) -> ArrowStore:
-    """Return a file system; the same one for the same arguments."""
+    """Return a file system, made once for each combination of arguments."""
     from pyarrow import fs
 
     if scheme == "s3":
@@ -330,7 +310,7 @@ def make_store(
 
 
 def s3_file_system(login: tuple[str, str] | None, endpoint: str | None, seconds: float, attempts: int) -> Any:
-    """Return the file system of S3, or of another server that speaks its protocol."""
+    """Return the file system of S3 or of a compatible server."""
     from pyarrow import fs
 
     options: dict[str, Any] = {}
@@ -354,7 +334,7 @@ def file_status(address: Address) -> RemoteStatus:
     """Return the status of a remote file.
 
     Raises:
-        RemoteError: there is no such file, it is a folder, or it cannot be accessed.
+        RemoteError: the file does not exist, is a folder, or cannot be accessed.
     """
     status = find_status(address)
     if status is None:
@@ -363,10 +343,10 @@ def file_status(address: Address) -> RemoteStatus:
 
 
 def find_status(address: Address) -> RemoteStatus | None:
-    """Return the status of a remote file; None if there is none.
+    """Return the status of a remote file; None for a missing file.
 
     Raises:
-        RemoteError: it cannot be accessed.
+        RemoteError: the file cannot be accessed.
     """
     return attempt(address, lambda: open_store(address).status(address))
 
@@ -377,13 +357,77 @@ def statuses(addresses: list[Address]) -> list[RemoteStatus]:
 
 
 def absence(address: Address) -> str:
-    """Why there is no file at an address."""
+    """Return the reason why an address is not a file, as a predicate."""
     if address.scheme in WEB:
-        return "does not exist"
+        return ABSENT
     store = arrow_store(address)
     if attempt(address, lambda: store.is_folder(address)):
         return "is a folder, not a file"
     bucket = Address(address.scheme, address.host, "")
     if address.scheme in ("s3", "gs") and not attempt(bucket, lambda: store.is_folder(bucket)):
-        return f"does not exist: there is no bucket {address.host!r}"
-    return "does not exist"
+        return f"{ABSENT}: there is no bucket {address.host!r}"
+    return ABSENT
+
+
+def files_below(
+    folder: Address, is_wanted: Callable[[list[str]], bool] | None = None, *, is_local: bool = False
+) -> list[Address]:
+    """Return the files below a remote folder in the order of names; none if the folder does not exist.
+
+    Clients of stores resolve `..`, so a file whose name has it would be read, replaced or deleted elsewhere.
+
+    Arguments:
+        is_wanted: chooses files by the parts of their name relative to the folder.
+        is_local: as for `check_name`.
+
+    Raises:
+        RemoteError: the store cannot be read, or the name of a wanted file is not safe.
+    """
+    store = arrow_store(folder)
+    names = attempt(folder, lambda: store.names(folder))
+    wanted = [name for name in names if is_wanted is None or is_wanted(name.split("/"))]
+    try:
+        for name in wanted:
+            check_name(name, is_local=is_local)
+    except FormatError as error:
+        raise RemoteError(folder, f"cannot be read: {error}; rename or remove this file") from None
+    return [folder.child(name) for name in wanted]
+
+
+def find_remote(address: Address) -> list[Address]:
+    """Return the file at an address, the files below it, or the files that match it (*, ?, [...], ** for folders).
+
+    Raises:
+        RemoteError: there is no file, or the store cannot be read.
+    """
+    if address.scheme in WEB:
+        return [address]
+    store = arrow_store(address)
+    if attempt(address, lambda: store.status(address)) is not None:
+        return [address]
+    if files := files_below(address, is_shown):
+        return files
+    if not address.is_pattern:
+        raise RemoteError(address, absence(address))
+    steps = address.path.split("/")
+    first = next(number for number, step in enumerate(steps) if MAGIC.search(step))
+    folder = Address(address.scheme, address.host, "/".join(steps[:first]))
+    files = files_below(folder, lambda parts: is_shown(parts) and matches(parts, steps[first:]))
+    if not files:
+        is_folder = attempt(folder, lambda: store.is_folder(folder))
+        raise RemoteError(address, "matches no file" if is_folder else absence(folder))
+    return files
+
+
+def is_shown(parts: list[str]) -> bool:
+    """Whether a file, given by the parts of its name, is not hidden and not a marker file of Spark."""
+    return not any(is_hidden(part) for part in parts if part not in (".", ".."))  # names with these are refused
+
+
+def matches(parts: list[str], steps: list[str]) -> bool:
+    """Whether a path matches a pattern or is below a matching folder; both are given as parts."""
+    if not steps:
+        return True
+    if steps[0] == "**":
+        return any(matches(parts[start:], steps[1:]) for start in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], steps[0]) and matches(parts[1:], steps[1:])

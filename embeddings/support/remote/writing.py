@@ -16,9 +16,8 @@ from embeddings.errors import FormatError, OutputError, RemoteError, S
 from embeddings.support.foreign_files import check_name
 from embeddings.support.logs import log
 from embeddings.support.remote.address import Address, StrPath, parse_address
-from embeddings.support.remote.copies import files_below
 from embeddings.support.remote.requests import attempt
-from embeddings.support.remote.store import ArrowStore, arrow_store
+from embeddings.support.remote.store import arrow_store, files_below
 
 BLOCK = 1 << 23
 MAX_COPY = 5 * 10**9  # bytes that S3 copies; a larger object is uploaded under its own name
@@ -27,10 +26,10 @@ TEMPORARY = re.compile(rf"\..+\.[0-9a-f]{{8}}{re.escape(PARTIAL)}")  # what `tem
 
 
 def check_remote_output(path: StrPath, *, force: bool) -> Address:
-    """Return the address, if a file or folder can be written there.
+    """Return the address of a file or folder that can be written.
 
     Raises:
-        OutputError: it exists, and `force` is not set; it is a web address; or the store cannot be written.
+        OutputError: the address exists and `force` is not set, is a web address, or cannot be written.
     """
     address = parse_address(path)
     try:
@@ -59,14 +58,14 @@ def has_files(address: Address) -> bool:
 
 
 def check_writable(address: Address) -> None:
-    """Write and remove an empty file: nothing else tells whether writing is allowed."""
+    """Write and remove an empty file, which is the only test of the permission to write."""
     store, probe = arrow_store(address), temporary_name(address)
     attempt(probe, lambda: store.writer.open_output_stream(probe.store_path).close(), attempts=1, writes=True)
     attempt(probe, lambda: store.writer.delete_file(probe.store_path), attempts=1, writes=True)
 
 
 def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents: str, *, force: bool) -> Address:
-    """As `files.check_own_folder` for a remote folder."""
+    """Return the address of a remote folder that can be written or, if saved by this package, replaced."""
     address = check_remote_output(path, force=force)
     names = {one.relative_to(address) for one in files_below(address)}
     if names and main_file not in names:
@@ -76,10 +75,13 @@ def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents
 
 
 def check_other_files(address: Address, names: Set[str], contents: str) -> None:
-    """Refuse to replace a remote folder if one of these files in it is not a temporary one of an upload.
+    """Refuse to replace a remote folder that contains files other than the temporary files of an upload.
+
+    Arguments:
+        names: the files of the folder that do not belong to `contents`.
 
     Raises:
-        OutputError: one is not.
+        OutputError: a file is not temporary.
     """
     if others := sorted(name for name in names if not TEMPORARY.fullmatch(name.rpartition("/")[2])):
         raise OutputError(
@@ -92,10 +94,10 @@ def check_other_files(address: Address, names: Set[str], contents: str) -> None:
 def remote_write(
     paths: Sequence[StrPath], *, force: bool, folder: bool, removable: Set[str] = frozenset()
 ) -> Iterator[list[Path]]:
-    """Yield local temporary paths for files of one remote folder, or for one folder, uploaded if the block succeeds.
+    """Yield temporary local paths for files of a remote folder, or for a folder; uploads them if the block succeeds.
 
     Arguments:
-        removable: as those of `upload_folder`.
+        removable: as for `upload_folder`.
 
     Raises:
         OutputError: as `check_remote_output` and `upload_folder`; or the upload fails.
@@ -122,7 +124,7 @@ def remote_write(
 
 
 def upload_folder(local: Path, address: Address, *, force: bool, removable: Set[str] = frozenset()) -> None:
-    """Upload a folder; the file whose name ends with .json, or else the first one, is the last to appear.
+    """Upload a folder; its .json file, or else its first file, is the last to appear.
 
     Arguments:
         removable: names of files that are removed if an older folder has them and the new one does not.
@@ -142,7 +144,7 @@ def upload_folder(local: Path, address: Address, *, force: bool, removable: Set[
 
 
 def upload_files(pairs: Sequence[tuple[Path, Address]], *, force: bool) -> None:
-    """Upload files, the first of which is the main one: all under temporary names, then renamed, the main one last."""
+    """Upload files under temporary names, then rename them; the first file is the main file, and renamed last."""
     placed = []
     try:
         for path, address in pairs:
@@ -167,18 +169,17 @@ def upload_files(pairs: Sequence[tuple[Path, Address]], *, force: bool) -> None:
 def upload(path: Path, address: Address) -> None:
     """Upload one file, and check its size."""
     store = arrow_store(address)
-    attempt(address, lambda: write_stream(store, path, address), attempts=2, writes=True)
 
+    def write() -> None:
+        with path.open("rb") as source, store.writer.open_output_stream(address.store_path) as sink:
+            while block := source.read(BLOCK):
+                sink.write(block)
+        if store.info(address).size != path.stat().st_size:
+            raise OSError("the upload is incomplete")
 
-def write_stream(store: ArrowStore, path: Path, address: Address) -> None:
-    """Write a file in blocks."""
-    with path.open("rb") as source, store.writer.open_output_stream(address.store_path) as sink:
-        while block := source.read(BLOCK):
-            sink.write(block)
-    if store.info(address).size != path.stat().st_size:
-        raise OSError("the upload is incomplete")
+    attempt(address, write, attempts=2, writes=True)
 
 
 def temporary_name(address: Address) -> Address:
-    """A name next to a file."""
+    """The address of a temporary file in the folder of a file."""
     return address.sibling(f".{address.name}.{secrets.token_hex(4)}{PARTIAL}")
