@@ -1,4 +1,6 @@
-"""How kernels are emitted, linked, cached and checked; docs/extending/compilation.md describes the steps.
+"""How kernels are emitted, linked, cached and checked.
+
+`docs/extending/compilation.md` describes these steps and the private parts of numba on which they depend.
 
 jit: decorators of kernels and helpers, how helpers are linked into kernels, and the cache of compiled code.
 vector_emitter: LLVM vector instructions for the innermost loops over rows.
