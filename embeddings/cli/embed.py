@@ -309,7 +309,7 @@ ALL, NONE = "all", "none"
             default=ALL,
         ),
         option("--vector-column", "Name of the column of vectors.", "NAME", default="vector"),
-        *(option for option in corpus_options.options() if option.name in INPUT_OPTIONS),
+        *corpus_options.options(INPUT_OPTIONS),
         THREADS,
         *OUTPUT,
     ],

@@ -37,7 +37,7 @@ from embeddings.vectors.vectors import Vectors
         ),
         option("--lines", "Number of lines to print for each context and word.", 0, default=DEFAULT_LINES, metavar="N"),
         WIDTH,
-        *(one for one in corpus_options.options() if one.name != "encoding_errors"),
+        *corpus_options.options(omit=("encoding_errors",)),
         *corpus_options.phrase_options(),
         JSON,
         QUIET,

@@ -72,7 +72,7 @@ MAP, MEAN = "a-la-carte", "mean"
         option("--min-count", "Fit the map to words that occur at least N times.", 1, default=DEFAULT_MIN_COUNT),
         option("--max-words", "Fit the map to at most N words, the most frequent ones.", 1, default=DEFAULT_MAX_WORDS),
         option("--ridge", "Strength of regularisation of the fit, for few words.", type=float, default=0.0),
-        *(one for one in corpus_options.options() if one.name != "encoding_errors"),
+        *corpus_options.options(omit=("encoding_errors",)),
         *corpus_options.phrase_options(),
         THREADS,
         *OUTPUT,

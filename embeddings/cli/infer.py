@@ -37,7 +37,7 @@ from embeddings.vectors.vectors import Vectors
         ),
         seed("Random seed."),
         THREADS,
-        *corpus_options.input_options(),
+        *corpus_options.options(corpus_options.INPUT),
         *OUTPUT,
     ],
 )

@@ -1,8 +1,12 @@
 """Options that several commands share, and options made from the settings of plugins."""
 
 import dataclasses
+import inspect
 import re
+import types
 import typing
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -104,6 +108,78 @@ def from_field(field: "dataclasses.Field[Any]", hint: Any) -> click.Option:
         show_default=field.default is not None,
         help=field.metadata.get("help"),
     )
+
+
+def from_signature(
+    function: Callable[..., Any], defaults: Mapping[str, Any] | None = None, /, **parameters: str | None
+) -> list[click.Option]:
+    """Options for parameters of a function or class: default and type by its signature, help by its docstring.
+
+    Arguments:
+        defaults: of parameters, in place of those of the signature.
+        parameters: the metavar of each option, None for that of its type. It follows the name of the option, such as
+            `--stop-labels FILE`, if that is not the name of the parameter.
+    """
+    signature, texts = inspect.signature(function).parameters, argument_texts(function)
+    options = []
+    for name, declaration in parameters.items():
+        option_name, metavar = name_and_metavar(name, declaration)
+        parameter = signature[name]
+        if defaults is not None and name in defaults:
+            parameter = parameter.replace(default=defaults[name])
+        options.append(from_parameter(option_name, parameter, texts[name], metavar))
+    return options
+
+
+def name_and_metavar(parameter: str, declaration: str | None) -> tuple[str, str | None]:
+    """The name of the option for a parameter, and its metavar if it has one; see `from_signature`."""
+    name, _, metavar = (declaration or "").rpartition(" ") if (declaration or "")[:1] == "-" else ("", "", declaration)
+    return name or flag(parameter), metavar
+
+
+def take_arguments(values: dict[str, Any], parameters: Mapping[str, str | None]) -> dict[str, Any]:
+    """Remove the values of options made by `from_signature` from those of a command; returns them by parameter.
+
+    Options that the command does not have, and values None, are left out.
+    """
+    names = {one: name_and_metavar(one, declaration)[0] for one, declaration in parameters.items()}
+    taken = {one: values.pop(name[2:].replace("-", "_"), None) for one, name in names.items()}
+    return {name: value for name, value in taken.items() if value is not None}
+
+
+def from_parameter(names: str, parameter: inspect.Parameter, help: str, metavar: str | None) -> click.Option:
+    """The option for a parameter; the function checks what click does not."""
+    type_, _ = split_optional(parameter.annotation)
+    default = None if parameter.default is parameter.empty else parameter.default
+    attributes: dict[str, Any] = {"default": default}
+    if type_ is bool:
+        names = names if default is False else f"{names}/{names.replace('--', '--no-', 1)}"
+        attributes["is_flag"] = True
+    elif typing.get_origin(type_) is Literal:
+        attributes["type"] = click.Choice(typing.get_args(type_))
+    elif type_ in (int, float):
+        attributes["type"] = type_
+    if is_sequence(parameter.annotation):
+        attributes |= {"multiple": True, "default": None}
+    return option(names, help, metavar, **attributes)
+
+
+def is_sequence(annotation: Any) -> bool:
+    """Whether a parameter takes several values."""
+    parts = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    return any(typing.get_origin(part) is Sequence for part in parts)
+
+
+@cache
+def argument_texts(function: Callable[..., Any]) -> dict[str, str]:
+    """What the docstring of a function says about each of its arguments, without sentences about Python, as help."""
+    _, _, section = (inspect.getdoc(function) or "").partition("Arguments:\n")
+    texts: dict[str, str] = {}
+    for entry in re.split(r"\n    (?=\w)", "\n" + section.split("\n\n")[0])[1:]:
+        names, _, text = re.sub(r"\. In Python.*", ".", " ".join(entry.split())).partition(": ")
+        text = re.sub(r'"([^" ]+)"', r"\1", re.sub(r"`(\w+)`", lambda match: flag(match[1]), text))
+        texts |= dict.fromkeys(names.split(", "), text[:1].upper() + text[1:])
+    return texts
 
 
 def is_given(name: str) -> bool:

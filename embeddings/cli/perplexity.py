@@ -37,7 +37,7 @@ class CountingBar(Bar):
         ),
         option("--memory", "GB for tables of n-grams; with less, CORPUS is read more often.", type=float, default=1.0),
         *corpus_options.options(),
-        corpus_options.VOCABULARY,
+        *corpus_options.vocabulary_option(),
         *corpus_options.phrase_options(),
         JSON,
         QUIET,

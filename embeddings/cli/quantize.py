@@ -45,7 +45,7 @@ RETRAINING = ("epochs", "learning_rate")
     ],
 )  # fmt: skip
 def command(
-    *, model: str, out: str, retrain: str | None, test: str | None, encoding_errors: str, threads: int | None,
+    *, model: str, out: str, retrain: str | None, test: str | None, encoding_errors: Any, threads: int | None,
     force: bool, as_json: bool, quiet: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Write a small copy of MODEL, a classifier, which `embeddings predict` and fastText read.
@@ -80,7 +80,7 @@ def command(
 
 
 def compress(
-    classifier: "Classifier", retrain: str | None, encoding_errors: str, threads: int | None, quiet: bool,
+    classifier: "Classifier", retrain: str | None, encoding_errors: Any, threads: int | None, quiet: bool,
     settings: dict[str, Any],
 ) -> "Classifier":  # fmt: skip
     """The small copy."""
@@ -94,7 +94,7 @@ def compress(
 
 
 def precision(
-    classifier: "Classifier", test: str | None, encoding_errors: str, threads: int | None, bar: Bar
+    classifier: "Classifier", test: str | None, encoding_errors: Any, threads: int | None, bar: Bar
 ) -> float | None:
     """The share of labelled texts whose most probable label is right; None without texts."""
     if test is None:

@@ -63,7 +63,7 @@ AFTER_TRAINING = option(
         ),
         seed("Random seed of the first training; the next one has the next seed."),
         THREADS,
-        *corpus_options.input_options(),
+        *corpus_options.options(corpus_options.INPUT),
         *OUTPUT,
     ],
 )
@@ -139,7 +139,7 @@ def replicates_folder(out: str) -> str:
 
 def run_after_training(out: str, resamples: int, options: Mapping[str, Any]) -> None:
     """Run `embeddings stability` with the text and the options of `embeddings train`."""
-    names = ("corpus", "seed", "threads", "force", "quiet", *(str(one.name) for one in corpus_options.input_options()))
+    names = ("corpus", "seed", "threads", "force", "quiet", *corpus_options.INPUT)
     values = {name: options.get(name) for name in names}
     click.get_current_context().invoke(
         command, model=out, out=replicates_folder(out), resamples=resamples, seeds=DEFAULT_SEEDS,

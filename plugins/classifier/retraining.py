@@ -11,6 +11,7 @@ from embeddings.classifier.classifier import Classifier, TextNormalizer
 from embeddings.classifier.quantisation import buckets_of_rows, prune
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.label_encoding import TextLabels, corpus_labels
+from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
@@ -92,7 +93,7 @@ def retrained(
     )
 
 
-def labelled_corpus(classifier: Classifier, texts: Texts, encoding_errors: str = "strict") -> Corpus:
+def labelled_corpus(classifier: Classifier, texts: Texts, encoding_errors: DecodingPolicy = "strict") -> Corpus:
     """Texts whose words are split as in the training of a classifier."""
     if isinstance(texts, Corpus):
         return texts
