@@ -84,7 +84,7 @@ class Corpus:
             2/N of the tokens for each spelling in the text; the maximum is reported. In Python it is
             `EncodedCorpus.max_undercount`.
         vocabulary: train exactly the words of this vocabulary (output of `embeddings vocabulary`, or lines of a word
-            and its count) or model, with its counts, whatever `min_count` and `max_vocab` are.
+            and its count) or model, with its counts, however low they are.
         phrases: join the phrases listed in this file into tokens; "auto" detects phrases. Listed phrases are converted
             like the text. In Python also a `PhraseList`, or `Phrases` with settings of the detection.
         joiner: the string that joins the words of a phrase.

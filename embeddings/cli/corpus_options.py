@@ -21,7 +21,7 @@ TEXT = {  # parameters of `Corpus` and the metavars of their options
     "encoding": "NAME",
     "encoding_errors": None,
     "text_column": "NAME",
-    "tag_column": "NAME",
+    "tag_column": "NAME...",
     "rows": "N",
     "deduplicate": None,
     "max_types": "N",

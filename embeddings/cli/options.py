@@ -3,9 +3,8 @@
 import dataclasses
 import inspect
 import re
-import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -74,6 +73,16 @@ SEARCH = (  # of commands that print neighbours
 )
 
 
+POOLING_OPTIONS = {  # parameters of `embeddings.embed` that pool vectors of words, and the metavars of their options
+    "pool": None,
+    "constant": None,
+    "frequencies": None,
+    "remove_components": "N",
+    "fit_on": "FILE",
+    "dim": "N",
+}
+
+
 class LargeRange(click.types.IntParamType):
     """A range of integers whose bounds help does not show."""
 
@@ -90,10 +99,11 @@ def seed(help: str) -> click.Option:
     return option("--seed", help, type=LargeRange(0, 2**63 - 1), default=1)
 
 
-def from_settings(settings: type) -> list[click.Option]:
-    """An option for each field of a settings class, with its type, default and help."""
+def from_settings(settings: type, only: Collection[str] | None = None) -> list[click.Option]:
+    """An option for each field of a settings class, or for some, with its type, default and help."""
     types = field_types(settings)
-    return [from_field(field, types[field.name]) for field in dataclasses.fields(settings)]
+    names = [field for field in dataclasses.fields(settings) if only is None or field.name in only]
+    return [from_field(field, types[field.name]) for field in names]
 
 
 def from_field(field: "dataclasses.Field[Any]", hint: Any) -> click.Option:
@@ -111,30 +121,44 @@ def from_field(field: "dataclasses.Field[Any]", hint: Any) -> click.Option:
 
 
 def from_signature(
-    function: Callable[..., Any], defaults: Mapping[str, Any] | None = None, /, **parameters: str | None
+    function: Callable[..., Any],
+    defaults: Mapping[str, Any] | None = None,
+    documented: Callable[..., Any] | None = None,
+    /,
+    **parameters: str | None,
 ) -> list[click.Option]:
     """Options for parameters of a function or class: default and type by its signature, help by its docstring.
 
     Arguments:
+        documented: another function, whose docstring has the parameters.
         defaults: of parameters, in place of those of the signature.
-        parameters: the metavar of each option, None for that of its type. It follows the name of the option, such as
-            `--stop-labels FILE`, if that is not the name of the parameter.
+        parameters: the metavar of each option, None for that of its type. If the option has another name than the
+            parameter, the metavar follows it, as in `--stop-labels FILE`; `...` ends it if the option is repeatable.
     """
-    signature, texts = inspect.signature(function).parameters, argument_texts(function)
-    options = []
-    for name, declaration in parameters.items():
-        option_name, metavar = name_and_metavar(name, declaration)
-        parameter = signature[name]
-        if defaults is not None and name in defaults:
-            parameter = parameter.replace(default=defaults[name])
-        options.append(from_parameter(option_name, parameter, texts[name], metavar))
-    return options
+    signature, texts = inspect.signature(function).parameters, argument_texts(documented or function)
+    names = {name: option_name(name, declaration) for name, declaration in parameters.items()}
+
+    def named(match: re.Match[str]) -> str:
+        return names.get(match[1], match[1])
+
+    return [
+        from_parameter(
+            names[name], metavar_of(declaration), signature[name], re.sub(r"`([^`]+)`", named, texts[name]),
+            (defaults or {}).get(name, signature[name].default),
+        )
+        for name, declaration in parameters.items()
+    ]  # fmt: skip
 
 
-def name_and_metavar(parameter: str, declaration: str | None) -> tuple[str, str | None]:
-    """The name of the option for a parameter, and its metavar if it has one; see `from_signature`."""
-    name, _, metavar = (declaration or "").rpartition(" ") if (declaration or "")[:1] == "-" else ("", "", declaration)
-    return name or flag(parameter), metavar
+def option_name(parameter: str, declaration: str | None) -> str:
+    """The name of the option for a parameter; see `from_signature`."""
+    first = (declaration or "").split(" ")[0]
+    return first if first.startswith("--") else flag(parameter)
+
+
+def metavar_of(declaration: str | None) -> str | None:
+    """The metavar of the option for a parameter, None for that of its type; see `from_signature`."""
+    return re.sub(r"^--\S+ ?", "", declaration or "") or None
 
 
 def take_arguments(values: dict[str, Any], parameters: Mapping[str, str | None]) -> dict[str, Any]:
@@ -142,32 +166,25 @@ def take_arguments(values: dict[str, Any], parameters: Mapping[str, str | None])
 
     Options that the command does not have, and values None, are left out.
     """
-    names = {one: name_and_metavar(one, declaration)[0] for one, declaration in parameters.items()}
-    taken = {one: values.pop(name[2:].replace("-", "_"), None) for one, name in names.items()}
+    names = {one: option_name(one, declaration)[2:].replace("-", "_") for one, declaration in parameters.items()}
+    taken = {one: values.pop(name, None) for one, name in names.items()}
     return {name: value for name, value in taken.items() if value is not None}
 
 
-def from_parameter(names: str, parameter: inspect.Parameter, help: str, metavar: str | None) -> click.Option:
+def from_parameter(
+    name: str, metavar: str | None, parameter: inspect.Parameter, help: str, default: Any
+) -> click.Option:
     """The option for a parameter; the function checks what click does not."""
     type_, _ = split_optional(parameter.annotation)
-    default = None if parameter.default is parameter.empty else parameter.default
-    attributes: dict[str, Any] = {"default": default}
-    if type_ is bool:
-        names = names if default is False else f"{names}/{names.replace('--', '--no-', 1)}"
-        attributes["is_flag"] = True
-    elif typing.get_origin(type_) is Literal:
-        attributes["type"] = click.Choice(typing.get_args(type_))
-    elif type_ in (int, float):
-        attributes["type"] = type_
-    if is_sequence(parameter.annotation):
-        attributes |= {"multiple": True, "default": None}
-    return option(names, help, metavar, **attributes)
-
-
-def is_sequence(annotation: Any) -> bool:
-    """Whether a parameter takes several values."""
-    parts = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
-    return any(typing.get_origin(part) is Sequence for part in parts)
+    if metavar is not None and metavar.endswith("..."):
+        return option(name, help, metavar[:-3], multiple=True)
+    if type_ is bool and default is not False:
+        return option(f"{name}/{name.replace('--', '--no-', 1)}", help, bool, default=default)
+    kind: Any = bool if type_ is bool else metavar
+    if typing.get_origin(type_) is Literal:
+        kind = list(typing.get_args(type_))
+    number = {"type": type_} if type_ in (int, float) else {}
+    return option(name, help, kind, default=None if default is parameter.empty else default, **number)
 
 
 @cache
@@ -177,7 +194,7 @@ def argument_texts(function: Callable[..., Any]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for entry in re.split(r"\n    (?=\w)", "\n" + section.split("\n\n")[0])[1:]:
         names, _, text = re.sub(r"\. In Python.*", ".", " ".join(entry.split())).partition(": ")
-        text = re.sub(r'"([^" ]+)"', r"\1", re.sub(r"`(\w+)`", lambda match: flag(match[1]), text))
+        text = re.sub(r'"([^" ]+)"', r"\1", text)
         texts |= dict.fromkeys(names.split(", "), text[:1].upper() + text[1:])
     return texts
 

@@ -267,9 +267,9 @@ def ngram_perplexity(
     Arguments:
         order: the length of the longest n-grams.
         min_count, max_vocab: the vocabulary, as in training.
-        discount: one discount for all counts and orders, in (0, 1]; by default three for each order (Chen and Goodman
-            1998, equation 26).
-        memory: GB of tables; with less the corpus is read more often.
+        discount: one discount for all orders and counts, in (0, 1]; by default three for each order, estimated from the
+            counts (Chen and Goodman 1998, equation 26).
+        memory: GB for tables of n-grams; with less, the corpus is read more often.
         line_starts: whether the first word of a line follows a token for the start.
 
     Raises:
