@@ -86,7 +86,9 @@ def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
 def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a `Corpus`: options, with those of labels or of pairs as a `LabelFormat` or a `PairFormat`."""
     if "pairs" in options:
-        return {**options, "pairs": PairFormat(**take_arguments(options, KINDS | COLUMNS | TITLES))}
+        pairs = PairFormat(**take_arguments(options, KINDS | COLUMNS | TITLES))
+        return {**options, "pairs": pairs}
     if "label_prefix" in options:
-        return {**options, "labels": LabelFormat(**take_arguments(options, LABELS))}
+        labels = LabelFormat(**take_arguments(options, LABELS))
+        return {**options, "labels": labels}
     return options

@@ -281,7 +281,6 @@ command = PluginGroup("tune", "trainer", tune_command, help="Search for the sett
 LIMITS = ("autotune_trials", "autotune_seconds")
 SETS = ("autotune_validation", "autotune_similarity", "autotune_analogy")
 NAMES = (*LIMITS, *SETS, "autotune_metric", "autotune_predictions", "autotune_size")
-RUN = (*run_options.DEFAULTS, *run_options.INIT_DEFAULTS)  # options of a single run
 DEFAULT_SECONDS = 300.0  # as in fastText
 STOPPED = "the best model so far is saved"
 RESUMABLE = f"{STOPPED}; repeat the command with --resume --force to continue"
@@ -339,7 +338,7 @@ def is_requested(values: dict[str, Any]) -> bool:
         raise click.UsageError(f"{flag(names[0])} requires {' or '.join(flag(name) for name in SETS if name in known)}")
     if all(name in names for name in LIMITS):
         raise click.UsageError("--autotune-trials cannot be combined with --autotune-seconds")
-    for name in RUN:
+    for name in run_options.names():
         if name != "resume" and is_given(name):
             raise click.UsageError(f"{flag(name)} cannot be combined with {flag(names[-1])}")
     return True
@@ -351,7 +350,7 @@ def train_best(
 ) -> None:  # fmt: skip
     """Search for settings, and save the best model."""
     report_bus_errors()
-    for name in RUN:
+    for name in run_options.names():
         text_options.pop(name, None)
     size = values["autotune_size"]
     if size is not None and Path(out).suffix.lower() != QUANTISED:
