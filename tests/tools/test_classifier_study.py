@@ -1,8 +1,12 @@
 """The texts of the classifier study, its cells, and its table, worked by hand."""
 
+from itertools import product
+
+import pyarrow
+import pytest
 from studies import classification_data
 from studies.classifier_study import Classifiers
-from studies.grid import append_rows
+from studies.grid import append_rows, read_rows
 from study import main
 
 ROWS = [
@@ -47,3 +51,24 @@ def test_a_part_of_the_cells():
 
 def test_lines_for_fasttext():
     assert classification_data.labelled("pos", "It's GOOD,<br />really…") == "__label__pos it ' s good , really …"
+
+
+@pytest.mark.slow
+def test_our_classifier_and_that_of_scikit_learn_are_measured(tmp_path, capsys):
+    """A program that fails, in place of fastText, leaves its cells out."""
+    data = tmp_path / "data"
+    data.mkdir()
+    lines = {"neg": "1\t2\ta bad dull film\n", "pos": "1\t9\ta good fine film\n"}
+    for side, (name, line) in product(("train", "test"), lines.items()):
+        with pyarrow.output_stream(data / f"imdb-{side}_{name}.tsv.zst", compression="zstd") as file:
+            file.write((line * 2000).encode())
+    (data / "ag-news-7600.csv").write_text("label,title,description\n" + "a,good film,fine\nb,bad film,dull\n" * 50)
+    for side in ("train", "test"):
+        (data / f"sst-binary-{side}.txt").write_text("1 a good fine film\n0 a bad dull film\n" * 50)
+    arguments = ["classifiers", "--data", str(data), "--work", str(tmp_path / "work"), "--fasttext", "false"]
+    arguments += ["--part", "train", "--dataset", "imdb", "--dim", "4", "--seed", "1"]
+    main([*arguments, "--out", str(tmp_path / "results")])
+    assert capsys.readouterr().err.count("false: exit code 1") == 2
+    rows = {row["tool"]: row["value"] for row in read_rows(tmp_path / "results.tsv") if row["measure"] == "accuracy"}
+    assert rows == {"embeddings": "1", "TF-IDF + logistic regression": "1"}
+    assert (tmp_path / "results.md").read_text().count("| imdb | ") == 3

@@ -42,5 +42,5 @@ def test_answers_of_the_explorer_are_timed(tmp_path, monkeypatch):
     main(["explorer-times", "--words", "3000", "--out", str(tmp_path / "explore")])
     _, _, (words, *numbers) = rows_of(tmp_path / "explore.md")
     assert words == "3,000"
-    assert len(numbers) == len(explore_times.DIGITS)
-    assert {row["measure"] for row in read_rows(tmp_path / "explore.tsv")} == set(explore_times.DIGITS)
+    assert len(numbers) == len(explore_times.ExplorerTimes.columns)
+    assert {row["measure"] for row in read_rows(tmp_path / "explore.tsv")} == set(explore_times.ExplorerTimes.columns)

@@ -66,9 +66,9 @@ def test_roofs():
 
 
 def test_results_are_kept_and_written(text, tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel_roofline, "SHAPES", [("skipgram", 16, 5), ("cbow", 16, 5)])
     monkeypatch.setattr(kernel_roofline, "measure_limits", lambda rounds: LIMITS)
     arguments = ["kernels", "--text", str(text), "--blocks", "1", "--rounds", "1", "--out", str(tmp_path / "roofline")]
+    arguments += ["--shape", "limits", "skipgram 16 5", "cbow 16 5"]
     main(arguments)
     first = (tmp_path / "roofline.tsv").read_text()
     shapes = dict.fromkeys(row["shape"] for row in read_rows(tmp_path / "roofline.tsv"))

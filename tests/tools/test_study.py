@@ -1,6 +1,7 @@
 """Tables of the documentation are those of the recorded rows, and studies have what the command needs."""
 
 import json
+import re
 from pathlib import Path
 from typing import ClassVar
 
@@ -37,6 +38,18 @@ def test_all_recorded_rows_of_studies_are_compared():
     assert {path for path in tables if path.exists()} - recorded == {RESULTS / "glove.tsv"}  # which has no table
 
 
+def test_the_documentation_names_every_study_and_its_options():
+    root = RESULTS.parents[1]
+    pages = [*(root / "docs").rglob("*.md"), root / "CONTRIBUTING.md", RESULTS / "settings" / "study.md"]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages).replace("\\\n", " ")
+    assert {name for name in STUDIES if f"`{name}`" not in text and f"tools/study.py {name}" not in text} == set()
+    commands = re.findall(r"tools/study\.py ([a-z-]+)([^`\n]*)", text)
+    assert len(commands) > 25
+    for name, arguments in commands:
+        options = {one.replace("-", "_") for one in re.findall(r"--([a-z-]+)", arguments)} - {"out", "only_table"}
+        assert options <= set(find(name).defaults), (name, arguments)
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_has_a_help_text(name, capsys):
     with pytest.raises(SystemExit) as ended:
@@ -51,23 +64,16 @@ class Squares(Grid):
     """Squares of numbers."""
 
     results = "squares"
-    keys = ("number",)
+    keys = rows = ("number",)
+    columns: ClassVar = {"square": ".1f"}
     packages = ("numpy",)
     defaults: ClassVar = {"number": [1, 2], "text": str}
-
-    def cells(self):
-        return [(number,) for number in self.options.number]
 
     def measure(self, number):
         return [("square", number * number)]
 
     def about(self):
         return "About squares."
-
-    def table(self, rows):
-        return markdown(
-            ["number", "square"], ([key, *map(str, one["square"])] for (key,), one in collect(rows, "number").items())
-        )
 
 
 @pytest.fixture
@@ -92,6 +98,25 @@ def test_a_required_option_is_named(tmp_path, squares, capsys):
     with pytest.raises(SystemExit):
         main(["squares", "--out", str(tmp_path / "table")])
     assert "squares requires --text" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["settings"], "settings has nothing to measure with these options: see --help"),
+        (["settings", "--corpus", "text.txt", "--model", "cbow"], "expected NAME=FILE, got 'text.txt'"),
+        (["settings", "--only-table"], "table.tsv does not exist: run settings without --only-table"),
+        (["replicas"], "replicas requires --corpus or --documents"),
+        (["reading", "--text", "none.txt", "--format", "CSV"], "No such file or directory: 'none.txt'"),
+    ],
+)
+def test_errors_are_one_line(arguments, message, tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--out", str(tmp_path / "table")])
+    assert ended.value.code == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("Error: ")
+    assert line.endswith(message)
 
 
 def test_a_process_that_fails_leaves_its_cell_out(tmp_path, capsys):

@@ -37,10 +37,10 @@ def test_a_small_file(tmp_path, monkeypatch):
     about, _, heads, _, *lines = out.with_suffix(".md").read_text().splitlines()
     assert "100 pairs of 6 and 6 words" in about
     rows = [line.strip("| ").split(" | ") for line in lines]
-    assert heads.strip("| ").split(" | ")[2:] == list(text_pair_speed.MEASURES)
+    assert heads.strip("| ").split(" | ")[2:] == list(text_pair_speed.PairSpeed.columns)
     assert [row[:2] for row in rows] == [[text_pair_speed.OURS, "0.05"], [text_pair_speed.OURS, "0.2"]]
     assert all(float(row[5]) < np.log(8) for row in rows)
-    assert len(read_rows(out.with_suffix(".tsv"))) == 2 * len(text_pair_speed.MEASURES)
+    assert len(read_rows(out.with_suffix(".tsv"))) == 2 * len(text_pair_speed.PairSpeed.columns)
 
 
 def test_accuracy_counts_nearest_texts():

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from studies.grid import append_rows, read_rows
-from studies.hidden_words import HIDDEN, KNOWN, RARE, HiddenWords
-from studies.unseen_word_study import UnseenWords
+from studies.unseen_word_study import HIDDEN, KNOWN, RARE, HiddenWords, UnseenWords
 from study import main
 
 import embeddings as em

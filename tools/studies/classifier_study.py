@@ -1,8 +1,6 @@
 """The classifier beside fastText and beside TF-IDF and logistic regression of scikit-learn."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -11,9 +9,10 @@ from time import perf_counter, process_time
 from typing import Any, ClassVar, NamedTuple
 
 import embeddings as em
+from embeddings.eval.benchmark.workspace import Usage
 from studies.classification_data import AG_NEWS, FOLDS, IMDB, prepare, read_labelled
 from studies.classifier_tables import FASTTEXT, OURS, SKLEARN, tables
-from studies.grid import Grid, Rows, child_seconds
+from studies.grid import Grid, Rows, run_command, run_embeddings
 
 NGRAMS, EPOCHS, RATE = 2, 5, 0.5
 MANY_THREADS = 10  # of fastText: with one thread, the rows of its input matrix start all alike
@@ -113,13 +112,19 @@ class Classifiers(Grid):
             self.train_fasttext(cell, path, MANY_THREADS)
         return path
 
+    def predict(self, tool: str, model: Path, text: Path) -> Usage:
+        """What the command that predicts the labels of a text uses."""
+        if tool == FASTTEXT:
+            return run_command([self.options.fasttext, "predict-prob", model, text, "1"])
+        return run_embeddings(["predict", model, text, "--threads", "1", "--quiet"])
+
     def train_fasttext(self, cell: Cell, out: Path, threads: int, seed: int = 1) -> float:
         """Train with fastText; returns its CPU seconds."""
         settings = {"input": self.text(cell, "train"), "output": out.with_suffix(""), "dim": cell.dim, "lr": RATE}
         settings |= {"wordNgrams": NGRAMS, "epoch": EPOCHS, "thread": threads, "seed": seed, "verbose": 0}
         settings |= {"bucket": cell.options.split()[1]} if cell.options.startswith("buckets") else {}
         flags = [part for name, value in settings.items() for part in (f"-{name}", str(value))]
-        return child_seconds([self.options.fasttext, "supervised", *flags])
+        return run_command([self.options.fasttext, "supervised", *flags]).cpu
 
 
 def train(study: Classifiers, cell: Cell) -> dict[str, float]:
@@ -197,14 +202,8 @@ def predict(study: Classifiers, cell: Cell) -> dict[str, float]:
         one.write_text(lines[0], encoding="utf-8")
         test.write_text("".join(lines), encoding="utf-8")
 
-        def seconds(file: Path) -> float:
-            if cell.tool == FASTTEXT:
-                return child_seconds([study.options.fasttext, "predict-prob", str(model), str(file), "1"])
-            command = ["predict", str(model), str(file), "--threads", "1", "--quiet"]
-            return child_seconds([sys.executable, "-m", "embeddings", *command])
-
-        seconds(one)  # kernels are compiled, and the model is in memory
-        taken = [(seconds(test), seconds(one)) for _ in range(REPEATS)]
+        study.predict(cell.tool, model, one)  # kernels are compiled, and the model is in memory
+        taken = [[study.predict(cell.tool, model, file).cpu for file in (test, one)] for _ in range(REPEATS)]
     whole, start = (min(column) for column in zip(*taken, strict=True))
     return {"lines per CPU second": (len(lines) - 1) / (whole - start), "CPU seconds of one line": start}
 
@@ -213,14 +212,12 @@ def quantize(study: Classifiers, cell: Cell) -> dict[str, float]:
     """Size and scores of quantised models."""
     if cell.tool == FASTTEXT:
         out = quantize_by_fasttext(study, cell, cell.options)
-        return {"bytes": out.stat().st_size, **scores(out, study.text(cell, "test"))}
-    out = study.work / "ours.ftz"
-    words = cell.options.split()
-    settings: dict[str, Any] = {"cutoff": int(words[1])} if words else {}
-    settings |= {"retrain": str(study.text(cell, "train"))} if "--retrain" in words else {}
-    em.quantize(em.load_classifier(study.model(cell._replace(options=""))), qnorm=True, **settings).export(
-        out, force=True
-    )
+    else:
+        out, words = study.work / "ours.ftz", cell.options.split()
+        settings: dict[str, Any] = {"cutoff": int(words[1])} if words else {}
+        settings |= {"retrain": str(study.text(cell, "train"))} if "--retrain" in words else {}
+        model = em.load_classifier(study.model(cell._replace(options="")))
+        em.quantize(model, qnorm=True, **settings).export(out, force=True)
     return {"bytes": out.stat().st_size, **scores(out, study.text(cell, "test"))}
 
 
@@ -234,10 +231,7 @@ def quantize_by_fasttext(study: Classifiers, cell: Cell, options: str) -> Path:
         if not link.exists():
             os.link(model, link)
         flags = [*options.replace("--", "-").split(), "-input", str(study.text(cell, "train"))]
-        subprocess.run(
-            [study.options.fasttext, "quantize", "-output", str(link.with_suffix("")), "-qnorm", *flags],
-            check=True, capture_output=True,
-        )  # fmt: skip
+        run_command([study.options.fasttext, "quantize", "-output", link.with_suffix(""), "-qnorm", *flags])
         if options:
             link.unlink()
     return out
@@ -245,15 +239,9 @@ def quantize_by_fasttext(study: Classifiers, cell: Cell, options: str) -> Path:
 
 def load(study: Classifiers, cell: Cell) -> dict[str, float]:
     """Seconds until the first prediction, when the file is in the memory of the system."""
-    model = study.model(cell)
-    command = [study.options.fasttext, "predict-prob", str(model), "-"]
-    if cell.tool == OURS:
-        command = [sys.executable, "-m", "embeddings", "predict", str(model), "-", "--quiet"]
-    taken = []
-    for _ in range(REPEATS + 1):
-        start = perf_counter()
-        subprocess.run(command, input="a fine film\n", text=True, check=True, capture_output=True)
-        taken.append(perf_counter() - start)
+    model, text = study.model(cell), study.work / "line.txt"
+    text.write_text("a fine film\n", encoding="utf-8")
+    taken = [study.predict(cell.tool, model, text).wall for _ in range(REPEATS + 1)]
     values = {"seconds of the command": min(taken[1:]), "bytes": model.stat().st_size}
     if cell.tool == OURS:
         quantised = quantize_by_fasttext(study, Cell("load", IMDB, 0, OURS, 10, ""), "--cutoff 10000")

@@ -191,10 +191,6 @@ class ClusterCheck(Grid):
         "without_times": False,
     }  # fmt: skip
 
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """Each number of workers."""
-        return [(number,) for number in self.options.workers]
-
     @cached_property
     def curve(self) -> Curve:
         """The frequencies of the corpus."""

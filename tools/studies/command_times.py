@@ -1,10 +1,8 @@
 """Times of commands, each in a process of its own: first and second runs, and commands that show evidence."""
 
-import os
 import random
 import shutil
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 from time import perf_counter
@@ -12,11 +10,10 @@ from typing import Any, ClassVar
 
 import embeddings as em
 from embeddings.analysis.explanation import Explanation
-from embeddings.errors import SettingError
-from embeddings.eval.benchmark.workspace import Usage, run, write_text
+from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.machine import processor
 from embeddings.training.precompile import trainable
-from studies.grid import Grid, Rows, collect, markdown
+from studies.grid import Grid, Rows, collect, markdown, run_embeddings
 
 SMALL = ["--dim", "20", "--min-count", "1", "--epochs", "1"]
 TEXT_OPTIONS = {"sembei": ["--dim", "20", "--epochs", "1"]}
@@ -72,9 +69,9 @@ class FirstRuns(Grid):
     def measure(self, command: str) -> Iterator[Sequence[Any]]:
         """Seconds with an empty cache, and with compiled code only."""
         arguments, cache = self.commands()[command], Path(mkdtemp(dir=self.folder))
-        first = run_embeddings(arguments, {"EMBEDDINGS_CACHE": str(cache)})
+        first = run_embeddings(arguments, EMBEDDINGS_CACHE=str(cache))
         shutil.rmtree(cache / "corpora", ignore_errors=True)
-        second = run_embeddings(arguments, {"EMBEDDINGS_CACHE": str(cache)})
+        second = run_embeddings(arguments, EMBEDDINGS_CACHE=str(cache))
         shutil.rmtree(cache)
         yield from zip(RUNS, (first.cpu, first.wall, second.cpu, second.wall), strict=True)
 
@@ -160,15 +157,3 @@ def context_table(evidence: Explanation) -> str:
     heads = ["context", "share", f"near {evidence.word}", f"near {evidence.other}"]
     rows = [[one.context, f"{one.share:.3f}", f"{one.count:,}", f"{one.other_count:,}"] for one in evidence.contexts]
     return f"`{evidence.word}` and `{evidence.other}`: {figures}\n\n{markdown(heads, rows, names=1)}"
-
-
-def run_embeddings(arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> Usage:
-    """What a command uses.
-
-    Raises:
-        SettingError: it failed.
-    """
-    usage = run([sys.executable, "-m", "embeddings", *arguments], {**os.environ, **(variables or {})})
-    if usage.code:
-        raise SettingError(f"{' '.join(arguments)}: {usage.error}")
-    return usage

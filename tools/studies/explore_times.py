@@ -4,7 +4,7 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median
@@ -15,13 +15,9 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 
 import embeddings as em
-from studies.grid import Grid, Rows, collect, markdown
+from studies.grid import Grid
 
 DIM, CENTRES, QUERIES = 100, 200, 50
-DIGITS = {  # of each measure
-    "page, s": 2, "first neighbours, s": 2, "first completion, s": 2, "neighbours, ms": 1, "completion, ms": 1,
-    "analogy, ms": 1, "comparison, ms": 1, "map of 10,000 words, s": 1, "peak memory, MB": 0,
-}  # fmt: skip
 
 
 class ExplorerTimes(Grid):
@@ -32,12 +28,13 @@ class ExplorerTimes(Grid):
     """
 
     results = "explore"
-    keys = ("words",)
+    keys = rows = ("words",)
+    columns: ClassVar = {
+        "page, s": ".2f", "first neighbours, s": ".2f", "first completion, s": ".2f", "neighbours, ms": ".1f",
+        "completion, ms": ".1f", "analogy, ms": ".1f", "comparison, ms": ".1f", "map of 10,000 words, s": ".1f",
+        "peak memory, MB": ",.0f",
+    }  # fmt: skip
     defaults: ClassVar = {"words": [100_000, 1_000_000]}
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """Each number of words."""
-        return [(words,) for words in self.options.words]
 
     def measure(self, words: int) -> Iterator[Sequence[Any]]:
         """Seconds and milliseconds of answers, and MB of memory."""
@@ -63,15 +60,7 @@ class ExplorerTimes(Grid):
         map_seconds = perf_counter() - start
         explorer.close()
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        yield from zip(DIGITS, (*firsts, *latencies, map_seconds, memory), strict=True)
-
-    def table(self, rows: Rows) -> str:
-        """A row for each number of words."""
-        lines = [
-            [f"{int(words):,}", *(f"{one[name][0]:,.{digits}f}" for name, digits in DIGITS.items())]
-            for (words,), one in collect(rows, "words").items()
-        ]
-        return markdown(["words", *DIGITS], lines)
+        yield from zip(self.columns, (*firsts, *latencies, map_seconds, memory), strict=True)
 
 
 class Explorer:

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import resource
 import subprocess
 import sys
 from argparse import Namespace
@@ -11,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from statistics import fmean, median
 from tempfile import TemporaryDirectory
@@ -26,11 +26,10 @@ from embeddings.support.plots import save_figure
 
 Rows = list[dict[str, str]]
 Measures = dict[str, list[float]]  # the values of each measure
-SPREAD = " ± "
 
 
 class Study:
-    """Something that the documentation shows and that one command makes again.
+    """A table or picture of the documentation, made by one command.
 
     results: the path of what is made, below eval/results, without extension.
     defaults: the options; a type in place of a default value means that a value is required.
@@ -54,6 +53,9 @@ class Grid(Study):
     packages: whose versions are recorded with the machine; without any the machine is not recorded.
     in_processes: whether each cell is measured in a process of its own, whose libraries use one thread.
     picture: the extension of the picture.
+    named: the options whose values are NAME=FILE.
+    rows, columns: the columns that name a row of the table, and the format of each measure, whose median it has; for a
+    class without a method `table`.
     """
 
     keys: ClassVar[tuple[str, ...]]
@@ -61,10 +63,21 @@ class Grid(Study):
     packages: ClassVar[tuple[str, ...]] = ()
     in_processes: ClassVar[bool] = False
     picture: ClassVar[str] = ".png"
+    named: ClassVar[tuple[str, ...]] = ()
+    columns: ClassVar[dict[str, str]] = {}
+    rows: ClassVar[tuple[str, ...]] = ()
 
     def cells(self) -> Iterable[tuple[Any, ...]]:
-        """The cells to measure, with a value for each key."""
-        raise NotImplementedError
+        """The cells to measure: by default all values of the options with the names of the keys, seed by seed."""
+        order = sorted(self.keys, key=lambda key: key != "seed")
+        options = (getattr(self.options, key) for key in order)
+        for values in product(*(one if isinstance(one, list) else [one] for one in options)):
+            cell = dict(zip(order, values, strict=True))
+            yield tuple(name_of(cell[key]) if key in self.named else cell[key] for key in self.keys)
+
+    def file(self, option: str, name: str) -> str:
+        """The file with a name in an option whose values are NAME=FILE."""
+        return dict(one.split("=", 1) for one in getattr(self.options, option))[name]
 
     def prepare(self) -> None:
         """Write what all cells need to `folder`, which is removed in the end."""
@@ -75,14 +88,18 @@ class Grid(Study):
 
     def table(self, rows: Rows) -> str:
         """The rows as Markdown."""
-        raise NotImplementedError
+        values = collect(rows, *self.rows).items()
+        lines = [
+            [*key, *(format(median(one[name]), form) for name, form in self.columns.items())] for key, one in values
+        ]
+        return markdown([*self.rows, *self.columns], lines)
 
     def figure(self, rows: Rows) -> Any:
         """The rows as a figure of matplotlib; None for no picture."""
         return None
 
     def about(self) -> str:
-        """What was measured, in a sentence that follows the description of the machine."""
+        """A sentence about the measurement, which follows the description of the machine."""
         return ""
 
     def versions(self) -> dict[str, str]:
@@ -92,20 +109,34 @@ class Grid(Study):
     def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
         """Measure the cells that the file of rows does not hold, and write the table and the picture."""
         path = beside(out, ".tsv")
+        if only_table and not path.exists():
+            raise SettingError(f"{path} does not exist: run {self.name} without --only-table")
         if not only_table:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            done = {tuple(row[key] for key in self.keys) for row in read_rows(path)}
-            cells = [cell for cell in dict.fromkeys(self.cells()) if tuple(map(str, cell)) not in done]
-            with TemporaryDirectory(prefix="embeddings-study-") as folder:
-                self.folder = Path(folder)
-                if cells:
-                    self.prepare()
-                for cell, rows in self.measure_all(cells, processes):
-                    if rows:
-                        append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
-                if self.packages and cells:
-                    self.record(beside(out, ".json"))
+            self.measure_missing(path, beside(out, ".json"), processes)
         self.write(out)
+
+    def measure_missing(self, path: Path, record: Path, processes: int) -> None:
+        """Measure the cells that the file of rows does not hold.
+
+        Raises:
+            SettingError: there are no cells.
+        """
+        every = list(dict.fromkeys(self.cells()))
+        if not every:
+            raise SettingError(f"{self.name} has nothing to measure with these options: see --help")
+        done = {tuple(row[key] for key in self.keys) for row in read_rows(path)}
+        cells = [cell for cell in every if tuple(map(str, cell)) not in done]
+        if not cells:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix="embeddings-study-") as folder:
+            self.folder = Path(folder)
+            self.prepare()
+            for cell, rows in self.measure_all(cells, processes):
+                if rows:
+                    append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
+            if self.packages:
+                self.record(record)
 
     def write(self, out: Path) -> None:
         """Write the table and the picture of the rows that are there."""
@@ -140,10 +171,10 @@ class Grid(Study):
         """The rows of a cell, measured in a process of its own, and a message."""
         task = {"options": vars(self.options), "folder": str(self.folder), "cell": cell}
         program = Path(__file__).parents[1] / "study.py"
-        command = [sys.executable, str(program), self.name, "--cell", json.dumps(task)]
-        usage = run(command, {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
-        if usage.code:
-            return [], usage.error
+        try:
+            usage = run_command([sys.executable, program, self.name, "--cell", json.dumps(task)], threads=1)
+        except SettingError as error:
+            return [], str(error)
         return json.loads(usage.output.strip().splitlines()[-1]), f"{usage.wall:.0f} s"
 
     def record(self, path: Path) -> None:
@@ -156,6 +187,17 @@ class Grid(Study):
 def beside(out: Path, extension: str) -> Path:
     """A file of a study."""
     return out.with_name(out.name + extension)
+
+
+def name_of(value: str) -> str:
+    """The name in NAME=FILE.
+
+    Raises:
+        SettingError: there is no "=".
+    """
+    if "=" not in value:
+        raise SettingError(f"expected NAME=FILE, got {value!r}")
+    return value.partition("=")[0]
 
 
 def log(*parts: str) -> None:
@@ -195,7 +237,7 @@ def mean_and_spread(values: Sequence[float] | None) -> str:
     """The mean with one digit, and half the range of several values; empty without values."""
     if not values:
         return ""
-    spread = f"{SPREAD}{(max(values) - min(values)) / 2:.1f}" if len(values) > 1 else ""
+    spread = f" ± {(max(values) - min(values)) / 2:.1f}" if len(values) > 1 else ""
     return f"{round(fmean(values), 1) + 0.0:.1f}{spread}"  # without a minus before 0.0
 
 
@@ -215,35 +257,37 @@ def timed(work: Callable[[], Any]) -> dict[str, float]:
 
 
 def take_turns(
-    runs: Mapping[str, Callable[[], Mapping[str, Any]]], rounds: int, *, warm_up: bool = True
-) -> Iterator[tuple[str, int, str, Any]]:
+    runs: Mapping[Any, Callable[[], Mapping[str, Any]]], rounds: int, *, warm_up: bool = True
+) -> Iterator[tuple[Any, ...]]:
     """The name, round, measure and value of runs that take turns; a first round, which compiles, does not count."""
     for number in range(0 if warm_up else 1, rounds + 1):
         for name, measure in runs.items():
+            names = name if isinstance(name, tuple) else (name,)
             values = measure()
-            yield from ((name, number, *one) for one in values.items() if number > 0)
+            yield from ((*names, number, *one) for one in values.items() if number > 0)
 
 
-def child_seconds(command: Sequence[Any], **options: Any) -> float:
-    """The CPU seconds of a program."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([str(part) for part in command], check=True, **{"stdout": subprocess.DEVNULL, **options})
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def run_command(command: Sequence[Any], threads: int | None = None, **variables: str) -> Usage:
+    """Run a program and measure it; `variables` are added to its environment.
 
-
-def run_command(command: Sequence[Any], threads: int = 1) -> Usage:
-    """What a program uses that has so many threads, no network and no GPU.
+    With a number of threads, libraries use that many, and neither the network nor a GPU.
 
     Raises:
         SettingError: it failed.
     """
-    limits = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"), str(threads))
-    limits |= {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "TOKENIZERS_PARALLELISM": str(threads > 1).lower()}
-    usage = run([str(part) for part in command], {**os.environ, **limits})
+    if threads is not None:
+        libraries = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+        variables |= dict.fromkeys(libraries, str(threads)) | {"TOKENIZERS_PARALLELISM": str(threads > 1).lower()}
+        variables |= {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    usage = run([str(part) for part in command], {**os.environ, **variables})
     if usage.code:
         raise SettingError(f"{command[0]}: {usage.error}")
     return usage
+
+
+def run_embeddings(arguments: Sequence[Any], **variables: str) -> Usage:
+    """Run a command of this package and measure it; `variables` are added to its environment."""
+    return run_command([sys.executable, "-m", "embeddings", *arguments], **variables)
 
 
 def installed(python: str, modules: Mapping[str, Sequence[str]]) -> list[str]:

@@ -1,6 +1,6 @@
 """The kernels of skip-gram and CBOW against the limits of one core, and the roofline picture."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise, product
 from statistics import median
@@ -19,7 +19,7 @@ from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.training.training_data import prepare
 from studies.grid import Grid, Rows, collect, markdown
 
-SHAPES = tuple(product(("skipgram", "cbow"), (100, 300), (5, 15)))
+SHAPES = [" ".join(map(str, shape)) for shape in product(("skipgram", "cbow"), (100, 300), (5, 15))]
 LEVELS = {"L1 cache": 24, "L2 cache": 512, "L3 cache": 8192, "memory": 262144}  # names, and KB of a table
 ROW_FLOATS = 112
 LIMITS, FLOPS, BYTES = "limits", "flops", "bytes"
@@ -44,11 +44,7 @@ class Kernels(Grid):
     results = "kernels/roofline"
     keys = ("shape",)
     packages = ("numba", "numpy")
-    defaults: ClassVar = {"text": str, "blocks": 12, "rounds": 7}
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """The limits, and each shape."""
-        return [(LIMITS,), *((" ".join(map(str, shape)),) for shape in SHAPES)]
+    defaults: ClassVar = {"text": str, "shape": [LIMITS, *SHAPES], "blocks": 12, "rounds": 7}
 
     @cached_property
     def encoded(self) -> EncodedCorpus:

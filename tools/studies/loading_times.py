@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -63,15 +63,11 @@ class Loading(Grid):
     keys = ("format",)
     values = ("library", "round", "measure", "value")
     packages = ("gensim", "numpy", "pyarrow")
-    defaults: ClassVar = {"words": 1_000_000, "dim": 300, "rounds": 3}
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """Each format."""
-        require("gensim")
-        return [(name,) for name in READERS]
+    defaults: ClassVar = {"format": [*READERS], "words": 1_000_000, "dim": 300, "rounds": 3}
 
     def prepare(self) -> None:
         """Write the same vectors in each format."""
+        require("gensim")
         words, dim = self.options.words, self.options.dim
         matrix = np.random.default_rng(1).standard_normal((words, dim), dtype=np.float32)
         counts = np.arange(words, 0, -1)

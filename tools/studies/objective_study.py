@@ -17,7 +17,7 @@ from embeddings.errors import SettingError
 from embeddings.eval.benchmark.job import Job, ModelConfig
 from embeddings.eval.benchmark.peers import Clock, run_gensim, timing
 from embeddings.eval.machine import processor
-from studies.grid import Grid, Rows, child_seconds, collect, iter_words, markdown, mean_and_spread
+from studies.grid import Grid, Rows, collect, iter_words, markdown, mean_and_spread, run_command
 
 MODELS = ("skipgram", "cbow", "structured-skipgram", "continuous-window", "paragraph-dbow", "paragraph-dm")
 FULL = "full-softmax"
@@ -116,8 +116,8 @@ class Objectives(Grid):
             "iter": own["epochs"], "binary": 1, "output": Path(f"{text}.bin"),
         }  # fmt: skip
         command = [self.options.word2vec, "-train", text, "-threads", "1", "-min-count", own["min_count"]]
-        counting = child_seconds([*command, "-save-vocab", f"{text}.vocabulary"])
-        seconds = child_seconds([*command, *(part for name, one in with_names.items() for part in (f"-{name}", one))])
+        counting = run_command([*command, "-save-vocab", f"{text}.vocabulary"]).cpu
+        seconds = run_command([*command, *(part for name, one in with_names.items() for part in (f"-{name}", one))]).cpu
         return seconds - counting, em.load(with_names["output"])
 
     def table(self, rows: Rows) -> str:
@@ -182,7 +182,7 @@ class Glove(Grid):
         self.pipe("shuffle", counts, shuffled, "-temp-file", self.folder / "part", "-memory", "1.0")
         run = ("-input-file", shuffled, *words, "-save-file", vectors.with_suffix(""), "-binary", "0", "-threads", "1")
         rates = ("-x-max", GLOVE["x_max"], "-eta", GLOVE["learning_rate"])
-        child_seconds([Path(self.options.programs) / "glove", *run, "-vector-size", dim, "-iter", epochs, *rates])
+        run_command([Path(self.options.programs) / "glove", *run, "-vector-size", dim, "-iter", epochs, *rates])
         lines = vectors.read_text(encoding="utf-8").splitlines(keepends=True)
         path = self.folder / "vectors.glove"
         path.write_text("".join(line for line in lines if not line.startswith("<unk> ")), encoding="utf-8")

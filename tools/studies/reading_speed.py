@@ -9,13 +9,12 @@ import lzma
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import IO, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from xml.sax.saxutils import escape
 
 import pyarrow
@@ -26,48 +25,58 @@ from embeddings.corpora.reading.reader import BLOCK_SIZE
 from embeddings.support.system import available_threads
 from studies.grid import Grid, Rows, collect, is_installed, markdown, medians, take_turns, timed
 
-ROWS = 10_000  # of a table, written at a time
+ROWS = 10_000  # of a table, in a batch
 PAGE_ROWS = 20  # lines of a page
-N_PARTS = 8
+N_PARTS, COMPRESSION = 8, 6  # the level of the command gzip
 SCANNERS = ("words", "alphanumeric")
 ARTICLES = Path(__file__).parents[1] / "human_rights.tsv"
-Write = Callable[[Path, Path], None]
 
 
-def text_rows(source: Path) -> Iterator[list[str]]:
-    """The lines of a file that are not empty, some at a time."""
-    rows: list[str] = []
+def lines_of(source: Path) -> Iterator[str]:
+    """The lines of a file that are not empty."""
     with source.open(encoding="utf-8", newline="\n") as lines:
-        for line in lines:
-            if line.strip():
-                rows.append(line.rstrip("\r\n"))
-            if len(rows) == ROWS:
-                yield rows
-                rows = []
-    yield rows
+        yield from (line.rstrip("\r\n") for line in lines if line.strip())
 
 
-def write_json_lines(source: Path, target: Path) -> None:
-    """Write a row for each line."""
-    with target.open("w", encoding="utf-8") as out:
-        for rows in text_rows(source):
-            out.writelines(json.dumps({"text": row}, ensure_ascii=False) + "\n" for row in rows)
+def pages(source: Path) -> Iterator[str]:
+    """Some lines at a time."""
+    lines = list(lines_of(source))
+    return ("\n".join(lines[first : first + PAGE_ROWS]) for first in range(0, len(lines), PAGE_ROWS))
+
+
+def copy(source: Path, target: Path, open_target: Callable[[Path], Any]) -> None:
+    """Copy the file, compressed or not."""
+    with source.open("rb") as text, open_target(target) as out:
+        shutil.copyfileobj(text, out, BLOCK_SIZE)
+
+
+def write_parts(source: Path, target: Path) -> None:
+    """Compress parts of the file, as files of a folder."""
+    target.mkdir()
+    size = -(-source.stat().st_size // N_PARTS)
+    with source.open("rb") as text:
+        for number in range(N_PARTS):
+            with gzip.open(target / f"part{number}.gz", "wb", COMPRESSION) as out:
+                out.write(text.read(size) + text.readline())
 
 
 def write_csv(source: Path, target: Path, delimiter: str = ",") -> None:
     """Write a row for each line."""
     with target.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out, delimiter=delimiter)
-        writer.writerow(["text"])
-        for rows in text_rows(source):
-            writer.writerows([row] for row in rows)
+        csv.writer(out, delimiter=delimiter).writerows([line] for line in chain(["text"], lines_of(source)))
+
+
+def write_json_lines(source: Path, target: Path) -> None:
+    """Write a row for each line."""
+    with target.open("w", encoding="utf-8") as out:
+        out.writelines(json.dumps({"text": line}, ensure_ascii=False) + "\n" for line in lines_of(source))
 
 
 def write_table(source: Path, target: Path, open_writer: Callable[..., Any]) -> None:
     """Write a row for each line with a writer of pyarrow."""
-    with open_writer(target, pyarrow.schema([("text", pyarrow.string())])) as writer:
-        for rows in text_rows(source):
-            writer.write_table(pyarrow.table({"text": rows}))
+    table = pyarrow.table({"text": list(lines_of(source))})
+    with open_writer(target, table.schema) as writer:
+        writer.write_table(table, ROWS)
 
 
 def write_wet(source: Path, target: Path) -> None:
@@ -91,55 +100,22 @@ def write_dump(source: Path, target: Path) -> None:
         out.write("</mediawiki>\n")
 
 
-def pages(source: Path) -> Iterator[str]:
-    """Some lines at a time."""
-    for rows in text_rows(source):
-        for first in range(0, len(rows), PAGE_ROWS):
-            yield "\n".join(rows[first : first + PAGE_ROWS])
-
-
-def compress(source: Path, target: Path, open_target: Callable[[Path], Any]) -> None:
-    """Compress the file."""
-    with source.open("rb") as text, closing(open_target(target)) as out:
-        shutil.copyfileobj(text, out, BLOCK_SIZE)
-
-
-def open_gzip(target: Path) -> IO[bytes]:
-    """Open a gzip file for writing, with the compression that the command uses."""
-    return gzip.GzipFile(target, "wb", compresslevel=6)
-
-
-def open_zstd(target: Path) -> Any:
-    """Open a zstd file for writing."""
-    return pyarrow.CompressedOutputStream(str(target), "zstd")
-
-
-def write_parts(source: Path, target: Path) -> None:
-    """Compress parts of the file, as files of a folder."""
-    target.mkdir()
-    size = -(-source.stat().st_size // N_PARTS)
-    with source.open("rb") as text:
-        for number in range(N_PARTS):
-            with open_gzip(target / f"part{number}.gz") as out:
-                out.write(text.read(size) + text.readline())
-
-
 class Format(NamedTuple):
     """The name of a file, the function that writes it, the library that reading it requires, and the most text."""
 
     file: str
-    write: Write
+    write: Callable[..., None]
     library: str = "pyarrow"
     max_size: int | None = None
 
 
 FORMATS: dict[str, Format] = {
-    "plain text": Format("text.txt", shutil.copyfile),
-    "gzip": Format("text.txt.gz", partial(compress, open_target=open_gzip)),
+    "plain text": Format("text.txt", partial(copy, open_target=partial(open, mode="wb"))),
+    "gzip": Format("text.txt.gz", partial(copy, open_target=partial(gzip.open, mode="wb", compresslevel=COMPRESSION))),
     f"gzip, {N_PARTS} files": Format("parts", write_parts),
-    "zstd": Format("text.txt.zst", partial(compress, open_target=open_zstd)),
-    "bzip2": Format("text.txt.bz2", partial(compress, open_target=partial(bz2.open, mode="wb"))),
-    "xz": Format("text.txt.xz", partial(compress, open_target=partial(lzma.open, mode="wb", preset=1))),
+    "zstd": Format("text.txt.zst", partial(copy, open_target=lambda path: pyarrow.output_stream(path, "detect"))),
+    "bzip2": Format("text.txt.bz2", partial(copy, open_target=partial(bz2.open, mode="wb"))),
+    "xz": Format("text.txt.xz", partial(copy, open_target=partial(lzma.open, mode="wb", preset=1))),
     "CSV": Format("text.csv", write_csv),
     "TSV": Format("text.tsv", partial(write_csv, delimiter="\t")),
     "JSON lines": Format("text.jsonl", write_json_lines),

@@ -1,7 +1,7 @@
 """Exact search beside FAISS's flat index, analogies, and the fastest index at equal recall."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -35,13 +35,9 @@ class Search(Grid):
     values = ("run", "round", "measure", "value")
     packages = ("faiss-cpu", "numpy", "numba")
     defaults: ClassVar = {
-        "vectors": str, "neighbours": "eval/results/neighbours.json", "rounds": 5, "calls": 500, "words": 400_000,
+        "vectors": str, "queries": ["1", "64", "1000", ANALOGIES], "neighbours": "eval/results/neighbours.json",
+        "rounds": 5, "calls": 500, "words": 400_000,
     }  # fmt: skip
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """Each number of queries at once, and the analogies."""
-        require("faiss")
-        return [("1",), ("64",), ("1000",), (ANALOGIES,)]
 
     @cached_property
     def vectors(self) -> em.Vectors:
@@ -54,6 +50,7 @@ class Search(Grid):
 
     def measure_search(self, batch: int) -> Iterator[Sequence[Any]]:
         """The seconds of a query by kind of index."""
+        require("faiss")
         import faiss
 
         units = self.vectors.unit_rows.astype(np.float32)

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import product
 from statistics import fmean
 from typing import Any, ClassVar
 
@@ -30,15 +29,11 @@ class Settings(Grid):
     results = "settings/choices"
     keys = ("corpus", "model", "seed")
     values = ("set", "value", "covered", "total")
+    named = ("corpus",)
     defaults: ClassVar = {
         "corpus": [], "model": [], "seed": [1], "common": "epochs=3", "similarity": [], "analogy": [], "documents": [],
         "category": [], "halves": False, "init": None,
     }  # fmt: skip
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """A cell for each training."""
-        for seed, corpus, model in product(self.options.seed, self.options.corpus, self.options.model):
-            yield corpus.partition("=")[0], model, seed
 
     def measure(self, corpus: str, model: str, seed: int) -> Iterable[Sequence[Any]]:
         """The score of each set, and how many of its items have vectors."""
@@ -47,7 +42,7 @@ class Settings(Grid):
         mode, freeze = settings.pop("init_mode", None), settings.pop("freeze", "") == "true"
         init = em.InitFrom(options.init, mode=mode or "initial", freeze=freeze) if mode or freeze else None
         columns = {"text_column": "text", "tag_column": ["id", *options.category]} if options.documents else {}
-        text = em.Corpus(dict(one.split("=", 1) for one in options.corpus)[corpus], **columns)
+        text = em.Corpus(self.file("corpus", corpus), **columns)
         run = RunOptions(init=init) if init else None
         trained = registry.create("trainer", trainer, settings).train(text, threads=1, seed=seed, run_options=run)
         for one in self.scores(trained):

@@ -2,11 +2,9 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
-from pathlib import Path
-from statistics import median
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +12,10 @@ import numpy as np
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.support.cosine import normalize_rows
-from studies.grid import Grid, Rows, collect, installed, markdown, run_command, take_turns
+from studies.grid import Grid, installed, run_command, take_turns
 
 OURS, TORCH, SENTENCES = "embeddings", "PyTorch, SparseAdam", "sentence-transformers"
 MODULES = {TORCH: ("torch",), SENTENCES: ("sentence_transformers", "datasets")}
-MEASURES = ("CPU s a million pairs", "wall s a million pairs", "held-out accuracy", "loss")
 START = """
 import json, sys, time
 import numpy as np
@@ -124,18 +121,18 @@ class PairSpeed(Grid):
     """
 
     results = "text-pairs/speed"
-    keys = ("corpus",)
-    values = ("run", "round", "measure", "value")
+    keys = ("text",)
+    rows = ("tool", "learning rate")
+    values = ("tool", "learning rate", "round", "measure", "value")
     packages = ("numpy", "numba")
+    columns: ClassVar = {
+        "CPU s a million pairs": ".1f", "wall s a million pairs": ".1f", "held-out accuracy": ".3f", "loss": ".3f",
+    }  # fmt: skip
     defaults: ClassVar = {
         "text": str, "peers": sys.executable, "pairs": 100_000, "held_out": 2000, "words": 22, "dim": 256,
         "batch_size": 1024, "temperature": 0.03, "epochs": 1, "threads": 1, "rounds": 3, "learning_rate": [0.05],
         "torch_rate": [0.01], "trainer_rate": [0.01],
     }  # fmt: skip
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """One cell, in which all tools take turns."""
-        return [(Path(self.options.text).name,)]
 
     def prepare(self) -> None:
         """Write the pairs and the initial rows."""
@@ -162,12 +159,12 @@ class PairSpeed(Grid):
             sides = {side: [" ".join(pairs[n][place]) for n in part] for place, side in enumerate(("left", "right"))}
             parquet.write_table(pa.table(sides), folder / f"{name}.parquet")
 
-    def measure(self, corpus: str) -> Iterator[Sequence[Any]]:
+    def measure(self, text: str) -> Iterator[Sequence[Any]]:
         """Train with each tool and learning rate."""
         options, self.found = self.options, {}
         rates = {OURS: options.learning_rate, TORCH: options.torch_rate, SENTENCES: options.trainer_rate}
         tools = (OURS, *installed(options.peers, MODULES))
-        runs = {f"{tool}; {rate:g}": partial(self.train, tool, rate) for tool in tools for rate in rates[tool]}
+        runs = {(tool, f"{rate:g}"): partial(self.train, tool, rate) for tool in tools for rate in rates[tool]}
         return take_turns(runs, options.rounds, warm_up=False)
 
     def train(self, tool: str, rate: float) -> dict[str, float]:
@@ -181,7 +178,7 @@ class PairSpeed(Grid):
         pairs = self.sizes[0] * options.epochs / 1e6
         score = accuracy(np.load(self.folder / "rows.npy"), self.held_out)
         figures = (result["cpu"] / pairs, result["seconds"] / pairs, score, result["loss"])
-        return dict(zip(MEASURES, figures, strict=True))
+        return dict(zip(self.columns, figures, strict=True))
 
     def versions(self) -> dict[str, str]:
         """The versions of the libraries of the processes."""
@@ -195,15 +192,6 @@ class PairSpeed(Grid):
             f"components, batches of {options.batch_size:,}, {options.epochs} epochs, {options.threads} threads; "
             f"medians of {options.rounds} runs."
         )
-
-    def table(self, rows: Rows) -> str:
-        """A row for each tool and learning rate."""
-        digits = (1, 1, 3, 3)
-        lines = [
-            [*run.split("; "), *(f"{median(one[name]):.{n}f}" for name, n in zip(MEASURES, digits, strict=True))]
-            for (run,), one in collect(rows, "run").items()
-        ]
-        return markdown(["tool", "learning rate", *MEASURES], lines)
 
 
 def read_pairs(text: str, count: int, words: int) -> list[tuple[list[str], list[str]]]:

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import Any, ClassVar
@@ -71,11 +70,6 @@ class TextPairs(Grid):
         "dim": 256, "epochs": 5, "pair_epochs": 3, "pair_learning_rate": 0.05, "temperature": 0.03,
         "optimizer": "adagrad", "token_weights": "none", "word_dropout": 0.2, "min_n": 4, "max_n": 5, "threads": 0,
     }  # fmt: skip
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """All trainings, a whole seed after the other."""
-        for seed, training in product(self.options.seed, self.options.training):
-            yield training, seed
 
     def prepare(self) -> None:
         """Start without models."""

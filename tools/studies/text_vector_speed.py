@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 import embeddings as em
 from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.support.cosine import normalize
-from studies.grid import Grid, Rows, collect, installed, markdown, medians, run_command, take_turns
+from studies.grid import Grid, installed, run_command, take_turns
 
 MIN_LENGTH = 60  # characters of a paragraph
 PEER = """
@@ -47,7 +47,6 @@ PEERS = {
 }
 OURS = "embeddings"
 MODULES = {"sentence-transformers": ("sentence_transformers",), "model2vec": ("model2vec",)}
-HEADS = ("tool", "wall s", "CPU s", "conversion s", "texts/s", "peak MB", "lowest cosine", "vectors below 0.99999")
 
 
 class TextVectors(Grid):
@@ -61,16 +60,17 @@ class TextVectors(Grid):
     """
 
     results = "text-vectors/speed"
-    keys = ("corpus",)
+    keys = ("text",)
+    rows = ("tool",)
+    columns: ClassVar = {
+        "wall s": ".2f", "CPU s": ".2f", "conversion s": ".2f", "texts/s": ",.0f", "peak MB": ",.0f",
+        "lowest cosine": ".6f", "vectors below 0.99999": ".3%",
+    }  # fmt: skip
     values = ("tool", "round", "measure", "value")
     packages = ("numpy", "numba", "pyarrow")
     defaults: ClassVar = {
         "text": str, "peers": sys.executable, "vectors": None, "texts": 100_000, "dim": 256, "threads": 2, "rounds": 3,
     }  # fmt: skip
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """One cell, in which all tools take turns."""
-        return [(Path(self.options.text).name,)]
 
     def prepare(self) -> None:
         """Write the texts, and the vectors in the format of each tool."""
@@ -92,14 +92,14 @@ class TextVectors(Grid):
         for library in PEERS:
             self.vectors.save(self.folder / library, library)
 
-    def measure(self, corpus: str) -> Iterator[Sequence[Any]]:
+    def measure(self, text: str) -> Iterator[Sequence[Any]]:
         """Convert the texts with each tool; the first round compiles kernels."""
         self.found: dict[str, str] = {}
         tools = (OURS, *installed(self.options.peers, MODULES))
         yield from take_turns({tool: partial(self.convert, tool) for tool in tools}, self.options.rounds)
         for tool in tools:
             lowest, below = self.compare(tool)
-            yield from ((tool, "", *one) for one in zip(HEADS[-2:], (lowest, below), strict=True))
+            yield from ((tool, "", *one) for one in (("lowest cosine", lowest), ("vectors below 0.99999", below)))
 
     def convert(self, tool: str) -> dict[str, float]:
         """Convert the texts in a process of its own."""
@@ -115,8 +115,10 @@ class TextVectors(Grid):
         printed = json.loads(usage.output[usage.output.index("{") if tool == OURS else usage.output.rindex('{"sec') :])
         self.found |= printed.get("versions", {})
         seconds = float(printed["seconds"])
-        figures = (usage.wall, usage.cpu, seconds, self.options.texts / seconds, usage.peak / 1e6)
-        return dict(zip(HEADS[1:6], figures, strict=True))
+        return {
+            "wall s": usage.wall, "CPU s": usage.cpu, "conversion s": seconds,
+            "texts/s": self.options.texts / seconds, "peak MB": usage.peak / 1e6,
+        }  # fmt: skip
 
     def compare(self, tool: str) -> tuple[float, float]:
         """The lowest cosine of a tool's vectors and ours, and the share of texts whose cosine is below 0.99999."""
@@ -140,15 +142,6 @@ class TextVectors(Grid):
             f"{options.texts:,} paragraphs, {len(vectors):,} words with {vectors.dim} components, {options.threads} "
             f"threads; medians of {options.rounds} runs. Conversion: from reading the texts to the written file."
         )
-
-    def table(self, rows: Rows) -> str:
-        """A row for each tool."""
-        lines = []
-        for (tool,), one in collect(rows, "tool").items():
-            wall, cpu, seconds, texts, lowest, below = medians(one, *HEADS[1:5], *HEADS[6:])
-            numbers = [f"{wall:.2f}", f"{cpu:.2f}", f"{seconds:.2f}", f"{texts:,.0f}"]
-            lines.append([tool, *numbers, f"{max(one['peak MB']):,.0f}", f"{lowest:.6f}", f"{below:.3%}"])
-        return markdown(HEADS, lines)
 
 
 def read_paragraphs(path: Path, count: int) -> list[str]:

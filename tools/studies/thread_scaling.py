@@ -1,13 +1,12 @@
 """What threads gain for each trainer, and what sharing tables costs them."""
 
-import multiprocessing
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from multiprocessing.connection import Connection
+from multiprocessing import get_context
 from pathlib import Path
 from threading import Event
 from typing import Any, ClassVar
@@ -84,48 +83,14 @@ class Task:
         return {"CPU s": time.process_time() - start[0], "wall s": time.perf_counter() - start[1]}
 
 
-def serve(connection: Connection, trainer: str, text: Path, epochs: int, variant: Variant, number: int) -> None:
-    """Learn one share of a text, in a process of its own, each time that the connection asks for it."""
+def learn_share(
+    trainer: str, text: Path, epochs: int, variant: Variant, is_ready: Any, number: int
+) -> dict[str, float]:
+    """Learn one share of a text in a process of its own, as soon as all processes are ready."""
     task = Task(trainer, text, epochs)
-    while connection.recv():
-        workers = task.workers(variant, number)
-        connection.send(None)
-        connection.recv()
-        connection.send(task.learn(workers))
-        del workers
-
-
-@contextmanager
-def processes(trainer: str, text: Path, epochs: int, variant: Variant) -> Iterator[list[Connection]]:
-    """Processes that each learn one share of the text; yields connections to them."""
-    context = multiprocessing.get_context("spawn")
-    started, connections = [], []
-    for number in range(variant.threads):
-        own, other = context.Pipe()
-        started.append(context.Process(target=serve, args=(other, trainer, text, epochs, variant, number), daemon=True))
-        started[-1].start()
-        other.close()
-        connections.append(own)
-    try:
-        yield connections
-        for connection in connections:
-            connection.send(False)
-    finally:
-        for connection in connections:
-            connection.close()
-        for process in started:
-            process.join()
-
-
-def run_processes(connections: list[Connection]) -> dict[str, float]:
-    """CPU seconds of all processes and wall seconds of the slowest, which learn at the same time."""
-    for connection in connections:  # one after another, as they prepare
-        connection.send(True)
-        connection.recv()
-    for connection in connections:
-        connection.send(None)
-    times = [connection.recv() for connection in connections]
-    return {"CPU s": sum(one["CPU s"] for one in times), "wall s": max(one["wall s"] for one in times)}
+    workers = task.workers(variant, number)
+    is_ready.wait()
+    return task.learn(workers)
 
 
 class Threads(Grid):
@@ -141,34 +106,29 @@ class Threads(Grid):
     keys = ("trainer",)
     values = ("variant", "round", "measure", "value")
     packages = ("numba", "numpy")
-    defaults: ClassVar = {
-        "text": str, "trainer": [*WORK], "threads": 0, "lines": 0, "rounds": 3,
-    }  # fmt: skip
-
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """Each trainer."""
-        return [(trainer,) for trainer in self.options.trainer]
+    defaults: ClassVar = {"text": str, "trainer": [*WORK], "threads": 0, "lines": 0, "rounds": 3}
 
     def measure(self, trainer: str) -> Iterator[Sequence[Any]]:
         """CPU and wall seconds of each variant."""
         options = self.options
         number = options.threads or max(available_threads(), 2)
-        variants = [Variant(1), Variant(number), Variant(number, has_own_tables=True)]
-        variants += [Variant(number, is_processes=True)]
+        kinds = ({}, {"has_own_tables": True}, {"is_processes": True})
+        variants = [Variant(1), *(Variant(number, **kind) for kind in kinds)]
         lines, epochs = WORK.get(parse_spec(trainer, group="trainer")[0], DEFAULT_WORK)
         part = self.folder / f"{len(list(self.folder.iterdir()))}.txt"
         with Path(options.text).open(encoding="utf-8") as source, part.open("w", encoding="utf-8") as target:
             target.writelines(islice(source, options.lines or lines))
-        task = Task(trainer, part, epochs)
-        with ExitStack() as stack:
-            runs: dict[str, Any] = {}
-            for variant in variants:
-                if variant.is_processes:
-                    served = stack.enter_context(processes(trainer, part, epochs, variant))
-                    runs[variant.name] = partial(run_processes, served)
-                else:
-                    runs[variant.name] = lambda variant=variant: task.learn(task.workers(variant))
-            yield from take_turns(runs, options.rounds)
+        task, context = Task(trainer, part, epochs), get_context("spawn")
+        with ProcessPoolExecutor(number, context) as pool, context.Manager() as manager:
+
+            def run(variant: Variant) -> dict[str, float]:
+                if not variant.is_processes:
+                    return task.learn(task.workers(variant))
+                share = partial(learn_share, trainer, part, epochs, variant, manager.Barrier(number))
+                times = list(pool.map(share, range(number)))
+                return {"CPU s": sum(one["CPU s"] for one in times), "wall s": max(one["wall s"] for one in times)}
+
+            yield from take_turns({variant.name: partial(run, variant) for variant in variants}, options.rounds)
 
     def table(self, rows: Rows) -> str:
         """A row for each variant; speed by wall time, and CPU time, are relative to the first."""

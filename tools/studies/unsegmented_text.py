@@ -39,14 +39,13 @@ class Unsegmented(Grid):
     values = ("measure", "value", "low", "high", "covered", "total")
     packages = ("jieba",)
     defaults: ClassVar = {
-        "text": str, "similarity": [], "categories": [], "dim": 100, "epochs": 5, "negatives": 5, "seed": 1,
-        "threads": 1, "subsample": 1e-4,
+        "text": str, "model": [*MODELS], "similarity": [], "categories": [], "dim": 100, "epochs": 5,
+        "negatives": 5, "seed": 1, "threads": 1, "subsample": 1e-4,
     }  # fmt: skip
 
-    def cells(self) -> Iterable[tuple[Any, ...]]:
-        """Each model."""
+    def prepare(self) -> None:
+        """Check that the segmenter is there."""
         require("jieba")
-        return [(name,) for name in MODELS]
 
     @property
     def settings(self) -> dict[str, Any]:

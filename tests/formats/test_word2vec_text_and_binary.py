@@ -1,0 +1,322 @@
+"""word2vec text and binary: round trips, the same bytes as gensim, and broken files."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from optional_libraries import import_gensim, needs_gensim
+
+from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
+from embeddings.formats import text_vectors, word2vec_binary, word2vec_text
+from embeddings.models.loading import load
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.file_format import MAX_WORD_BYTES
+from embeddings.vectors.vectors import Vectors
+
+MODULES = {"word2vec-text": word2vec_text, "word2vec-binary": word2vec_binary}
+
+EDGES = [
+    "\ufeff",
+    "\u00a0",
+    "\u3000",
+    "\u2028",
+    "\x85",
+    "\x00",
+    "\x1c",
+    '"',
+    '"a',
+    "nan",
+    "1",
+    "#",
+    "'",
+    "\\",
+    "é",
+    "日本語",
+    "🙂",
+]
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\v\f\r"), min_size=1, max_size=8)
+numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def some_vectors(draw):
+    names = draw(st.lists(words | st.sampled_from(EDGES), unique=True, max_size=12))
+    dim = draw(st.integers(1, 9))
+    flat = draw(st.lists(numbers, min_size=len(names) * dim, max_size=len(names) * dim))
+    return Vectors(names, np.array(flat, dtype=np.float32).reshape(len(names), dim))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("formats")
+
+
+@pytest.mark.parametrize("form", [*MODULES, "glove", "projector", "npy", "fasttext"])
+def test_the_first_word_may_have_the_maximum_length(tmp_path, form):
+    vectors = Vectors(["x" * MAX_WORD_BYTES, "b"], [[1, 2.5], [3, 4]])
+    vectors.save(tmp_path / "v.npy", form)
+    assert load(tmp_path / "v.npy").words == vectors.words
+    with pytest.raises(FormatError, match=r"éé.*32770.*32768"):
+        Vectors(["b", "é" * (MAX_WORD_BYTES // 2 + 1)], [[1, 2.5], [3, 4]]).save(tmp_path / "w.npy", form)
+    assert not list(tmp_path.glob("*w*"))
+
+
+@pytest.mark.parametrize("form", MODULES)
+def test_lines_longer_than_the_sniffed_bytes(tmp_path, form):
+    vectors = Vectors(["b" * 9, "c"], np.zeros((2, 40_000), np.float32))
+    vectors.save(tmp_path / "v", form)
+    assert format_dispatch.sniff(tmp_path / "v") == form
+    assert load(tmp_path / "v").matrix.shape == (2, 40_000)
+
+
+@pytest.fixture
+def small():
+    return Vectors(["the", "naïve", "日本"], np.array([[1, -0.5, 1e-7], [0.1, 123456.78, -3], [0, 1 / 3, 2e20]], "f4"))
+
+
+def to_gensim(vectors):
+    import_gensim()
+    from gensim.models import KeyedVectors
+
+    keyed = KeyedVectors(vectors.dim)
+    keyed.add_vectors(vectors.words, vectors.matrix)
+    return keyed
+
+
+@pytest.mark.parametrize("form", MODULES)
+@settings(max_examples=60, deadline=None)
+@given(vectors=some_vectors())
+def test_round_trip_is_exact(folder, form, vectors):
+    path = folder / f"round-{form}"
+    vectors.save(path, form, force=True)
+    again = MODULES[form].read(path)
+    assert again.words == vectors.words
+    assert again.matrix.tobytes() == vectors.matrix.tobytes()
+    assert again.matrix.shape == vectors.matrix.shape
+
+
+@pytest.mark.parametrize(
+    ("form", "extension"), [("word2vec-text", ".vec"), ("word2vec-text", ".txt"), ("word2vec-binary", ".bin")]
+)
+def test_the_extension_selects_and_the_content_identifies_a_format(tmp_path, small, form, extension):
+    path = tmp_path / f"v{extension}"
+    small.save(path)
+    assert format_dispatch.format_for_path(path) == form
+    assert format_dispatch.sniff(path) == form
+    renamed = tmp_path / "nameless"
+    path.rename(renamed)
+    assert load(renamed).words == small.words
+    assert load(renamed).matrix.tobytes() == small.matrix.tobytes()
+
+
+@pytest.mark.writes("word2vec-binary", "gensim", "`save_word2vec_format`: the same bytes; random words and vectors")
+@pytest.mark.writes("word2vec-text", "gensim", "`save_word2vec_format`: the same bytes; random words and vectors")
+@pytest.mark.golden
+@pytest.mark.parametrize("binary", [True, False])
+@settings(max_examples=40, deadline=None)
+@given(vectors=some_vectors())
+def test_same_bytes_as_gensim(folder, binary, vectors):
+    to_gensim(vectors).save_word2vec_format(str(folder / "theirs"), binary=binary)
+    vectors.save(folder / "ours", "word2vec-binary" if binary else "word2vec-text", force=True)
+    assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
+
+
+@needs_gensim
+@pytest.mark.reads("word2vec-binary", "gensim", "`load_word2vec_format`: words and every component equal")
+@pytest.mark.reads("word2vec-text", "gensim", "`load_word2vec_format`: words and every component equal")
+@pytest.mark.golden
+@pytest.mark.parametrize("binary", [True, False])
+def test_gensim_reads_our_files(tmp_path, small, binary):
+    from gensim.models import KeyedVectors
+
+    small.save(tmp_path / "ours", "word2vec-binary" if binary else "word2vec-text")
+    keyed = KeyedVectors.load_word2vec_format(str(tmp_path / "ours"), binary=binary)
+    assert keyed.index_to_key == small.words
+    assert np.array_equal(keyed.vectors, small.matrix)
+
+
+@needs_gensim
+@pytest.mark.reads("word2vec-binary", "gensim", "`fvocab=`: counts in the second file")
+@pytest.mark.reads("word2vec-text", "gensim", "`fvocab=`: counts in the second file")
+@pytest.mark.golden
+@pytest.mark.parametrize("name", ["v.bin", "v.txt"])
+def test_gensim_reads_the_file_of_counts(tmp_path, name):
+    from gensim.models import KeyedVectors
+
+    vectors = Vectors(["the", "king"], np.array([[1, -0.5], [0.25, 8]], "f4"), counts=[9, 5])
+    vectors.save(tmp_path / name, counts=True)
+    vocabulary = str(tmp_path / f"{name}.vocab")
+    keyed = KeyedVectors.load_word2vec_format(str(tmp_path / name), fvocab=vocabulary, binary=name == "v.bin")
+    assert [keyed.get_vecattr(word, "count") for word in vectors.words] == [9, 5]
+
+
+def test_many_blocks_of_text_have_the_digits_of_numpy(tmp_path, monkeypatch):
+    monkeypatch.setattr("embeddings.support.cosine.BLOCK_BYTES", 4096)
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 2**32, 6000, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    values = np.where(np.isfinite(values), values, 0)
+    near = (rng.standard_normal(6000) * 10.0 ** rng.integers(-6, 7, 6000)).astype(np.float32)
+    matrix = np.concatenate([values, near, np.round(near)]).reshape(-1, 10)
+    matrix = np.where(np.isfinite(matrix), matrix, 0).astype(np.float32)
+    Vectors([f"w{i}" for i in range(len(matrix))], matrix).save(tmp_path / "v.txt")
+    lines = (tmp_path / "v.txt").read_text().splitlines()
+    assert lines[1:] == [f"w{i} " + " ".join(str(value) for value in row) for i, row in enumerate(matrix)]
+    assert load(tmp_path / "v.txt").matrix.tobytes() == matrix.tobytes()
+
+
+def test_word2vec_c_ends_lines_with_a_space(tmp_path):
+    (tmp_path / "c.txt").write_bytes(b"2 2\nking 0.25 -1.5 \nqueen 2 3e-2 \n")
+    assert np.array_equal(load(tmp_path / "c.txt").matrix, np.array([[0.25, -1.5], [2, 0.03]], "f4"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"2 2\r\na 1 2\r\nb 3 4\r\n",
+        b"2 2\na 1 2\nb 3 4",
+        b"2 2\na 1 2 \nb 3 4\n\n\n",
+        b" 2\t2 \na 1 2\nb 3 4\n",
+    ],
+)
+def test_accepted_text_layouts(tmp_path, text):
+    (tmp_path / "v.txt").write_bytes(text)
+    assert load(tmp_path / "v.txt").words == ["a", "b"]
+    assert load(tmp_path / "v.txt").matrix.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("start", [b"a 1 2\n", b"1 2\na 1 2\n"])
+def test_empty_lines_at_the_end_are_not_read_forever(tmp_path, start):
+    (tmp_path / "v.txt").write_bytes(start + b"\n" * text_vectors.MAX_EMPTY_LINES)
+    assert load(tmp_path / "v.txt").words == ["a"]
+    (tmp_path / "v.txt").write_bytes(start + b"\n" * (text_vectors.MAX_EMPTY_LINES + 2))
+    with pytest.raises(FormatError, match=f"v.txt.*10000 empty lines.* line {start.count(10)}"):
+        load(tmp_path / "v.txt")
+
+
+def test_the_word_of_a_number_too_large_for_float32_is_named(tmp_path):
+    (tmp_path / "v.txt").write_bytes(b"a 1e39 2\nb 1 2 \nc 1 2")
+    with pytest.raises(FormatError, match=r"'a'.*infinity"):
+        load(tmp_path / "v.txt")
+
+
+def test_fast_reader_agrees_with_the_slow_one(tmp_path, small):
+    small.save(tmp_path / "v.txt")
+    layout = text_vectors.Layout(3, "the header says", words=3, skip=1)
+    fast, slow = (
+        text_vectors.read_fast(tmp_path / "v.txt", layout),
+        text_vectors.read_slowly(tmp_path / "v.txt", layout),
+    )
+    assert fast is not None
+    assert fast.words.to_list() == slow.words.to_list()
+    assert np.array_equal(fast.to_matrix(), slow.to_matrix())
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty"),
+        (b"hello\n", "format"),
+        (b"99999999999999 300\na 1\n", "truncated.*99999999999999 words of 300"),
+        (b"3 999999999999999999\na 1 2 3\n", "truncated.*999999999999999999"),
+        (b"2 0\na\nb\n", "line 1: .* 0"),
+        (b"2 2\na 1 2\nb 3\n", "line 3: 1 components.*2"),
+        (b"2 2\na 1 2 3\nb 3 4 5\n", "line 2: 3 components.*2"),
+        (b"2 2\na 1 2\n\nb 3 4\n", "line 3: 0 components.*2"),
+        (b"2 2\na 1 2\nb 3 x\n", "line 3: 'x'"),
+        (b"2 2\na 1 2\nb 3 \n   ", "line 3: 1 components"),
+        (b"2 2\na 1 1_0\nb 3 4\n", "line 2: '1_0'"),
+        (b"3 2\na 1 2\nb 3 4\n          ", "line 4: 0 components"),
+        (b"2 2\na 1 2\nb 3 4\nc 5 6\n", "line 4: .*2 words"),
+        (b"3 1\naaaaaaaa 1\nb 3\n", "truncated: .*2 of the 3"),
+        (b"2 2\na 1 2\na 3 4\n", "'a'"),
+        (b"2 2\na 1 2\nb 3 nan\n", "'b'.*NaN"),
+        (b"2 2\na 1 2\nb inf 3\n", "'b'.*NaN"),
+        (b"2 2\na 1 2\nb 1e99 3\n", "'b'.*NaN"),
+        (b"2 2\na 1 2\nb\xe6\x97 3 4\n", r"line 3: .*b\\xe6\\x97.*UTF-8"),
+        (
+            b"2 1\na \0\0\0\0b \0\0",
+            "truncated",
+        ),
+        (b"2 1\naaaaa \0\0\0\0b \0\0", "truncated: .*word 2 of 2"),
+        (b"1 1\na \0\0\0\0b \0\0\0\0", "6 bytes"),
+        (b"2 1\na \0\0\0\0a \0\0\0\0", "'a'"),
+        (b"2 1\na \0\0\0\0b \0\0\xc0\x7f", "'b'.*NaN"),
+        (b"2 1\na \0\0\0\0\xe6\x97 \0\0\0\0", "word 2: .*UTF-8"),
+        (b"\x1f\x8b\x08\x00", "gzip"),
+    ],
+)
+def test_broken_files_are_refused_in_one_line(tmp_path, content, message):
+    path = tmp_path / "broken.vec"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=message) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", MODULES)
+def test_truncation_is_detected(tmp_path, form):
+    rng = np.random.default_rng(0)
+    Vectors([f"word{i}" for i in range(50)], rng.standard_normal((50, 7))).save(tmp_path / "v", form)
+    data = (tmp_path / "v").read_bytes()
+    for part in range(20):
+        (tmp_path / "v").write_bytes(data[: len(data) * part // 20])
+        with pytest.raises(FormatError, match=r"truncated|empty|format|header|components"):
+            load(tmp_path / "v")
+
+
+@pytest.mark.parametrize(("errors", "word"), [("replace", "b\ufffd"), ("ignore", "b")])
+@pytest.mark.parametrize("content", [b"2 1\na 0.5\nb\xe6\x97 0.25\n", b"2 1\na \0\0\0\x3fb\xe6\x97 \0\0\x80\x3e"])
+def test_words_truncated_within_a_character(tmp_path, errors, word, content):
+    (tmp_path / "v").write_bytes(content)
+    vectors = load(tmp_path / "v", errors=errors)
+    assert vectors.words == ["a", word]
+    assert vectors.matrix.tolist() == [[0.5], [0.25]]
+
+
+def test_unknown_error_handler(tmp_path, small):
+    small.save(tmp_path / "v.txt")
+    with pytest.raises(SettingError, match=r"errors.*skip"):
+        load(tmp_path / "v.txt", errors="skip")
+
+
+@pytest.mark.parametrize("form", MODULES)
+@pytest.mark.parametrize("word", ["new york", "a\n", "", "\ud800"])
+def test_words_that_a_format_cannot_store(tmp_path, form, word):
+    vectors = Vectors(["fine", word], np.ones((2, 2)))
+    with pytest.raises(FormatError, match=f"{form}.*{re.escape(repr(word))}"):
+        vectors.save(tmp_path / "v", form)
+    assert not list(tmp_path.iterdir())
+
+
+def test_tab_in_a_word_is_refused_by_text_only(tmp_path):
+    vectors = Vectors(["a\tb"], np.ones((1, 2)))
+    vectors.save(tmp_path / "v.bin")
+    assert load(tmp_path / "v.bin").words == ["a\tb"]
+    with pytest.raises(FormatError, match=r"'a\\tb'"):
+        vectors.save(tmp_path / "v.txt")
+
+
+def test_nan_is_not_written(tmp_path):
+    with pytest.raises(FormatError, match=r"'b'.*NaN"):
+        Vectors(["a", "b"], np.array([[1.0], [np.nan]])).save(tmp_path / "v.txt")
+
+
+def test_outputs_are_not_overwritten(tmp_path, small):
+    small.save(tmp_path / "v.bin")
+    before = (tmp_path / "v.bin").read_bytes()
+    with pytest.raises(OutputError, match=r"v\.bin"):
+        Vectors(["x"], np.ones((1, 1))).save(tmp_path / "v.bin")
+    assert (tmp_path / "v.bin").read_bytes() == before
+    with pytest.raises(OutputError, match="folder"):
+        small.save(tmp_path, "word2vec-text", force=True)
+
+
+def test_unknown_names_and_extensions(tmp_path, small):
+    with pytest.raises(RegistryError, match=r"'wav'.* arrow, .*gensim, .*word2vec-text"):
+        small.save(tmp_path / "v", "wav")
+    with pytest.raises(FormatError, match=r"'\.wav'.*\.arrow \(arrow\)"):
+        small.save(tmp_path / "v.wav")
+    assert format_dispatch.names()["word2vec-text"] == (".txt", ".vec")
