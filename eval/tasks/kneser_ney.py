@@ -23,7 +23,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import random_bits
-from embeddings.settings import check_value
+from embeddings.settings import VocabularySize, check_value
 
 EMPTY = np.uint64(0)  # a free slot
 START = np.uint64(0x5851F42D4C957F2D)  # the hash of no words
@@ -277,6 +277,7 @@ def ngram_perplexity(
         SettingError: an argument is out of range.
     """
     order = check_value("order", order, int, {"ge": 1, "le": MAX_ORDER})
+    VocabularySize(min_count=min_count, max_vocab=max_vocab)  # checks them
     check_value("discount", discount, float | None, {"gt": 0, "le": 1})
     check_value("memory", memory, float, {"ge": 0.001, "le": 100_000})
     with corpus.encode() as encoded, test.encode() as test_encoded:
