@@ -10,7 +10,6 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -61,11 +60,10 @@ def option(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-@cache
-def field_types(trainer: type) -> Mapping[str, Any]:
+def field_types(trainer: type) -> dict[str, Any]:
     """The resolved type of each field."""
     hints = typing.get_type_hints(trainer)
-    return types.MappingProxyType({field.name: hints[field.name] for field in dataclasses.fields(trainer)})
+    return {field.name: hints[field.name] for field in dataclasses.fields(trainer)}
 
 
 def with_optional_fields(name: str, settings: type, default_note: str) -> Any:
