@@ -18,6 +18,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import CorpusError, FormatError, S, SettingError
+from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.embed import load_source
 from embeddings.settings import check_value
 from embeddings.support import tensors
@@ -148,13 +149,6 @@ class Sums:
         """The means; the sums are consumed."""
         self.sums[:] /= np.where(self.weights > 0, self.weights, 1)[:, None]
         return ContextMeans(self.sums, self.occurrences)
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """A contiguous array that cannot be written to, so that the kernel is compiled once."""
-    view = np.ascontiguousarray(array).view(np.ndarray)
-    view.flags.writeable = False
-    return view
 
 
 def as_encoded(corpus: Corpus | EncodedCorpus) -> EncodedCorpus:

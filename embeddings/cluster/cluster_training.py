@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterData, ClusterError, ClusterOptions, ClusterTask
-from embeddings.cluster.distributed_text import SentText, description_of, read_only, send_all, send_share
+from embeddings.cluster.distributed_text import SentText, description_of, send_all, send_share
 from embeddings.cluster.divided_text import DividedText, can_divide, reads_shares
 from embeddings.cluster.ray_runtime import connected, explained
 from embeddings.cluster.replica_host import ReplicaReport, ShareProgress
@@ -20,6 +20,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import SettingError
 from embeddings.kernels.row_operations import padded
+from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.model import Model
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import Arrays

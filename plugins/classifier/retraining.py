@@ -16,6 +16,7 @@ from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
 from embeddings.kernels.matrix_rows import DenseRows
+from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.model_files import INPUTS
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective
@@ -27,7 +28,7 @@ from embeddings.plugins.classifier.text_classification import (
     TextClassification,
     output_rows,
 )
-from embeddings.plugins.classifier.training_features import TextFeatures, read_only
+from embeddings.plugins.classifier.training_features import TextFeatures
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.training.progress import Report
 from embeddings.training.training_data import TrainingData
