@@ -66,7 +66,7 @@ def all_init_options() -> list[click.Parameter]:
             "theirs.",
             "VECTORS",
         ),
-        *from_signature(InitFrom, dict.fromkeys(INIT), **INIT),
+        *from_signature(InitFrom, {"mode": None, "duplicates": None}, **INIT),
         ALLOW_PICKLE,
         click.Option(
             [CONTINUE, "continued"],
@@ -163,7 +163,7 @@ def all_options() -> list[click.Option]:
         *from_signature(RunOptions, resume=None),
         *from_signature(RunLog, path="--log FILE"),
         *from_signature(EarlyStopping, dict.fromkeys(STOPPING), **STOPPING),
-        *from_signature(Replicas, {"count": 0}, **REPLICAS),
+        *from_signature(Replicas, {**dict.fromkeys(REPLICAS), "count": 0}, **REPLICAS),
         *cluster_options(),
     ]
 
@@ -218,6 +218,8 @@ def run_options_for(
         callbacks.append(RunLog(log, append=resume, force=force))
     replicas, cluster = take_arguments(options, REPLICAS), take_arguments(options, CLUSTER)
     copies = replicas.pop("count", 0)
+    if replicas and not copies and "address" not in cluster:
+        raise click.UsageError("--merge-every and --merge-rule require --replicas or --cluster")
     run_options = RunOptions(
         **start,
         checkpoints=None if every == NEVER else Checkpoints(checkpoint_folder(out), every=every, force=force),
@@ -241,8 +243,6 @@ def cluster_for(arguments: dict[str, Any], replicas: dict[str, Any]) -> RemoteTr
         raise click.UsageError(
             f"{flag(next(iter(arguments)))} requires --cluster; on this machine alone, use --threads"
         )
-    if not is_given("replicas") and (is_given("merge_every") or is_given("merge_rule")):
-        raise click.UsageError("--merge-every and --merge-rule require --replicas or --cluster")
     return None
 
 

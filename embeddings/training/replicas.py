@@ -38,7 +38,8 @@ class Replicas:
             3 or 4, 200,000 for more. They are fewer at the start, where an interval is 5,000 words or 1/n of what the
             replica has read, whichever is larger; n is the number of replicas, at most 8. A trainer that reads other
             units than words, such as texts, counts these.
-        rule: how changes of a row by several replicas are combined. In Python see `embeddings.kernels.merge_rows`.
+        rule: how changes of a row by several replicas are combined; by default by "coherence". In Python see
+            `embeddings.kernels.merge_rows`.
 
     Raises:
         SettingError: a value is of the wrong type or out of range.
