@@ -25,7 +25,6 @@ from embeddings.training.replicas import Replicas
 from embeddings.training.run_log import RunLog
 from embeddings.training.run_options import RemoteTraining, RunOptions
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import check_threads_and_seed
 from embeddings.vectors.vectors import Vectors
 
 INIT = {"mode": "--init-mode", "duplicates": "--init-duplicates", "freeze": None}  # of `InitFrom`
@@ -200,10 +199,10 @@ def names() -> list[str]:
 
 
 def run_options_for(
-    out: str, trainer: Trainer, report: Callable[[str], None], options: dict[str, Any], *, force: bool,
+    out: str, report: Callable[[str], None], options: dict[str, Any], *, force: bool,
     labels: LabelFormat | None,
 ) -> RunOptions:  # fmt: skip
-    """The `RunOptions` that the command line asks for, checked before anything is read.
+    """The `RunOptions` that the command line asks for.
 
     Arguments:
         options: the values of the options; they are removed.
@@ -220,7 +219,7 @@ def run_options_for(
     copies = replicas.pop("count", 0)
     if replicas and not copies and "address" not in cluster:
         raise click.UsageError("--merge-every and --merge-rule require --replicas or --cluster")
-    run_options = RunOptions(
+    return RunOptions(
         **start,
         checkpoints=None if every == NEVER else Checkpoints(checkpoint_folder(out), every=every, force=force),
         resume=resume,
@@ -229,8 +228,6 @@ def run_options_for(
         cluster=cluster_for(cluster, replicas),
         rate_advice=not is_given("learning_rate"),
     )
-    run_options.check(trainer)
-    return run_options
 
 
 def cluster_for(arguments: dict[str, Any], replicas: dict[str, Any]) -> RemoteTraining | None:
@@ -244,12 +241,6 @@ def cluster_for(arguments: dict[str, Any], replicas: dict[str, Any]) -> RemoteTr
             f"{flag(next(iter(arguments)))} requires --cluster; on this machine alone, use --threads"
         )
     return None
-
-
-def check_resumed_run(run_options: RunOptions, trainer: Trainer, threads: int | None, seed: int) -> None:
-    """Refuse checkpoints of a different run, before the corpus is read."""
-    if run_options.resume:
-        run_options.check_fingerprint(trainer, *check_threads_and_seed(threads, seed, trainer))
 
 
 def early_stopping(options: dict[str, Any], labels: LabelFormat | None) -> list[Callback]:

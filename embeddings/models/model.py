@@ -61,8 +61,12 @@ def installed_composer(model: "Model") -> Compose:
 
 
 def installed_classifier(model: "Model") -> "Classifier":
-    """The classifier of a model, made by its installed trainer."""
-    predictor: Callable[[Model], Classifier] | None = capabilities_of(registry.load("trainer", model.name)).predictor
+    """The classifier of a model, made by the entry point of its name or by its installed trainer."""
+    predictor: Callable[[Model], Classifier] | None
+    if model.name in registry.find_all("classifier"):
+        predictor = registry.load("classifier", model.name)
+    else:
+        predictor = capabilities_of(registry.load("trainer", model.name)).predictor
     if predictor is None:
         raise SettingError(f"{model.name} models predict no labels; train a classifier")
     return predictor(model)
