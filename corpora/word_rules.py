@@ -20,11 +20,13 @@ from embeddings.corpora.tokenizers import (
     resolve_tokenizer,
 )
 from embeddings.errors import RegistryError, S, SettingError
-from embeddings.setting_names import FOLDINGS, LANGUAGES, WORD_SETTINGS
+from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import check_value
 
 Case = Literal["lower", "fold", "keep"]
 Normalization = Literal["nfc", "nfkc", "none"]
+Language = Literal["tr", "az", "lt", "el"]  # those with rules of case
+FOLDINGS = ("accents", "width", "ligatures", "tatweel", "diacritics", "long-s")  # values of the setting `fold`
 TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
 # settings of records that were written when there were only a tokenizer and a case
 EARLIER = {"normalize": "none", "fold": "", "language": None, **dict.fromkeys(TOKENIZER_SETTINGS)}
@@ -66,7 +68,7 @@ class WordRules:
 
     def __post_init__(self) -> None:
         check_value("case", self.case, Case, {})
-        check_value("language", self.language, Literal[LANGUAGES] | None, {})
+        check_value("language", self.language, Language | None, {})
         tokenizer, foldings = resolve_tokenizer(self.tokenizer), check_foldings(self.fold or "")
         form = self.normalize or ("none" if tokenizer is ascii_whitespace else "nfc")
         check_value("normalize", form, Normalization, {})
@@ -195,19 +197,6 @@ def recorded_settings(record: Mapping[str, Any]) -> dict[str, Any]:
     return settings | ({"tokenizer": EARLIER_WORDS} if settings["tokenizer"] == "words" else {})
 
 
-def recorded_rules(record: Mapping[str, Any]) -> WordRules:
-    """Return the rules of recorded settings; if the tokenizer is not installed, words are not split.
-
-    Raises:
-        SettingError: a setting is not valid.
-    """
-    settings = recorded_settings(record)
-    try:
-        return WordRules(**settings)
-    except (RegistryError, SettingError):
-        return WordRules(**settings | {"tokenizer": no_split})
-
-
 def no_split(text: str) -> list[str]:
     """Return the text as one token."""
     return [text]
@@ -227,8 +216,16 @@ class WordForm:
 
     @cached_property
     def rules(self) -> WordRules:
-        """The rules of the settings."""
-        return recorded_rules(self.settings)
+        """The rules of the settings; if the tokenizer is not installed, words are not split.
+
+        Raises:
+            SettingError: a setting is not valid.
+        """
+        settings = recorded_settings(self.settings)
+        try:
+            return WordRules(**settings)
+        except (RegistryError, SettingError):
+            return WordRules(**settings | {"tokenizer": no_split})
 
     def __call__(self, word: str) -> str:
         """Return the form of a word."""
