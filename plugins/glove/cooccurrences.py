@@ -1,4 +1,4 @@
-"""Counts how often words occur near each other, in bounded memory.
+"""Co-occurrence counts of words, in bounded memory.
 
 Two words of a line at distance d within the window add 1 / d to the count of their cell, as in the GloVe program. Words
 outside the vocabulary are removed first, so windows extend over them. Symmetric counts are added up once, in the row of
@@ -31,6 +31,8 @@ CHUNK = 1 << 20  # words or cells that are processed at a time: a user can inter
 TABLE_ROWS = 2048  # most frequent words whose cells are added up in a table of 32 MB
 RECORD_SIZE = 6  # bytes of a gathered neighbour: its id and its distance
 DISTANCES = np.uint16
+CONTENTS = "the co-occurrence counts"
+MAX_FILES = 200  # open at a time
 
 
 class Words(NamedTuple):
@@ -85,7 +87,7 @@ def count_frequent(words: Words, begin: int, end: int, line: int, table: np.ndar
 
 @entry_point
 def gather_neighbours(words: Words, begin: int, end: int, line: int, first: int, last: int, found: Neighbours) -> None:
-    """Append the neighbours of those words of `words.ids[begin:end]` that are in the rows `first` to `last`."""
+    """Append the neighbours of the words in `words.ids[begin:end]` whose rows are from `first` to `last`."""
     for i in range(begin, end):
         while words.lines[line + 1] <= i:
             line += 1
@@ -155,20 +157,20 @@ def select_words(encoded: EncodedCorpus, vocabulary: int, window: int, folder: P
 
 
 def chunk_bounds(words: Words) -> Iterator[tuple[int, int, int]]:
-    """Begin and end of chunks of the text, and the line that each begins in."""
+    """Yield the begin and end of each chunk of the text, and the line in which the chunk begins."""
     for begin in range(0, len(words.ids), CHUNK):
         line = int(np.searchsorted(words.lines, begin, side="right")) - 1
         yield begin, min(begin + CHUNK, len(words.ids)), line
 
 
 def count_in_order(words: Words, vocabulary: int, memory: int, *, symmetric: bool) -> Iterator[np.ndarray]:
-    """Yield arrays of cells (n,), valid until the next one; those of two words are two cells, (i, j) and (j, i).
+    """Yield arrays of cells (n,), valid until the next array; two words have the cells (i, j) and (j, i).
 
-    Each is a term of the loss, with parameters of its own: w_i c_j or w_j c_i. So each is one step, and each has its
-    own random place, as in the original program. Their counts differ unless they are symmetric.
+    Each cell is a term of the loss with separate parameters, w_i c_j or w_j c_i. So each cell is one step with a
+    separate random place, as in the original program. The counts of the two cells differ unless they are symmetric.
 
     Arguments:
-        symmetric: both cells hold all occurrences; otherwise cell (i, j) holds those of j after i.
+        symmetric: both cells hold all occurrences; otherwise cell (i, j) holds the occurrences of j after i.
         memory: as for `count_cells`.
     """
     if symmetric:
@@ -188,10 +190,10 @@ def exchanged(cells: np.ndarray) -> np.ndarray:
 
 
 def count_cells(words: Words, vocabulary: int, memory: int) -> Iterator[np.ndarray]:
-    """Yield arrays of cells (n,), valid until the next one, that together hold each cell once, rows in order.
+    """Yield each cell once, in the order of rows, as arrays of cells (n,) that are valid until the next array.
 
     Arguments:
-        memory: bytes that gathered neighbours may take. It is exceeded if a single row takes more.
+        memory: maximum bytes of gathered neighbours; exceeded if a single row takes more.
     """
     frequent = min(TABLE_ROWS, vocabulary)
     table, neighbours = np.zeros((frequent, frequent)), np.zeros(vocabulary, np.int64)
@@ -228,10 +230,6 @@ def gather_range(words: Words, first: int, last: int, starts: np.ndarray) -> Nei
     return found
 
 
-CONTENTS = "the co-occurrence counts"
-MAX_FILES = 200  # that are open at the same time
-
-
 class ShuffledCells:
     """Cells in a uniform random order, `CELL` (cells,), read-only; see `cooccurrences`.
 
@@ -253,7 +251,7 @@ def count_and_shuffle(
         memory: bytes that neighbours or cells may take.
 
     Raises:
-        CorpusError: no two of these words are in one line.
+        CorpusError: no line has two words of the vocabulary.
         OutputError: the temporary folder cannot be written to.
     """
     with new_folder(corpora_folder()) as folder:
@@ -284,7 +282,7 @@ def spread(parts: Iterable[np.ndarray], paths: list[Path], seed: int) -> None:
 
 
 def concatenate_shuffled(paths: list[Path], output: Path, seed: int) -> None:
-    """Write the cells of all files to one file, those of each file in random order."""
+    """Write the cells of all files to one file, file by file, with the cells of each file in random order."""
     with output_errors(output, CONTENTS), output.open("wb") as file:
         for path, key in zip(paths, thread_keys(seed, len(paths)), strict=True):
             cells = np.fromfile(path, CELL)
@@ -296,7 +294,7 @@ def concatenate_shuffled(paths: list[Path], output: Path, seed: int) -> None:
 
 @entry_point
 def shuffle_cells(cells: np.ndarray, first: int, last: int, key: np.uint64) -> None:
-    """Exchange each of `cells[first:last]`, the last first, with a random one up to it (Fisher and Yates)."""
+    """For i from `last` - 1 down to `first`, exchange cell i with a random cell from 0 to i (Fisher and Yates)."""
     for i in range(last - 1, first - 1, -1):
         j = uniform_below(random_bits(key, np.uint64(i)), i + 1)
         row, column, count = cells[i].row, cells[i].column, cells[i].count

@@ -29,12 +29,14 @@ from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
 
 BLOCK_CELLS = 4096
-CHUNK_CELLS = 1 << 16  # that stay together if the order is random in each epoch
+CHUNK_CELLS = 1 << 16  # cells that stay together if the order is random in each epoch
 POSITION, END, FILLED = range(3)  # of `CellBlock.cursor`
+PREFETCH_DISTANCE = 6  # cells
+MAX_GRADIENT = 100  # larger components of a gradient are clipped, as in the original program
 
 
 class CellBlock(NamedTuple):
-    """The next cells of a thread.
+    """A block of cells that one thread trains on.
 
     cursor: int64 (3,), the position of the next cell to read, the end of the chunk, and the number of cells here.
     rows, columns: int32 (cells,), the two words. log_counts: float32 (cells,), log x.
@@ -49,7 +51,7 @@ class CellBlock(NamedTuple):
 
 
 def new_cell_block(size: int) -> CellBlock:
-    """An empty block."""
+    """An empty block of `size` cells."""
     ids, numbers = np.zeros((2, size), np.int32), np.zeros((2, size), np.float32)
     return CellBlock(np.zeros(3, np.int64), *ids, *numbers)
 
@@ -70,10 +72,10 @@ def fill_cells(block: CellBlock, cells: np.ndarray, x_max: float, exponent: floa
 
 @dataclass(frozen=True)
 class CellStream(Stream):
-    """Co-occurrence counts with their weights in the loss.
+    """A stream of co-occurrence counts with their weights in the loss.
 
     Arguments:
-        x_max: counts from this one on have the weight 1. A smaller count x has the weight (x / x_max)^exponent.
+        x_max, exponent: a count x has the weight min(1, (x / x_max)^exponent).
     """
 
     cells: ShuffledCells
@@ -87,7 +89,7 @@ class CellStream(Stream):
         return len(self.cells.array)
 
     def new_block(self) -> CellBlock:
-        """A block for one thread."""
+        """An empty block for one thread."""
         return new_cell_block(BLOCK_CELLS)
 
     def fill(self, block: CellBlock, chunk: Chunk, random: np.ndarray) -> int:
@@ -113,7 +115,7 @@ class CellStream(Stream):
         return Chunk(self.cells.array, 0, 0)
 
     def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
-        """The share itself, or pieces of it in random order."""
+        """The share as one chunk, or as chunks in random order."""
         if order is None:
             return iter([Chunk(self.cells.array, begin, end)])
         starts = order.permutation(np.arange(begin, end, CHUNK_CELLS)).tolist()
@@ -125,14 +127,11 @@ class CellStream(Stream):
         return (self.cells.array,)
 
 
-PREFETCH_DISTANCE = 6  # cells
-MAX_GRADIENT = 100  # larger components of a gradient are clipped, as in the original program
-
-
 class Side(NamedTuple):
-    """One side of a cell: vectors (vocabulary, padded dim), biases (vocabulary, 16), and sums of their squared steps.
+    """Parameters of words or contexts: vectors (vocabulary, padded dim), biases (vocabulary, 16), and squared steps.
 
-    The last two are the state of AdaGrad. They include the learning rate and begin at 1, as in the original program.
+    The sums of squared steps are the state of AdaGrad. They include the learning rate and begin at 1, as in the
+    original program.
     """
 
     vectors: np.ndarray
@@ -142,7 +141,7 @@ class Side(NamedTuple):
 
 
 class GloVeOperands(NamedTuple):
-    """All parameters."""
+    """All parameters of GloVe."""
 
     words: Side
     contexts: Side
@@ -169,7 +168,7 @@ def learn_block(block: CellBlock, operands: GloVeOperands, buffers: StepBuffers,
 
 @inline
 def learn_cell(operands: GloVeOperands, block: CellBlock, k: int, rate: float, frozen: np.ndarray) -> float:
-    """One step of AdaGrad for cell k; returns the loss before it."""
+    """One step of AdaGrad for cell k, as in `learn_block`; returns the loss of the cell before the step."""
     words, contexts, i, j = operands.words, operands.contexts, block.rows[k], block.columns[k]
     w, w_squares = words.vectors[i], words.vector_squares[i]
     c, c_squares = contexts.vectors[j], contexts.vector_squares[j]
@@ -195,7 +194,7 @@ def learn_cell(operands: GloVeOperands, block: CellBlock, k: int, rate: float, f
 
 @inline
 def update_bias(side: Side, i: int, step: float) -> None:
-    """One step of AdaGrad."""
+    """One step of AdaGrad for a bias: b_i -= step / sqrt(s_i), then s_i += step^2."""
     side.biases[i, 0] -= step / np.sqrt(side.bias_squares[i, 0])
     side.bias_squares[i, 0] += step * step
 
@@ -264,8 +263,9 @@ class GloVe(Trainer, UnknownWords, DocumentFrequency, VocabularySize, Schedule, 
             memory=int(self.memory * 1e9),
             seed=data.seed,
         )
+        name_of_words = "words" if self.vectors == "sum" else VECTORS
         tables = {
-            "words": Table(rows=size, dim=dim, axis="words", init=small_uniform, saved_as=self.name_of_words),
+            "words": Table(rows=size, dim=dim, axis="words", init=small_uniform, saved_as=name_of_words),
             "contexts": Table(rows=size, dim=dim, axis="words", init=small_uniform, seed=1),
             "word_biases": Table(rows=size, dim=1, axis="words"),
             "context_biases": Table(rows=size, dim=1, axis="words"),
@@ -278,11 +278,6 @@ class GloVe(Trainer, UnknownWords, DocumentFrequency, VocabularySize, Schedule, 
             operands=new_operands,
             export=(lambda arrays: with_sums(tables, arrays)) if self.vectors == "sum" else None,
         )
-
-    @property
-    def name_of_words(self) -> str:
-        """The name of the table of words in a model."""
-        return "words" if self.vectors == "sum" else VECTORS
 
 
 def new_operands(tables: Arrays) -> GloVeOperands:
@@ -306,11 +301,11 @@ def small_uniform(table: np.ndarray, dim: int, seed: int) -> None:
 
 
 def ones(table: np.ndarray, dim: int, seed: int) -> None:
-    """Fill rows with ones, padding included, as steps are divided by them."""
+    """Fill rows with ones, padding included, because steps are divided by the values."""
     table[:] = 1
 
 
 def with_sums(tables: Mapping[str, Table], arrays: Arrays) -> Arrays:
-    """The tables of a model, and as its vectors the sums of words and contexts; consumes the arrays."""
+    """The tables of a model whose vectors are the sums of words and contexts; consumes the arrays."""
     saved = {name: table.unpad(arrays[name]) for name, table in tables.items()}
     return {VECTORS: saved["words"] + saved["contexts"], **saved}

@@ -1,7 +1,7 @@
-"""C2W (Ling et al. 2015): words by their characters, trained inside a language model."""
+"""C2W (Ling et al. 2015): word vectors composed of characters, trained in a language model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -10,7 +10,6 @@ from embeddings.errors import FormatError
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.models.text_settings import model_settings
-from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.neural_trainer import (
     NeuralTrainer,
     linear_tables,
@@ -20,7 +19,9 @@ from embeddings.plugins.neural.neural_trainer import (
 )
 from embeddings.plugins.neural.sentence_batches import Ids, encode_groups, reading_order
 from embeddings.plugins.neural.trained_networks import (
+    BATCH_WORDS,
     DIRECTIONS,
+    MARK,
     Alphabet,
     CharacterVectors,
     SentencePredictor,
@@ -33,9 +34,7 @@ from embeddings.training.plan import Plan
 from embeddings.training.training_data import TrainingData
 
 CODE_POINTS = "code_points"  # the table of the alphabet, int32
-BEGINNING = 1  # of a sentence, in the table "marks"
-BATCH_WORDS = 20_000
-NEXT_WORDS = "next_words"  # the output vectors in a model: they are not for means of word vectors
+NEXT_WORDS = "next_words"  # output vectors in a model, which do not predict words from means of word vectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +43,7 @@ class C2W(NeuralTrainer):
 
     trainer_name = "c2w"
     unsupported = frozenset({"init", "freeze", "continued"})
+    output_name = NEXT_WORDS
     objective: Literal["negative-sampling", "nce", "sampled-softmax", "full-softmax"] = option(
         "nce",
         "How words are predicted. nce: tell the word from random ones, with a bias for each word and scores that "
@@ -58,7 +58,7 @@ class C2W(NeuralTrainer):
     max_characters: int = option(40, "Characters of a word that are read, from its beginning.", ge=1, le=10_000)
 
     def composing_tables(self, characters: int) -> dict[str, Table]:
-        """The parameters that compose words, for an alphabet of this size."""
+        """The parameters that compose words, for an alphabet of `characters` characters."""
         dim, size = self.character_dim, self.character_hidden_size
         tables = {"character_inputs": parameters(characters + 1, dim, 40, scale=1.0)}
         for seed, direction in enumerate(DIRECTIONS, 41):
@@ -66,23 +66,18 @@ class C2W(NeuralTrainer):
         return tables | linear_tables("projection", 2 * size, self.dim, 43)
 
     def sentence_tables(self) -> dict[str, Table]:
-        """The parameters of the language model, except those of the objective."""
+        """The parameters of the language model without its objective."""
         marks = parameters(2, self.dim, 44, scale=self.dim**-0.5)
         return {"marks": marks, **lstm_tables("sentence", self.dim, self.state_size, 45)}
-
-    @staticmethod
-    def objective_tables(objective: Objective) -> dict[str, Table]:
-        """The tables of the objective."""
-        tables = objective.tables()
-        return {**tables, "output": replace(tables["output"], saved_as=NEXT_WORDS)}
 
     def plan(self, data: TrainingData) -> Plan:
         """A model whose vectors are composed of characters.
 
-        These have the tables "code_points" (characters,), "character_inputs" (characters + 1, character dim), of which
-        the first row is that of unknown characters, and of two LSTMs and a projection. The language model has the
-        tables "marks" (2, dim), of unknown words and of the beginning of a sentence, "sentence_weights" and
-        "sentence_bias", and those of the objective, of which "next_words" (vocabulary, hidden size) are output vectors.
+        Composition has the tables "code_points" (characters,), "character_inputs" (characters + 1, character dim),
+        whose first row is for unknown characters, and the tables of two LSTMs and a projection. The language model has
+        the tables "marks" (2, dim), of unknown words and of the beginning of a sentence, "sentence_weights" and
+        "sentence_bias", and the tables of the objective, with the output vectors "next_words" (vocabulary, hidden
+        size).
         """
         self.check_device()
         from embeddings.plugins.neural.torch_network import CharacterNetwork  # imports torch
@@ -115,7 +110,8 @@ class C2W(NeuralTrainer):
     def composer(cls, model: Model) -> CharacterVectors:
         """Composes the vectors of words of a trained model."""
         settings, points = model_settings(cls, model), model.tables.get(CODE_POINTS)
-        if points is None or points.ndim != 1 or points.dtype != np.int32 or not is_rising(points):
+        is_valid = points is not None and points.ndim == 1 and points.dtype == np.int32 and len(points) > 0
+        if points is None or not is_valid or np.any(np.diff(points) <= 0):
             problem = f"it has no int32 table {CODE_POINTS!r} of characters in order"
             raise FormatError(f"the {model.name} model is broken: {problem}")
         declared = settings.composing_tables(len(points))
@@ -124,7 +120,7 @@ class C2W(NeuralTrainer):
 
     @classmethod
     def word_predictor(cls, model: Model) -> SentencePredictor:
-        """The probabilities of words, given the words before them in the sentence."""
+        """A predictor of words from the words before them in the sentence."""
         settings = model_settings(cls, model)
         objective = settings.new_objective(model.vocabulary, settings.state_size)
         tables = exact_tables(model, cls.objective_tables(objective))
@@ -137,7 +133,7 @@ class SentenceReader:
     """The language model of a trained C2W model.
 
     Arguments:
-        vectors: those of the words.
+        vectors: the vectors of words.
         tables: the parameters of the language model by name, float32.
     """
 
@@ -151,7 +147,7 @@ class SentenceReader:
     def encode(self, ids: Ids, lengths: Ids) -> np.ndarray:
         """The states before the words of padded sentences, (n, longest, hidden size)."""
         words = self.vectors[reading_order(ids, lengths, 0).forward]
-        words[:, 0] = self.tables["marks"][BEGINNING]
+        words[:, 0] = self.tables["marks"][MARK]
         return run_lstm(words, self.tables["sentence_weights"], self.tables["sentence_bias"])
 
 
@@ -159,8 +155,3 @@ def known_characters(words: Sequence[str], max_characters: int) -> np.ndarray:
     """The code points of all characters of words, int32, in order."""
     characters = {character for word in words for character in word[:max_characters]}
     return np.array(sorted(map(ord, characters)), np.int32)
-
-
-def is_rising(points: np.ndarray) -> bool:
-    """Whether there are code points, and each is greater than the one before."""
-    return len(points) > 0 and bool((np.diff(points) > 0).all())

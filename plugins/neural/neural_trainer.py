@@ -1,4 +1,4 @@
-"""Base of trainers of recurrent networks: their settings, and what their plans share."""
+"""Base class of trainers of recurrent networks: settings, plan and tables."""
 
 import os
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ else:
 
 @dataclass(frozen=True, kw_only=True)
 class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
-    """Base of trainers of recurrent networks that read sentences word by word and predict words."""
+    """Base class of trainers of recurrent networks that read sentences word by word and predict words."""
 
     objective: NetworkObjective = option("negative-sampling", NETWORK_OBJECTIVES.help("How words are predicted."))
     negatives: int = option(10, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000)
@@ -75,6 +75,7 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
     nce_normalizer: ClassVar[str] = "one"  # settings of objectives that have one value here
     proposals: ClassVar[str] = "unigram"
     target_in_sample: ClassVar[bool] = True
+    output_name: ClassVar[str]  # the output vectors in a model
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,11 +87,11 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
         return self.hidden_size or self.dim
 
     def check_installation(self) -> None:
-        """Refuse an installation without PyTorch, or a device that it does not have."""
+        """Refuse an installation without PyTorch, or a device that PyTorch does not have."""
         self.check_device()
 
     def check_device(self) -> str:
-        """The device to train on; refuses one that PyTorch does not have, and an installation without PyTorch."""
+        """Return the device to train on; raises an error without PyTorch, or if PyTorch does not have the device."""
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin stall each other on a busy machine
         torch = import_extra("torch", "neural", f"training {self.trainer_name} models")
         has_gpu: bool = torch.cuda.is_available()
@@ -106,10 +107,16 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
         settings: Any = self
         return kind(settings, vocabulary, dim)
 
+    @classmethod
+    def objective_tables(cls, objective: Objective) -> dict[str, Table]:
+        """The tables of an objective; models hold its output vectors as `output_name`."""
+        tables = objective.tables()
+        return {**tables, "output": replace(tables["output"], saved_as=cls.output_name)}
+
     def network_plan(
         self, data: TrainingData, objective: Objective, tables: Mapping[str, Table], network: Any, **others: Any
     ) -> Plan:
-        """The plan of a network whose parameters are these tables.
+        """The plan of a network whose parameters are `tables`.
 
         Arguments:
             network: makes the `Network` of one worker from all arrays, the device and the number of threads.
@@ -134,12 +141,12 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
 
 
 def learn(block: "SentenceBlock", network: Any, buffers: "StepBuffers", rate: float) -> None:
-    """One step of Adam for each batch of sentences."""
+    """Take one step of Adam for each batch of sentences."""
     network.learn(block, buffers, rate)
 
 
 def optimizer_tables(tables: Mapping[str, Table]) -> "dict[str, Table]":
-    """The state of Adam for each of these tables: checkpoints hold it, models do not."""
+    """The state of Adam for each parameter table; checkpoints contain the state, models do not."""
     state = {STEPS: Table(rows=len(tables), dim=1, axis="other", saved_as=None, on_merge="mean-changed")}
     changes: dict[str, Any] = {"init": None, "saved_as": None, "on_continue": None, "on_merge": "mean-changed"}
     for moment in MOMENTS:
@@ -181,6 +188,6 @@ def parameters(rows: int, dim: int, seed: int, *, scale: float, **changes: Any) 
 
 
 def unpadded(tables: Mapping[str, Table], arrays: "Arrays") -> "Arrays":
-    """The arrays of those tables that models hold, by their names there, without padding; consumes them."""
+    """The arrays of a saved model without padding, by their names in the model; consumes the arrays."""
     saved = {name: table for name, table in tables.items() if table.saved_as is not None}
     return {table.saved_as or name: table.unpad(arrays[name]) for name, table in saved.items()}

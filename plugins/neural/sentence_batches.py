@@ -13,10 +13,10 @@ Ids = NDArray[np.int64]
 
 
 class Batch(NamedTuple):
-    """Sentences, padded to the longest.
+    """Sentences, padded to the length of the longest.
 
-    places: (sentences, longest) where each word is in its block; those of padding repeat the last word.
-    lengths: (sentences,) words of each.
+    places: (sentences, longest) the place of each word in its block; padding repeats the last word.
+    lengths: (sentences,) the number of words of each sentence.
     """
 
     places: Ids
@@ -24,7 +24,7 @@ class Batch(NamedTuple):
 
 
 class ReadingOrder(NamedTuple):
-    """What two readers of a sentence read, word by word, before they know the context of each of its words.
+    """The inputs of a forward and a backward reader of a sentence, which know the context of each word.
 
     forward: (n, longest) a mark, then all words but the last. backward: a mark, then the words from the last to the
     second. known: where the reader of `backward` has reached the word after each.
@@ -38,7 +38,7 @@ class ReadingOrder(NamedTuple):
 def batches(block: SentenceBlock, batch_words: int) -> Iterator[Batch]:
     """The sentences of a block in batches of at most `batch_words` words with padding, or one sentence.
 
-    Sentences are sorted by length; the order of the batches is random, but the same for the same block.
+    Sentences are sorted by length; the order of the batches is random, with a seed that depends on the block.
     """
     starts = block.starts[: int(block.cursor[LAST]) + 1]
     lengths = np.diff(starts)
@@ -67,8 +67,8 @@ def encode_groups(
     """A row for each word of each sentence, (words of the sentence, dim).
 
     Arguments:
-        encode: returns the rows of padded sentences (n, longest, dim), given these and their lengths.
-        max_words: of which rows are computed at a time.
+        encode: returns the rows of padded sentences (n, longest, dim), given the sentences and their lengths.
+        max_words: the number of words whose rows are computed at a time.
     """
     rows: list[np.ndarray] = [np.zeros((0, 0), np.float32)] * len(sentences)
     lengths = np.array([len(sentence) for sentence in sentences], np.int64)
@@ -80,20 +80,20 @@ def encode_groups(
 
 
 def padded_places(lengths: Ids) -> Ids:
-    """The numbers of the words of sentences of these lengths (n, longest); those of padding repeat the last word."""
+    """Word numbers of sentences with these `lengths`, (n, longest); padding repeats the last word."""
     places: Ids = np.minimum(np.arange(int(lengths.max())), np.maximum(lengths, 1)[:, None] - 1)
     return places
 
 
 def pad(sentences: Sequence[Ids]) -> tuple[Ids, Ids]:
-    """Sentences as rows, padded with their last word, and their lengths; a sentence has at least one word."""
+    """Pad sentences of at least one word with their last word; returns the rows and the lengths."""
     lengths = np.array([len(sentence) for sentence in sentences], np.int64)
     starts = np.append(0, np.cumsum(lengths[:-1]))
     return np.concatenate(sentences)[padded_places(lengths) + starts[:, None]], lengths
 
 
 def reading_order(ids: Ids, lengths: Ids, mark: int) -> ReadingOrder:
-    """The words that both readers of padded sentences (n, longest) read; `mark` is what they read first."""
+    """The inputs of both readers of padded sentences (n, longest), which begin with `mark`."""
     forward = np.roll(ids, 1, axis=1)
     known = np.maximum(lengths[:, None] - 1 - np.arange(ids.shape[1]), 0)
     backward = np.roll(reversed_rows(ids, lengths), 1, axis=1)
@@ -102,5 +102,5 @@ def reading_order(ids: Ids, lengths: Ids, mark: int) -> ReadingOrder:
 
 
 def reversed_rows(ids: Ids, lengths: Ids) -> Ids:
-    """Padded rows (n, longest) with what is not padding in reverse order."""
+    """Reverse the words of padded rows (n, longest); padding stays at the end."""
     return np.take_along_axis(ids, np.maximum(lengths[:, None] - 1 - np.arange(ids.shape[1]), 0), axis=1)

@@ -1,7 +1,7 @@
-"""Networks on PyTorch: their parameters and the state of Adam are the tables of a run.
+"""PyTorch networks whose parameters and Adam states are the tables of a run.
 
-A gradient of few rows changes these rows only, and their moments, as that of `torch.optim.SparseAdam`, which is several
-times slower on the CPU.
+A sparse gradient changes only its rows and their moments, as in `torch.optim.SparseAdam`, which is several times slower
+on the CPU.
 """
 
 import warnings
@@ -33,16 +33,17 @@ from embeddings.plugins.neural.sentence_batches import (
 from embeddings.plugins.neural.trained_networks import DIRECTIONS, MARK
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
+GROUP_CHARACTERS = 2000
 
 
 @dataclass
 class AdamParameter:
-    """A parameter and its state.
+    """A parameter and its state in Adam (Kingma and Ba 2015, algorithm 1).
 
     Arguments:
         values: the parameter, a tensor that requires gradients.
         first, second: the moving averages of gradients and of their squares, of the same shape.
-        steps: float32 (1,), how many steps it has taken.
+        steps: float32 (1,), the number of steps of this parameter.
     """
 
     values: Any
@@ -51,19 +52,22 @@ class AdamParameter:
     steps: np.ndarray
 
     def gradient(self) -> Any:
-        """The gradient, or its rows; None if there is none."""
+        """The gradient, or the rows of a sparse gradient; None without a gradient."""
         if self.values.grad is not None and self.values.grad.is_sparse:
             self.values.grad = self.values.grad.coalesce()
             return self.values.grad.values()
         return self.values.grad
 
     def rows(self) -> Any:
-        """The numbers of the rows of the gradient; None if it has all rows."""
+        """The row numbers of a sparse gradient; None for a dense gradient."""
         return self.values.grad.indices()[0] if self.values.grad.is_sparse else None
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def step(self, rate: float) -> None:
-        """One step down the gradient, if there is one."""
+        """Take a step: m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2, values -= rate * m' / (sqrt(v') + epsilon).
+
+        m' and v' are m / (1 - b1^t) and v / (1 - b2^t) at step t.
+        """
         gradient = self.gradient()
         if gradient is None:
             return
@@ -88,9 +92,9 @@ class Network(ABC):
         settings: the trainer.
         objective: how words are predicted.
         declared: the tables that are parameters.
-        tables: the arrays of these and of the state of Adam.
+        tables: the arrays of the parameters and of the state of Adam.
         device: "cpu", where the network shares the memory of the tables, or "cuda", where it has copies.
-        threads: of PyTorch on the CPU.
+        threads: the number of threads of PyTorch on the CPU.
     """
 
     def __init__(
@@ -114,7 +118,7 @@ class Network(ABC):
         self.log_noise = self.tensor(np.log(log_expectation(objective, weights))).float()
 
     def share(self, table: np.ndarray, dim: int) -> Any:
-        """A table without padding: on the CPU a view, else a tensor that `load` and `store` copy from and to it."""
+        """A table without padding: a view on the CPU, else a tensor that `load` fills and `store` copies back."""
         view = torch.from_numpy(table)[:, :dim]
         if self.device.type == "cpu":
             return view
@@ -124,7 +128,7 @@ class Network(ABC):
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def load(self) -> None:
-        """Read the tables, and take the threads."""
+        """Copy the tables to the device, and set the number of threads of PyTorch."""
         self.threads_before = torch.get_num_threads()
         torch.set_num_threads(self.threads)
         for copy, view in self.copies:
@@ -132,7 +136,7 @@ class Network(ABC):
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def store(self) -> None:
-        """Write the tables, and give the threads back."""
+        """Copy the tables back, and restore the number of threads of PyTorch."""
         for copy, view in self.copies:
             view.copy_(copy)
         torch.set_num_threads(self.threads_before)
@@ -142,7 +146,7 @@ class Network(ABC):
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
     def learn(self, block: SentenceBlock, buffers: StepBuffers, rate: float) -> None:
-        """One step of Adam for each batch of a block."""
+        """Take one step of Adam for each batch of a block."""
         for batch in batches(block, self.settings.batch_words):
             is_word = np.arange(batch.places.shape[1]) < batch.lengths[:, None]
             rows = np.flatnonzero((block.is_target[batch.places] & is_word).ravel())
@@ -170,7 +174,7 @@ class Network(ABC):
         return self.parameters["output"]
 
     def loss(self, hidden: Any, words: Any, noise: Any) -> Any:
-        """The sum of the losses of words (n,), predicted by hidden rows (n, dim), with their noise (n, k)."""
+        """The sum of the losses of words (n,), given hidden rows (n, dim) and negative samples (n, k)."""
         name = self.settings.objective
         if name == "full-softmax":
             return cross_entropy(hidden @ self.output.T, words, reduction="sum")
@@ -189,7 +193,7 @@ class Network(ABC):
         return binary_cross_entropy_with_logits(scores, labels, weights, reduction="sum")
 
     def step(self, loss: Any, rate: float, frozen: np.ndarray) -> None:
-        """One step of Adam down the gradient of a loss; rows of the table "words" may be frozen."""
+        """Take one step of Adam with the clipped gradient of a loss; rows of the table "words" may be frozen."""
         for state in self.states.values():
             state.values.grad = None
         loss.backward()
@@ -204,7 +208,7 @@ class Network(ABC):
             state.step(rate)
 
     def mask(self, state: AdamParameter, frozen: Any) -> None:
-        """Let the gradient of frozen rows be zeros."""
+        """Set the gradient of frozen rows to zero."""
         gradient = state.gradient()
         if gradient is not None:
             rows = state.rows()
@@ -212,7 +216,7 @@ class Network(ABC):
 
 
 def log_expectation(objective: Objective, weights: np.ndarray) -> np.ndarray:
-    """For each word what its scores are divided by: k q for nce, the expected proposals for sampled-softmax."""
+    """The expected number of samples of each word: k q for nce, 1 - (1 - q)^k for sampled-softmax."""
     shares = weights / weights.sum()
     if objective.settings.objective == "sampled-softmax":
         return np.asarray(-np.expm1(objective.settings.negatives * np.log1p(-np.minimum(shares, 1 - 1e-12))))
@@ -220,7 +224,7 @@ def log_expectation(objective: Objective, weights: np.ndarray) -> np.ndarray:
 
 
 def is_repeated(targets: Any) -> Any:
-    """Whether a target (n, k) is equal to an earlier one of its row, bool (n, k)."""
+    """Whether each target (n, k) is equal to an earlier target of its row, bool (n, k)."""
     order = torch.argsort(targets, dim=1, stable=True)
     values = torch.gather(targets, 1, order)
     repeats = torch.zeros_like(targets, dtype=torch.bool)
@@ -229,7 +233,7 @@ def is_repeated(targets: Any) -> Any:
 
 
 def run_lstm(inputs: Any, weights: Any, bias: Any) -> Any:
-    """The states of `embeddings.plugins.neural.trained_networks.run_lstm`, (n, steps, size)."""
+    """The states (n, steps, size) of an LSTM, as in `embeddings.plugins.neural.trained_networks.run_lstm`."""
     dim, size = inputs.shape[2], len(weights) // 4
     start = inputs.new_zeros(1, len(inputs), size)
     parameters = (weights[:, :dim].contiguous(), weights[:, dim:].contiguous(), bias[0], torch.zeros_like(bias[0]))
@@ -239,7 +243,7 @@ def run_lstm(inputs: Any, weights: Any, bias: Any) -> Any:
 
 
 def look_up(ids: Any, table: Any, marks: Any, *, device: Any) -> Any:
-    """The rows of words, given by ids (n, steps), which from the size of the table on are those of marks."""
+    """The rows of ids (n, steps) in a table; ids from the size of the table on are rows of `marks`."""
     words, inverse = np.unique(ids, return_inverse=True)
     known = words[words < len(table)]
     index = np.where(ids < len(table), inverse.reshape(ids.shape), len(known) + ids - len(table))
@@ -248,7 +252,7 @@ def look_up(ids: Any, table: Any, marks: Any, *, device: Any) -> Any:
 
 
 class ContextNetwork(Network):
-    """The context of a word, read from the left and from the right, predicts the word."""
+    """context2vec: the context of a word, read from the left and from the right, predicts the word."""
 
     @property
     def output(self) -> Any:
@@ -266,7 +270,7 @@ class ContextNetwork(Network):
         return self.linear("context", relu(self.linear("hidden", states)))
 
     def read(self, side: str, ids: Ids) -> Any:
-        """The states of the LSTM of one side after each word."""
+        """The states of the left or right LSTM after each word."""
         inputs, marks, weights, bias = (
             self.parameters[f"{side}_{name}"] for name in ("inputs", "marks", "weights", "bias")
         )
@@ -277,13 +281,10 @@ class ContextNetwork(Network):
         return linear(rows, self.parameters[f"{name}_weights"], self.parameters[f"{name}_bias"][0])
 
 
-GROUP_CHARACTERS = 2000
-
-
 class CharacterNetwork(Network):
-    """The words before a word, each read by its characters, predict it.
+    """C2W: the previous words of a sentence, each composed of characters, predict a word.
 
-    characters, starts: the numbers of the characters of all words of the corpus; those of word i are
+    characters, starts: the character numbers of all words of the corpus; word i has
         `characters[starts[i]:starts[i + 1]]`.
     """
 

@@ -27,6 +27,14 @@ from embeddings.plugins.neural.sentence_batches import (
 )
 from embeddings.training.continued_training import saved_table
 
+UNKNOWN, MARK = range(2)  # rows of the tables of marks
+BATCH_WORDS = 20_000
+
+DIRECTIONS = ("forward", "backward")
+BATCH_CHARACTERS = 20_000
+
+GROUP_WORDS = 20_000  # whose hidden rows are computed at a time
+
 
 def run_lstm(inputs: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
     """The states after each input, float32 (n, steps, size), from a state of zeros.
@@ -51,16 +59,12 @@ def run_lstm(inputs: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.nd
     return states
 
 
-UNKNOWN, MARK = range(2)  # rows of the tables of marks
-BATCH_WORDS = 20_000
-
-
 @dataclass(frozen=True)
 class ContextEncoder:
     """Computes the vectors of the contexts of words.
 
     Arguments:
-        tables: those of a context2vec model by name, float32.
+        tables: the tables of a context2vec model by name, float32.
         words: size of the vocabulary; ids from there on are unknown words.
     """
 
@@ -83,7 +87,7 @@ class ContextEncoder:
         return self.linear("context", hidden)
 
     def read(self, side: str, ids: Ids) -> np.ndarray:
-        """The states of the LSTM of one side after each word, (n, steps, hidden size)."""
+        """The states of the left or right LSTM after each word, (n, steps, hidden size)."""
         inputs, marks = self.tables[f"{side}_inputs"], self.tables[f"{side}_marks"]
         is_word = ids < self.words
         rows = np.where(
@@ -97,24 +101,20 @@ class ContextEncoder:
         return outputs
 
 
-DIRECTIONS = ("forward", "backward")
-BATCH_CHARACTERS = 20_000
-
-
 @dataclass(frozen=True)
 class Alphabet:
-    """The characters of words as numbers.
+    """A numbering of the characters of words.
 
     Arguments:
-        code_points: the known characters in order, whose numbers are from 1 on; that of all others is 0.
-        max_characters: how many characters of a word are read.
+        code_points: the known characters in order, with numbers from 1 on; other characters have the number 0.
+        max_characters: the maximum number of characters of a word that are read.
     """
 
     code_points: np.ndarray
     max_characters: int
 
     def numbers(self, word: str) -> Ids:
-        """The numbers of the characters of a word, int64; at least one."""
+        """The character numbers of a word, int64; at least one number."""
         points = np.frombuffer(word[: self.max_characters].encode("utf-32-le", "surrogatepass") or bytes(4), "<u4")
         places = np.searchsorted(self.code_points, points)
         is_known = self.code_points[np.minimum(places, len(self.code_points) - 1)] == points
@@ -126,7 +126,7 @@ class CharacterVectors:
     """Computes the vectors of words of any spelling: w = D (f; b) + d of the last states f and b of two LSTMs.
 
     Arguments:
-        tables: those of a C2W model by name, float32.
+        tables: the tables of a C2W model by name, float32.
     """
 
     tables: Mapping[str, np.ndarray]
@@ -160,16 +160,13 @@ class CharacterVectors:
         return vectors
 
 
-GROUP_WORDS = 20_000  # whose hidden rows are computed at a time
-
-
 @dataclass(frozen=True)
 class SentencePredictor:
-    """Predicts each word of a sentence from the words around it that the network reads.
+    """Predicts each word of a sentence from the context that the network reads.
 
     Arguments:
-        tables: those of the objective, float64.
-        encode: returns, for sentences as rows of the vocabulary, the hidden rows that predict each of their words.
+        tables: the tables of the objective, float64.
+        encode: returns the hidden rows that predict each word of sentences, given as rows of the vocabulary.
         max_length: words of a sentence; longer lines are cut, as in training.
     """
 
@@ -185,7 +182,7 @@ class SentencePredictor:
         return self.objective.has_probabilities
 
     def total_loss(self, ids: Ids, lines: Ids) -> tuple[float, int]:
-        """The sum of the losses of all words of a text, given as rows of the vocabulary, and their number."""
+        """The sum of the losses of all words of a text `ids`, rows of the vocabulary, and the number of words."""
         loss = 0.0
         for sentences in sentence_groups(ids, lines, self.max_length):
             hidden = np.concatenate(self.encode(sentences)).astype(np.float64)
@@ -195,7 +192,7 @@ class SentencePredictor:
 
 
 def sentence_groups(ids: Ids, lines: Ids, max_length: int) -> Iterator[list[Ids]]:
-    """The sentences of a text, in groups; `lines` (lines + 1,) are the boundaries of its lines."""
+    """Yield the sentences of a text in groups; `lines` (lines + 1,) are the line boundaries in the text."""
     group: list[Ids] = []
     words = 0
     for first, last in zip(lines[:-1].tolist(), lines[1:].tolist(), strict=True):

@@ -30,7 +30,7 @@ from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, find_ngrams
 
 LATTICE_SIZE = 8192  # positions in a block
 BORDER = NONE - 1  # in place of n-grams, between two lines
-POSITIVES_PER_NOISE = 2  # positives that a negative sample stands for
+POSITIVES_PER_NOISE = 2  # positives per shared negative sample
 
 
 class LatticeSource(NamedTuple):
@@ -54,7 +54,7 @@ class LatticeSource(NamedTuple):
 
 
 class LatticeBlock(NamedTuple):
-    """Positions `cursor[FIRST]` to `cursor[LAST]` of a text, preceded by the last positions before them.
+    """Positions `cursor[FIRST]` to `cursor[LAST]` of a text, after a history of the previous positions.
 
     `starts[i, n - 1]` is the n-gram of n tokens that starts at position i, or -1. `noise[i]` (negatives * groups,) are
     the negative samples of position i: enough for as many n-grams as can start or end there.
@@ -87,7 +87,7 @@ def is_valid_lattice(block: LatticeBlock, source: LatticeSource, begin: int, end
 
 @inline
 def noise_groups(positives: int) -> int:
-    """How many groups of negative samples are drawn for positives that share them."""
+    """The number of groups of negative samples for positives that share them."""
     return (positives + POSITIVES_PER_NOISE - 1) // POSITIVES_PER_NOISE
 
 
@@ -121,7 +121,7 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
 
 @inline
 def carry_over(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) -> None:
-    """Put the last positions read, or those before the share, in front: n-grams from there may end in this block."""
+    """Copy the history to the start of the block: the n-grams of earlier positions may end in this block."""
     cursor, longest = block.cursor, block.starts.shape[1]
     last, line, history = cursor[LAST], cursor[LINE], longest + source.window - 1
     for i in range(history):
@@ -137,7 +137,7 @@ def carry_over(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) -> N
 
 @inline
 def find_starts(block: LatticeBlock, source: LatticeSource, i: int, position: int, end: int, rng: np.ndarray) -> None:
-    """Find the n-grams that start at a position, as position i of the block, and subsample them."""
+    """Find and subsample the n-grams that start at a position of the text, which is position i of the block."""
     ngrams = block.starts[i]
     if find_ngrams(source.trie, source.ids, position, end, ngrams) == 0:
         return
@@ -151,9 +151,9 @@ def find_starts(block: LatticeBlock, source: LatticeSource, i: int, position: in
 
 @inline
 def adjacent_ngrams(block: LatticeBlock, buffers: StepBuffers, i: int, window: int) -> tuple[int, int]:
-    """Write the n-grams that end at position i into `contexts`, then those that start there; returns both counts.
+    """Write the n-grams that end at position i, then the n-grams that start at i, to `contexts`; returns both counts.
 
-    With a window of more than 1, those that end up to `window` - 1 positions earlier, on the same line, count too.
+    With a window of more than 1, n-grams that end up to `window` - 1 positions earlier on the line count too.
     """
     lefts = rights = 0
     for gap in range(window):
@@ -174,9 +174,9 @@ def adjacent_ngrams(block: LatticeBlock, buffers: StepBuffers, i: int, window: i
 
 @inline
 def fill_targets(output: np.ndarray, buffers: StepBuffers, positives: np.ndarray, noise: np.ndarray) -> int:
-    """Write the rows and weights of positives and of the negative samples they share; returns how many rows.
+    """Write the rows and weights of positives and of their shared negative samples; returns the number of rows.
 
-    Each negative sample stands for one or two positives, but never for itself.
+    Each negative sample stands for one or two positives, but not for an equal positive.
     """
     p = positives.shape[0]
     count = noise_groups(p) * (noise.shape[0] // noise_groups(buffers.inputs.shape[0]))

@@ -18,7 +18,7 @@ TOKEN_BITS = 32  # the low bits of an edge are its token, the high bits its node
 
 
 class NgramTrie(NamedTuple):
-    """N-grams by their tokens.
+    """A trie of n-grams over tokens.
 
     first: (tokens,) the node that a token leads to from the root, or -1.
     edges, ends: (slots,) the hash table of all other edges, node << 32 | token, and of the nodes they lead to.
@@ -36,7 +36,7 @@ class NgramTrie(NamedTuple):
 
 
 class NgramOccurrences(NamedTuple):
-    """The n-grams within each text: those of text i are `words[offsets[i]:offsets[i + 1]]`, with repetitions."""
+    """The n-grams within texts: text i has `words[offsets[i]:offsets[i + 1]]`, with repetitions."""
 
     offsets: NDArray[np.int64]
     words: NDArray[np.int32]
@@ -44,9 +44,9 @@ class NgramOccurrences(NamedTuple):
 
 @inline
 def find_ngrams(trie: NgramTrie, ids: np.ndarray, position: int, end: int, ngrams: np.ndarray) -> int:
-    """Find all n-grams that start at `ids[position]` and end before `ids[end]`; returns how many there are.
+    """Find all n-grams that start at `ids[position]` and end before `ids[end]`; returns their number.
 
-    `ngrams[n - 1]` becomes the vocabulary index of the one of n tokens, or -1; `ngrams` is (trie.longest,).
+    `ngrams[n - 1]` becomes the vocabulary index of the n-gram of n tokens, or -1; `ngrams` is (trie.longest,).
     """
     for n in range(trie.longest):
         ngrams[n] = NONE
@@ -81,7 +81,7 @@ def next_node(trie: NgramTrie, node: np.int64, token: np.int32) -> np.int64:
 
 @allocating_entry_point
 def insert_edges(edges: np.ndarray, ends: np.ndarray, trie: NgramTrie) -> None:
-    """Insert edges and the nodes they lead to into the hash table."""
+    """Insert edges and their end nodes into the hash table."""
     last = trie.edges.shape[0] - 1
     for i in range(edges.shape[0]):
         slot = np.int64((edges[i] * GAMMA) >> np.uint64(trie.shift))
@@ -93,7 +93,7 @@ def insert_edges(edges: np.ndarray, ends: np.ndarray, trie: NgramTrie) -> None:
 
 @allocating_entry_point
 def list_occurrences(trie: NgramTrie, ids: np.ndarray, occurrences: NgramOccurrences, write: bool) -> None:
-    """Turn `offsets`, text boundaries in `ids`, into boundaries of their n-grams; if `write`, also list these."""
+    """Replace text boundaries in `ids` by boundaries of n-grams, in `offsets`; if `write`, also list the n-grams."""
     ngrams, count, begin = np.empty(trie.longest, np.int32), 0, 0
     for text in range(occurrences.offsets.shape[0] - 1):
         end = occurrences.offsets[text + 1]
@@ -122,7 +122,7 @@ def build_trie(sequences: NDArray[np.int32], words: NDArray[np.int32], tokens: i
 
     Arguments:
         sequences: (n-grams, longest) token ids below `tokens`, -1 after the last.
-        words: (n-grams,) their vocabulary indices; several n-grams may have the same.
+        words: (n-grams,) the vocabulary index of each n-gram; several n-grams may share an index.
     """
     count, longest = sequences.shape
     nodes = np.zeros(count, np.int64)  # of each n-gram's prefix; the root has no number

@@ -18,8 +18,8 @@ LOWER_DOTTED_I = "\u0130".lower()  # the only code point whose lower case is two
 class NgramComposer:
     """Composes vectors from n-grams and their rows, float32 (n-grams, dim).
 
-    Called with texts it returns their vectors (texts, dim): the sum of the rows of all n-grams within each, counting
-    every occurrence at any code point; zeros where there is none.
+    A call with texts returns vectors (texts, dim): for each text the sum of the rows of all n-grams within it, counting
+    every occurrence at any code point; zeros for a text without n-grams.
     """
 
     ngrams: Sequence[str]
@@ -56,7 +56,7 @@ def occurrences(trie: NgramTrie, texts: Sequence[str]) -> NgramOccurrences:
 def set_sums(
     table: np.ndarray, parts: NgramOccurrences, lengths: np.ndarray, rows: np.ndarray, matrix: np.ndarray
 ) -> None:
-    """Set rows of a table so that the sums over parts of these n-grams, of these lengths, are the matrix (n, dim)."""
+    """Set rows of n-grams, which have `lengths`, so that the sums over their parts are `matrix` (n, dim)."""
     from scipy.sparse import csr_array
 
     ones, dim = np.ones(len(parts.words), np.float32), matrix.shape[1]
@@ -86,7 +86,7 @@ def composer(model: Model) -> NgramComposer:
 
 
 def check_parts(words: Sequence[str], parts: NgramOccurrences, rows: np.ndarray) -> None:
-    """Refuse to freeze sums that have a part without a given vector, which changes."""
+    """Refuse to freeze the sum of an n-gram if a part has no given vector, because that part changes."""
     is_given = np.zeros(len(words), np.bool_)
     is_given[rows] = True
     for row in rows.tolist():

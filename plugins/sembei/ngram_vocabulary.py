@@ -1,8 +1,8 @@
 """The frequent n-grams of a corpus of characters, or of any tokens, counted exactly in bounded memory.
 
-An n-gram can be frequent only if its first and its last n - 1 tokens are (Agrawal and Srikant 1994). So a pass for each
-length counts pairs of overlapping n-grams one token shorter. If the table has no room for all distinct pairs, several
-passes each count a part of them, so every count is exact.
+An n-gram can be frequent only if its first and its last n - 1 tokens are frequent (Agrawal and Srikant 1994). So a pass
+for each length counts pairs of overlapping n-grams one token shorter. If the table has no room for all distinct pairs,
+several passes each count a part of them, so every count is exact.
 
 Hash tables use open addressing with linear probing; the key of a pair is prefix << 32 | suffix.
 """
@@ -34,6 +34,13 @@ SUFFIX = np.uint64(32)
 LOW = np.uint64(2**32 - 1)
 N_PASS_KEYS = 2**32  # each pair has a pass key below this; a pass counts the pairs of a range of keys
 POSITION, LINE = range(2)
+CHUNK_SIZE = 1 << 20  # tokens read at a time
+MAX_NGRAMS = 1 << 23  # distinct n-grams of one length in memory, 16 to 48 bytes each
+INITIAL_BITS = 10  # a new table has 2 ** INITIAL_BITS slots
+EXTRA_BORDERS = "\ufeff"  # besides white space and control characters
+
+Keys = NDArray[np.uint64]
+Counts = NDArray[np.int64]
 
 
 class Pairs(NamedTuple):
@@ -51,7 +58,7 @@ def new_pairs(bits: int) -> Pairs:
 
 @inline
 def pair_slot(pairs: Pairs, key: Int, hashed: Int) -> Int:
-    """The slot of a pair, or the empty one where it belongs."""
+    """The slot of a pair, or the empty slot where the pair belongs."""
     last = pairs.keys.shape[0] - 1
     slot = np.int64(hashed >> SUFFIX) & last
     while pairs.keys[slot] != key and pairs.keys[slot] != EMPTY:
@@ -79,7 +86,7 @@ def insert_pairs(pairs: Pairs, keys: Array, values: Array, low: Int, high: Int) 
 
 @allocating_entry_point
 def read_chunk(ids: Array, lines: Array, allowed: Array, chunk: Array, cursor: Array, n: Int) -> Int:
-    """Fill `chunk` with the next tokens of the corpus; returns how many it holds.
+    """Fill `chunk` with the next tokens of the corpus; returns the number of tokens.
 
     -1 separates lines and replaces tokens that are not `allowed` (vocabulary,). Where a line continues beyond the
     chunk, its last n - 1 tokens are read again next time. `cursor` (2,) is the position to continue from.
@@ -105,7 +112,7 @@ def read_chunk(ids: Array, lines: Array, allowed: Array, chunk: Array, cursor: A
 
 @allocating_entry_point
 def lengthen_ngrams(chunk: Array, frequent: Pairs) -> None:
-    """Replace the n-gram that starts at each position by the one that is one token longer, or -1."""
+    """Replace the n-gram at each position by the frequent n-gram with one more token, or -1."""
     last = chunk.shape[0] - 1
     for i in range(last):
         prefix, suffix = chunk[i], chunk[i + 1]
@@ -140,15 +147,6 @@ def count_pairs(chunk: Array, start: Int, counts: Pairs, max_pairs: Int, low: In
             counts.used[0] += 1
         counts.values[slot] += 1
     return chunk.shape[0] - 1
-
-
-CHUNK_SIZE = 1 << 20  # tokens read at a time
-MAX_NGRAMS = 1 << 23  # distinct n-grams of one length in memory, 16 to 48 bytes each
-INITIAL_BITS = 10  # a new table has 2 ** INITIAL_BITS slots
-EXTRA_BORDERS = "\ufeff"  # besides white space and control characters
-
-Keys = NDArray[np.uint64]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -214,7 +212,7 @@ def frequent_ngrams(
 
 
 def parse_limits(per_length: str) -> list[int] | None:
-    """How many n-grams of each length to take, from numbers separated by commas; None for "all"."""
+    """Parse the number of n-grams of each length, separated by commas; None for "all"."""
     if per_length == "all":
         return None
     numbers = [number.strip() for number in per_length.split(",")]
@@ -278,7 +276,7 @@ class NgramCounter:
         self.frequent = merge_pairs(keys, np.arange(start, start + len(keys)), self.frequent)
 
     def count_length(self, n: int) -> tuple[Keys, Counts]:
-        """The frequent pairs that are n-grams of n tokens, and their counts, in as many passes as memory requires."""
+        """Count the frequent n-grams of n tokens, in as many passes as memory requires; returns keys and counts."""
         keys, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
         low, width = 0, N_PASS_KEYS
         while low < N_PASS_KEYS:
@@ -293,7 +291,7 @@ class NgramCounter:
         return keys, counts
 
     def count_pass(self, n: int, low: int, high: int) -> tuple[Pairs, int]:
-        """The counts of pairs with pass keys from `low` on, and the pass key where the table had no more room."""
+        """Count pairs with pass keys from `low` on; returns the counts and the pass key at which the table is full."""
         pairs = new_pairs(INITIAL_BITS)
         for chunk in self.chunks(n):
             start, last = 0, len(chunk) - 1
@@ -329,7 +327,7 @@ class NgramCounter:
         return first
 
     def sequences(self, selected: NDArray[np.int64], max_n: int) -> NDArray[np.int32]:
-        """The tokens of n-grams of the length counted last."""
+        """The token ids of n-grams of the length counted last."""
         tokens, at = np.full((len(selected), max_n), NONE, np.int32), selected
         for level in reversed(range(len(self.lasts))):
             tokens[:, level] = self.lasts[level][at]
@@ -350,7 +348,7 @@ def copy_pairs(pairs: Pairs, slots: int, low: int, high: int) -> Pairs:
 
 
 def merge_pairs(keys: Keys, values: NDArray[np.int64], others: Pairs) -> Pairs:
-    """A table of these pairs and those of another table."""
+    """A table of the pairs `keys` with `values` and the pairs of another table."""
     table = new_pairs(max(INITIAL_BITS, (2 * (len(keys) + int(others.used[0]))).bit_length()))
     insert_pairs(table, others.keys, others.values, 0, N_PASS_KEYS)
     insert_pairs(table, keys, values, 0, N_PASS_KEYS)
@@ -360,7 +358,7 @@ def merge_pairs(keys: Keys, values: NDArray[np.int64], others: Pairs) -> Pairs:
 def spell_ngrams(
     sequences: NDArray[np.int32], counts: Counts, tokens: Sequence[str], max_vocab: int | None
 ) -> tuple[Vocabulary, NDArray[np.int32]]:
-    """The vocabulary of n-grams, merged by spelling, and the index of each in it, or -1."""
+    """The vocabulary of n-grams, merged by spelling, and the vocabulary index of each n-gram, or -1."""
     spellings = spell(sequences, tokens, joiner_of(tokens))
     counts_by_word: dict[str, int] = {}
     for word, count in zip(spellings, counts.tolist(), strict=True):
@@ -376,7 +374,7 @@ def joiner_of(tokens: Sequence[str]) -> str:
 
 
 def token_unit(tokens: Sequence[str]) -> str:
-    """What the tokens are called, in the plural."""
+    """The name of tokens in messages, in the plural."""
     return "words" if joiner_of(tokens) else "characters"
 
 
@@ -395,15 +393,15 @@ def continued_ngrams(
     max_vocab: int | None,
     cross_lines: bool,
 ) -> Ngrams:
-    """The n-grams of a model and the frequent ones of new text, with added counts.
+    """The n-grams of a model and the frequent n-grams of new text, with added counts.
 
     Arguments:
         previous: the n-grams of the model, with their counts.
         max_n, min_count, per_length, cross_lines: as `frequent_ngrams`, for n-grams of the new text.
-        max_vocab: how many n-grams to take in all; those of the model are all kept.
+        max_vocab: the maximum number of n-grams; n-grams of the model are all kept.
 
     Raises:
-        CorpusError: no n-gram of the model occurs in the text, or can.
+        CorpusError: the text has no n-gram, and cannot contain an n-gram of the model.
     """
     tokens = encoded.vocabulary.words
     sequences, _, lines = frequent_sequences(encoded, max_n, min_count, per_length, cross_lines)
@@ -422,7 +420,7 @@ def continued_ngrams(
 
 
 def previous_sequences(words: set[str], tokens: Sequence[str], max_n: int) -> tuple[NDArray[np.int32], list[str]]:
-    """All n-grams of tokens that are spelled like one of these strings, (n-grams, max_n), and the string of each."""
+    """All token sequences that spell one of the `words`, (n-grams, max_n), and the word of each sequence."""
     ids, joiner = {token: number for number, token in enumerate(tokens)}, joiner_of(tokens)
     longest = max(map(len, tokens), default=0)
     found = [(word, row) for word in sorted(words) for row in token_sequences(word, ids, joiner, longest, max_n)]
@@ -453,7 +451,7 @@ def token_sequences(word: str, ids: Mapping[str, int], joiner: str, longest: int
 
 
 def count_ngrams(trie: NgramTrie, ids: NDArray[np.int32], lines: NDArray[np.int64], words: int) -> NDArray[np.int64]:
-    """How often each n-gram occurs within the lines of a text, (words,)."""
+    """The number of occurrences of each n-gram within the lines of a text, (words,)."""
     counts = np.zeros(words, np.int64)
     for begin in range(0, len(ids), CHUNK_SIZE):  # so that an interrupt is handled in between
         count_occurrences(trie, ids, np.asarray(lines), begin, min(begin + CHUNK_SIZE, len(ids)), counts)
@@ -464,7 +462,7 @@ def count_ngrams(trie: NgramTrie, ids: NDArray[np.int32], lines: NDArray[np.int6
 def count_occurrences(
     trie: NgramTrie, ids: np.ndarray, lines: np.ndarray, begin: int, end: int, counts: np.ndarray
 ) -> None:
-    """Count the n-grams that start at positions begin to end."""
+    """counts[w] += 1 for each n-gram w that starts at a position from `begin` to `end` and ends on the same line."""
     ngrams, line = np.empty(trie.longest, np.int32), np.searchsorted(lines, begin, side="right")
     for position in range(begin, end):
         while line < lines.shape[0] and lines[line] <= position:

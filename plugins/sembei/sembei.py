@@ -58,7 +58,7 @@ DEFAULT_PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each furt
 
 
 class LatticeOperands(NamedTuple):
-    """Vectors of n-grams, and output vectors of right and left neighbours, each (n-grams, padded dim); the window."""
+    """Vectors of n-grams, output vectors of right and left neighbours, each (n-grams, padded dim), and the window."""
 
     words: np.ndarray
     right: np.ndarray
@@ -67,7 +67,7 @@ class LatticeOperands(NamedTuple):
 
 
 class SummedOperands(NamedTuple):
-    """`LatticeOperands` where an n-gram has the sum of the `words` rows of all n-grams within it, its parts."""
+    """Operands of `learn_summed`: an n-gram has the sum of the `words` rows of its parts, all n-grams within it."""
 
     words: np.ndarray
     right: np.ndarray
@@ -96,7 +96,12 @@ def learn_block(block: LatticeBlock, operands: LatticeOperands, buffers: StepBuf
 
 @entry_point
 def learn_summed(block: LatticeBlock, operands: SummedOperands, buffers: StepBuffers, rate: float) -> None:
-    """The steps of `learn_block` with sums of n-grams as inputs, whose gradients go to each part (Kim et al. 2019)."""
+    """The steps of `learn_block` with h = sum of part rows as input; x += d for each part x (Kim et al. 2019).
+
+    With the output vector o of a neighbour, y = 1, or of a negative sample, y = 0:
+
+        g = rate * (y - sigmoid(h · o))    o += g * h    d = sum of g * o, of o before the step
+    """
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         prefetch_next(block, operands, i + 1)
         m, p = adjacent_ngrams(block, buffers, i, operands.window)
@@ -111,7 +116,7 @@ def predict(
     operands: LatticeOperands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
     noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
-    """One step in which all inputs predict all positives."""
+    """One step of `learn_block` in which all inputs predict all positives."""
     for i in range(inputs.shape[0]):
         buffers.inputs[i] = buffers.input_gradient_rows[i] = address(operands.words, inputs[i])
     n = fill_targets(output, buffers, positives, noise)
@@ -123,7 +128,7 @@ def predict_summed(
     operands: SummedOperands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
     noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
-    """One step in which all inputs, as sums of their parts, predict all positives."""
+    """One step of `learn_summed` in which all inputs, as sums of their parts, predict all positives."""
     m, half, width = inputs.shape[0], buffers.hidden_rows.shape[0] // 2, output.shape[1]
     rows = buffers.contexts[2 * half :]
     buffers.hidden_rows[:] = 0
@@ -141,7 +146,7 @@ def predict_summed(
 
 @inline
 def gather_parts(operands: SummedOperands, ngram: int, rows: np.ndarray) -> int:
-    """Write the row addresses of an n-gram's parts; returns how many there are."""
+    """Write the row addresses of an n-gram's parts; returns the number of parts."""
     first = operands.parts.offsets[ngram]
     count = operands.parts.offsets[ngram + 1] - first
     for k in range(count):
@@ -151,7 +156,7 @@ def gather_parts(operands: SummedOperands, ngram: int, rows: np.ndarray) -> int:
 
 @inline
 def prefetch_next(block: LatticeBlock, operands: LatticeOperands | SummedOperands, i: int) -> None:
-    """Prefetch the rows that position i needs, if it is in the block."""
+    """Prefetch the rows for position i, unless the block ends before it."""
     if i >= block.cursor[LAST]:
         return
     size = operands.words.shape[1] * operands.words.itemsize
@@ -224,7 +229,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
 
     @property
     def limits(self) -> list[int] | None:
-        """How many n-grams of each length get vectors; None for all."""
+        """The number of n-grams of each length that get vectors; None for all."""
         return list(DEFAULT_PER_LENGTH[: self.max_n]) if self.per_length is None else parse_limits(self.per_length)
 
     def plan(self, data: TrainingData) -> Plan:
@@ -274,7 +279,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         )
 
     def extend_corpus(self, model: Model, encoded: EncodedCorpus) -> EncodedCorpus:
-        """The new text with all of its tokens, however rare: the n-grams of the model consist of them."""
+        """The new text with all tokens, however rare, because n-grams of the model may consist of rare tokens."""
         check_vocabulary(encoded)
         return with_vocabulary(encoded, encoded.vocabulary)
 
@@ -290,7 +295,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, frozen: dict[int, np.ndarray],
         tables: Arrays, rows: np.ndarray, matrix: np.ndarray,
     ) -> None:  # fmt: skip
-        """Set the rows of n-grams so that sums over parts are the given vectors; notes those that are frozen.
+        """Set the rows of n-grams so that sums over parts are the vectors `matrix`; adds frozen vectors to `frozen`.
 
         Raises:
             SettingError: vectors are to be frozen, but a part of an n-gram has none.
@@ -304,7 +309,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         )
 
     def export_sums(self, words: Sequence[str], tables: Arrays, frozen: dict[int, np.ndarray]) -> Arrays:
-        """The tables to save, if vectors are sums; frozen ones without the error of rounding."""
+        """The tables to save if vectors are sums; frozen vectors are saved without rounding errors."""
         names = {"words": ngram_vectors.NGRAMS}
         arrays = {names.get(name, name): unpad(table, self.dim) for name, table in tables.items()}
         vectors = ngram_vectors.NgramComposer(words, arrays[names["words"]])(words)

@@ -1,4 +1,4 @@
 """Composition of two-word phrases: functions from word vectors x and y to the phrase's vector z, fitted and applied.
 
-Tensor indexing (Zhao, Liu and Sun 2015) and the functions that it is compared with. Word vectors do not change.
+Tensor indexing (Zhao, Liu and Sun 2015) and the functions of its comparison. Word vectors do not change.
 """

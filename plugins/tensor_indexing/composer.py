@@ -1,4 +1,4 @@
-"""Composition of phrase vectors by a fitted model, or, for any vectors, by the functions that need no fitting."""
+"""Composition of phrase vectors by the functions of a fitted model, or by functions without parameters."""
 
 import os
 from collections import defaultdict
@@ -30,10 +30,13 @@ PARAMETERS |= {
     "pair-features": {"left", "right", "difference", "product"},
     "neural-tensor": {"left", "right", "identity", "bias", "output"},
 }
+DEFAULTS = ("tensor-additive", "tensor-indexing", "additive")  # the first that a type has
+NO_EXAMPLES = np.empty((0, 5), np.int32)
+POS_TAGS = "parts-of-speech"  # the table of `Examples.pos_tags`
 
 
 def to_tables(result: "FitResult") -> dict[str, np.ndarray]:
-    """The parameters as "type/function/parameter", and the examples with their parts as `EXAMPLES`."""
+    """The tables of a fit: parameters as "type/function/parameter", and examples with their parts as `EXAMPLES`."""
     tables = {
         f"{type}/{function}/{name}": array
         for type, functions in result.functions.items()
@@ -80,14 +83,9 @@ def check_examples(table: Any, types: Any, words: int) -> None:
         raise FormatError(f"the model is broken: its table {EXAMPLES!r} refers to words that are not in its vocabulary")
 
 
-DEFAULTS = ("tensor-additive", "tensor-indexing", "additive")  # the first that a type has
-NO_EXAMPLES = np.empty((0, 5), np.int32)
-POS_TAGS = "parts-of-speech"  # the table of `Examples.pos_tags`
-
-
 @dataclass(eq=False, repr=False)
 class Composer:
-    """Composes the vectors of two words."""
+    """Composes phrase vectors from the vectors of two words."""
 
     vectors: Vectors  # of words, and of phrases
     functions: Mapping[str, Mapping[str, Parameters]] = field(default_factory=dict)  # by type and function
@@ -100,7 +98,7 @@ class Composer:
 
     @classmethod
     def of(cls, source: "Model | Vectors | str | os.PathLike[str]") -> "Composer":
-        """The composer of a model, of vectors, or of the path of either; without fitted functions if it has none."""
+        """The composer of a model or of vectors, or of their path; vectors have no fitted functions."""
         if isinstance(source, str | os.PathLike):
             from embeddings.models.loading import load_model_or_vectors
 
@@ -119,11 +117,11 @@ class Composer:
 
     @property
     def known_types(self) -> list[str]:
-        """The types with functions of their own, and `ANY`."""
+        """The types with fitted functions, and `ANY`."""
         return [*sorted(type for type in self.functions if type != ANY), ANY]
 
     def known_functions(self, type: str = ANY) -> list[str]:
-        """The functions of a type; the last is the phrase's own vector."""
+        """The names of the functions of a type; the last is `OWN`, the trained vector of the phrase."""
         if type not in self.known_types:
             raise SettingError(f"{S.type} must be one of {', '.join(self.known_types)}, got {type!r}")
         return [*WITHOUT_PARAMETERS, *self.functions.get(type, {}), OWN]
@@ -142,13 +140,13 @@ class Composer:
         return None if index is None else np.asarray(self.examples[index])
 
     def type_of(self, first: str, second: str) -> str:
-        """The type of the phrase: as listed, or from its words' parts of speech; `ANY` if it has no functions."""
+        """The type of a phrase, listed or by parts of speech; `ANY` for a type without functions."""
         example = self.example(first, second)
         name = self.type_by_tags(first, second) if example is None else self.types[example[TYPE]]
         return name if name in self.functions else ANY
 
     def type_by_tags(self, first: str, second: str) -> str:
-        """The type of a phrase by the parts of speech of its words; `ANY` if it has none."""
+        """The type of a phrase by the parts of speech of its words; `ANY` if no type fits."""
         from embeddings.corpora.phrases.pos_types import TAGS, TYPES
 
         if self.pos_tags is None or first not in self.vectors or second not in self.vectors:
@@ -214,7 +212,7 @@ class Composer:
         top: int = 10,
         restrict: int | None = None,
     ) -> Neighbours:
-        """The words and phrases nearest to a composed phrase, each with its cosine, without its two words.
+        """The words and phrases nearest to a composed phrase, with cosines; the two words of the phrase are excluded.
 
         Raises:
             UnknownWordError, SettingError: as `compose`; or `top` or `restrict` is below 1.
@@ -223,12 +221,12 @@ class Composer:
         return self.vectors.most_similar(phrase, exclude=(first, second), top=top, restrict=restrict)
 
     def compose_rows(self, x: np.ndarray, y: np.ndarray, *, type: str = ANY, function: str | None = None) -> np.ndarray:
-        """The vectors of phrases from those of their words, all (phrases, dim) float32; not for "own"."""
+        """Compose phrase vectors from word vectors, all (phrases, dim) float32, by any function but "own"."""
         name = self.check(type, function)
         return compose_rows(name, self.functions.get(type, {}).get(name, {}), x, y)
 
     def check(self, type: str, function: str | None) -> str:
-        """The name of a function, if the type has it."""
+        """Return the name of a function or the default; raises SettingError if the type does not have the function."""
         choices = self.known_functions(type)
         name = function or next(default for default in DEFAULTS if default in choices)
         if name not in choices:
@@ -237,7 +235,7 @@ class Composer:
 
 
 def joiner_of(record: Mapping[str, Any]) -> str:
-    """The joiner of a model with this record: of its fitting, or of its corpus."""
+    """The joiner in the record of a model: of its fitting, or else of its corpus."""
     text = record.get("text")
     phrases = text.get("phrases") if isinstance(text, Mapping) else None
     of_corpus = phrases.get("joiner") if isinstance(phrases, Mapping) else None

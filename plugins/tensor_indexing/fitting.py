@@ -1,4 +1,4 @@
-"""Fits all composition functions to the phrases of a vocabulary: to all phrases, and to each type with enough.
+"""Fits composition functions to all phrases of a vocabulary, and to each type with enough phrases.
 
 The squared error is least for the expected vector, which is short in directions that two words predict poorly; but
 these directions distinguish phrases, so the true phrase ranks below more common ones. x + y keeps them: a share of it
@@ -36,6 +36,17 @@ from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TRAIN, Exa
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.vectors.vectors import Vectors
 
+SHARES = np.arange(21) / 20
+
+PENALTIES = np.logspace(1, -2.5, 8)  # tried on held-out phrases while they gain, in units of the mean of (x'x)(y'y)
+MAX_PHRASES = 8000  # their matrix has 256 MB, and is solved in seconds
+
+Curve = list[list[float | None]]
+MIXTURE = "tensor-additive"  # tensor indexing without the identity, interpolated with the additive function
+NEURAL_SCALES = (0.25, 0.5, 1.0)  # of the arguments of tanh at the start; with the first, it is nearly linear
+
+ReportFit = Callable[[str, int, Epoch], None]  # called with the type, the number of the epoch, and the epoch
+
 
 def cosine_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
     """The rank (n,) of each true vector among all phrases by cosine with the composed vector, 1 for the nearest."""
@@ -43,7 +54,7 @@ def cosine_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray)
 
 
 def distance_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
-    """The same by distance from the composed vector."""
+    """The rank (n,) of each true vector among all phrases by distance from the composed vector, 1 for the nearest."""
     composition, true, phrases = (rows.astype(np.float64) for rows in (composition, true, phrases))
     norm = float(np.sqrt(np.square(phrases).sum(axis=1).max(initial=0))) or 1.0
     composition, true, phrases = composition / norm, true / norm, phrases / norm  # rounding below the tolerance
@@ -53,15 +64,12 @@ def distance_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarra
 
 
 def product_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
-    """1 + how many rows of `phrases` have a larger product with each composed row than its true row, (n,)."""
+    """1 + the number of phrases whose product with each composed row exceeds that of the true row, (n,)."""
     ranks = np.empty(len(composition))
     for part in row_blocks(len(composition), len(phrases), itemsize=16):
         own = (composition[part] * true[part]).sum(axis=1)
         ranks[part] = 1 + (composition[part] @ phrases.T > own[:, None] + 1e-12).sum(axis=1)
     return ranks
-
-
-SHARES = np.arange(21) / 20
 
 
 def blend(parameters: Parameters, share: float, scale: float) -> Parameters:
@@ -77,7 +85,7 @@ def blend(parameters: Parameters, share: float, scale: float) -> Parameters:
 
 
 def additive_scale(phrases: PhraseVectors) -> float:
-    """The a for which a (x + y) is nearest to z."""
+    """The scale a = (x + y)·z / (x + y)·(x + y), for which a (x + y) is nearest to z."""
     sums = (phrases.x + phrases.y).astype(np.float64)
     return float(np.vdot(sums, phrases.z) / (np.vdot(sums, sums) or 1.0))
 
@@ -109,12 +117,8 @@ def squared_errors(composition: np.ndarray, true: np.ndarray) -> np.ndarray:
     return np.asarray(np.square(composition - true, dtype=np.float64).sum(axis=1))
 
 
-PENALTIES = np.logspace(1, -2.5, 8)  # tried on held-out phrases while they gain, in units of the mean of (x'x)(y'y)
-MAX_PHRASES = 8000  # their matrix has 256 MB, and is solved in seconds
-
-
 class Products(NamedTuple):
-    """The tensor by phrases: first and second words (phrases, dim), and the weight c of each for every component."""
+    """A tensor in terms of phrases: vectors of first and second words, and weights c, each (phrases, dim)."""
 
     x: np.ndarray
     y: np.ndarray
@@ -130,7 +134,7 @@ class Products(NamedTuple):
 
 
 def solve_products(train: PhraseVectors, dev: PhraseVectors, rng: np.random.Generator) -> tuple[Products, float]:
-    """The tensor for which x'W_i y is nearest to z_i, and the penalty on its squares with the least error on `dev`."""
+    """Fit the tensor W so that x'W_i y is nearest to z_i; returns W and the penalty with the least `dev` error."""
     if len(train.x) > MAX_PHRASES:
         sample = rng.permutation(len(train.x))[:MAX_PHRASES]
         train = PhraseVectors(*(rows[sample] for rows in train))
@@ -164,7 +168,7 @@ def low_rank(products: Products, rank: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def product_gram(x: np.ndarray, y: np.ndarray, others_x: np.ndarray, others_y: np.ndarray) -> np.ndarray:
-    """The inner products of the outer products of phrases, (phrases, others)."""
+    """(x_n'x_m)(y_n'y_m): the inner products of the outer products of phrases, (phrases, others)."""
     gram: np.ndarray = x @ others_x.T
     gram *= y @ others_y.T
     return gram
@@ -183,19 +187,15 @@ def solve_dual_ridge(gram: np.ndarray, penalty: float, targets: np.ndarray) -> n
     return np.asarray(cho_solve(factor, targets, check_finite=False), np.float32)
 
 
-Curve = list[list[float | None]]
-MIXTURE = "tensor-additive"  # tensor indexing without the identity, interpolated with the additive function
-NEURAL_SCALES = (0.25, 0.5, 1.0)  # of the arguments of tanh at the start; with the first, it is nearly linear
-
-
 class FunctionFitter:
-    """Fits the functions of one type.
+    """Fits the composition functions of one type of phrases.
 
     Vectors are divided by the root mean square of the targets' components, so that learning rates and penalties do not
     depend on the vectors' scale; parameters are returned in the original scale.
 
     Arguments:
-        pooled: the functions of all types together, from which those of a type start; empty when fitting these.
+        pooled_functions: the functions of all types together, from which the functions of a type start; empty when
+            all types are fitted.
     """
 
     def __init__(
@@ -271,7 +271,7 @@ class FunctionFitter:
         return rescale(parameters, 1 / self.scale)
 
     def learn(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
-        """The function learned from the pooled one, or without pooled ones from `start`."""
+        """Learn a function by gradient descent, starting from the pooled function or else from `start`."""
         pooled_functions = self.pooled_functions.get(name)
         start = rescale(pooled_functions, self.scale) if pooled_functions else start
         others = start | {
@@ -285,7 +285,7 @@ class FunctionFitter:
         return self.descend(name, function, start)
 
     def learn_neural(self, tensor: Parameters) -> Parameters:
-        """The neural tensor function learned from the pooled one, or from a tensor function in the original scale."""
+        """Learn the neural tensor function, starting from the pooled function or else from a tensor function."""
         pooled, dim = self.pooled_functions.get("neural-tensor"), self.train.x.shape[1]
         if pooled:
             return self.descend("neural-tensor", NeuralTensor(), rescale(pooled, self.scale))
@@ -311,7 +311,7 @@ class FunctionFitter:
 
 
 def rescale(parameters: Parameters, scale: float) -> Parameters:
-    """The same function of vectors divided by `scale`: parameters of products are multiplied by it."""
+    """Parameters of the function for vectors divided by `scale`; parameters of products are multiplied by `scale`."""
     copy = {name: array.astype(np.float64) for name, array in parameters.items()}
     copy["left"][1:] *= scale
     for name in {FIXED, "tensor", "product"} & set(copy):
@@ -329,9 +329,6 @@ def single_precision(parameters: Parameters) -> Parameters:
     return {name: np.ascontiguousarray(array, np.float32) for name, array in parameters.items()}
 
 
-ReportFit = Callable[[str, int, Epoch], None]  # called with the type, the number of the epoch, and the epoch
-
-
 @dataclass(frozen=True)
 class FitResult:
     """Parameters by type and function, the examples with the part of each, and the training record."""
@@ -345,7 +342,7 @@ class FitResult:
 def fit(
     vectors: Vectors, examples: Examples, settings: CompositionSettings, *, seed: int, report: ReportFit | None = None
 ) -> FitResult:
-    """Fit the functions of each type with enough phrases, and of all phrases together."""
+    """Fit functions to all phrases together, and to each type with enough phrases."""
     settings.check_dim(vectors.dim)
     parts, fitted_types, small_types = check_enough(examples, settings, seed)
     functions: dict[str, dict[str, Parameters]] = {}
@@ -381,7 +378,7 @@ def fit(
 def check_enough(
     examples: Examples, settings: CompositionSettings, seed: int
 ) -> tuple[np.ndarray, list[str], dict[str, int]]:
-    """The part of each example, the types that get functions (`ANY` first), and the phrases of each other type."""
+    """The part of each example, the types that get functions (`ANY` first), and the phrase counts of other types."""
     parts, min_phrases = split(examples.rows[:, 3], settings.held_out, seed), settings.min_phrases
     types = [ANY, *(type for type in examples.types if type != ANY)]
     counts = {type: int(examples.of_type(type).sum()) for type in types}
@@ -401,7 +398,7 @@ def check_enough(
 def blended(
     functions: dict[str, Parameters], train: PhraseVectors, dev: PhraseVectors, share: float | None
 ) -> tuple[Parameters, float]:
-    """Tensor indexing interpolated with the additive function, and the share: as set, or the best on dev."""
+    """Interpolate tensor indexing with the additive function; returns parameters and the share, set or best on dev."""
     parameters, scale = functions[MIXTURE], additive_scale(train)
     if share is None:
         share = best_share(parameters, functions["full-additive"], scale, dev, train)

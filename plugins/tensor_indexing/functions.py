@@ -1,6 +1,6 @@
-"""Functions of two word vectors, from the additive to the full tensor, by name.
+"""Composition functions of two word vectors, from additive to full tensor, by name.
 
-Rows are words: x and y are (phrases, dim), as is the result. Functions with learned parameters also give the gradient
+Rows are words: x, y and the result are (phrases, dim). Functions with learned parameters also give the gradient
 of their squared error.
 """
 
@@ -14,6 +14,10 @@ from embeddings.support.cosine import row_blocks
 
 Parameters = dict[str, np.ndarray]
 Predict = Callable[[Mapping[str, np.ndarray], np.ndarray, np.ndarray], np.ndarray]
+WITHOUT_PARAMETERS = ("additive", "multiplicative")
+OWN = "own"  # the trained vector of the phrase itself
+
+PENALTIES = np.logspace(-5, 2, 29)  # tried on held-out phrases, in units of the vectors' mean square
 
 
 class LearnedFunction(Protocol):
@@ -113,7 +117,7 @@ def transform(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a_0 + b_0 plus the component-wise products of the others; all (matrices, phrases, dim)."""
+    """a_0 + b_0 + sum over k > 0 of a_k * b_k; a and b are (matrices, phrases, dim)."""
     total = a[0] + b[0]
     for k in range(1, len(a)):
         total += a[k] * b[k]
@@ -121,17 +125,17 @@ def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def backpropagate(errors: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The gradient of matrices from the errors of their products with rows, (matrices, dim, dim), a mean over rows."""
+    """Return e'x / n, the mean gradient of matrices, given errors (matrices, n, dim) of products with rows (n, dim)."""
     return np.asarray(errors.transpose(0, 2, 1) @ rows / len(rows))
 
 
 def outer_products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """All products of a component of x and one of y, (phrases, dim * dim)."""
+    """The outer products x y' of rows, flattened to (phrases, dim * dim)."""
     return np.asarray(x[:, :, None] * y[:, None, :]).reshape(len(x), -1)
 
 
 def identity_term(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The term that the identity adds, in both readings."""
+    """weights[0] * (x * y) + weights[1] * x'y: the terms of both readings of the identity."""
     products = x * y
     return np.asarray(weights[0] * products + weights[1] * products.sum(axis=1, keepdims=True))
 
@@ -147,8 +151,6 @@ FUNCTIONS: dict[str, Predict] = {  # the first three by Mitchell and Lapata (201
     "pair-features": predict_from_features,
     "neural-tensor": NeuralTensor().predict,
 }
-WITHOUT_PARAMETERS = ("additive", "multiplicative")
-OWN = "own"  # the trained vector of the phrase itself
 
 
 def compose_rows(name: str, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -163,11 +165,8 @@ def compose_rows(name: str, parameters: Mapping[str, np.ndarray], x: np.ndarray,
     return composition
 
 
-PENALTIES = np.logspace(-5, 2, 29)  # tried on held-out phrases, in units of the vectors' mean square
-
-
 class PhraseVectors(NamedTuple):
-    """The vectors of some phrases: first words, second words, the phrases themselves, each (phrases, dim)."""
+    """Vectors of first words x, second words y, and phrases z, each (phrases, dim)."""
 
     x: np.ndarray
     y: np.ndarray
@@ -175,7 +174,7 @@ class PhraseVectors(NamedTuple):
 
 
 def solve_weights(phrases: PhraseVectors) -> np.ndarray:
-    """The a and b (2,) float64 for which a x + b y is nearest to z."""
+    """The weights a and b, (2,) float64, for which a x + b y is nearest to z."""
     x, y, z = (rows.astype(np.float64).ravel() for rows in phrases)
     gram = np.array([[x @ x, x @ y], [x @ y, y @ y]])
     return np.asarray(np.linalg.lstsq(gram, np.array([x @ z, y @ z]), rcond=None)[0])
@@ -184,11 +183,11 @@ def solve_weights(phrases: PhraseVectors) -> np.ndarray:
 def solve_matrices(
     train: PhraseVectors, dev: PhraseVectors, centre: Parameters | None = None
 ) -> tuple[Parameters, float]:
-    """The M and N, (1, dim, dim) each as `left` and `right`, for which Mx + Ny is nearest to z; and the penalty.
+    """Fit M and N, as `left` and `right` (1, dim, dim), so that Mx + Ny is nearest to z; returns also the penalty.
 
     Ridge regression minimises the mean squared error of `train` plus the penalty times the squared distance of M and N
-    from those of `centre`, by default the a I and b I of the weighted additive function. The penalty is the one of
-    `PENALTIES` with the least error on `dev`.
+    from the matrices of `centre`, by default the a I and b I of the weighted additive function. The penalty has the
+    least error on `dev` among `PENALTIES`.
     """
     dim = train.x.shape[1]
     if centre is None:
@@ -201,7 +200,7 @@ def solve_matrices(
 
 
 def solve_features(train: PhraseVectors, dev: PhraseVectors, centre: Parameters) -> tuple[Parameters, float]:
-    """The linear function of words and pair features, as in `functions.predict_from_features`, and the penalty.
+    """Fit the linear function of `predict_from_features`; returns its parameters and the penalty.
 
     Ridge regression towards `centre`, as in `solve_matrices`.
     """
@@ -218,7 +217,7 @@ def solve_features(train: PhraseVectors, dev: PhraseVectors, centre: Parameters)
 def solve_ridge(
     words: np.ndarray, z: np.ndarray, dev_words: np.ndarray, dev_z: np.ndarray, first: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """The matrix (dim, features) for which its products with the rows `words` are nearest to z; and the penalty."""
+    """Fit a matrix W (dim, features) towards `first` so that `words` W' is nearest to z; returns also the penalty."""
     residual, dev_residual = z - words @ first.T, dev_z - dev_words @ first.T
     values, axes = np.linalg.eigh(words.T @ words / len(words))
     projection, dev_projected = axes.T @ (words.T @ residual) / len(words), dev_words @ axes

@@ -35,7 +35,7 @@ def descend(
     rng: np.random.Generator,
     report: ReportEpoch | None = None,
 ) -> tuple[Parameters, list[Epoch]]:
-    """The parameters with the least error on `dev`, and every epoch; the first epoch is the start itself.
+    """Fit a function; returns the parameters with the least error on `dev`, and all epochs, the first being the start.
 
     After each epoch that gains less than `MIN_GAIN`, the best parameters are restored and the learning rate is halved;
     an epoch that overflows gains nothing.
@@ -61,7 +61,7 @@ def descend(
 
 
 def copy_parameters(parameters: Parameters) -> Parameters:
-    """A deep copy."""
+    """A copy of parameters with copies of their arrays."""
     return {name: array.copy() for name, array in parameters.items()}
 
 
@@ -74,7 +74,7 @@ def run_epoch(
     rate: float,
     rng: np.random.Generator,
 ) -> float:
-    """Learn from every phrase once, in random order, updating `current` in place; returns the error meanwhile."""
+    """Learn from every phrase once, in random order, updating `current` in place; returns the mean error."""
     order, total = rng.permutation(len(train.x)), 0.0
     for start in range(0, len(order), batch):
         x, y, z = (rows[order[start : start + batch]] for rows in train)
@@ -85,7 +85,7 @@ def run_epoch(
 
 
 def relative_error(function: LearnedFunction, parameters: Parameters, phrases: PhraseVectors) -> float:
-    """The squared error over the squared length of the targets; NaN where it overflows."""
+    """The squared error divided by the squared length of the targets; NaN after an overflow."""
     total = 0.0
     for rows in row_blocks(len(phrases.x), phrases.x.shape[1] ** 2):
         predictions = function.predict(parameters, phrases.x[rows], phrases.y[rows])
@@ -95,14 +95,15 @@ def relative_error(function: LearnedFunction, parameters: Parameters, phrases: P
 
 
 def sum_of_squares(rows: np.ndarray) -> float:
-    """The sum of squares, never zero."""
+    """The sum of squares, but at least the smallest positive float32."""
     return max(float(np.vdot(rows, rows)), float(np.finfo(np.float32).tiny))
 
 
 class Adam:
-    """Steps by the mean of past gradients over the root of that of their squares (Kingma and Ba 2015, algorithm 1).
+    """Adam (Kingma and Ba 2015, algorithm 1) with a penalty on the distance from `centre`.
 
-    Each gradient includes that of half the `penalty` times the squared distance from `centre`.
+    g += penalty * (p - centre), m += (1 - b1) (g - m), v += (1 - b2) (g^2 - v),
+    p -= rate * sqrt(1 - b2^t) / (1 - b1^t) * m / (sqrt(v) + epsilon).
     """
 
     def __init__(self, centre: Parameters, penalty: float) -> None:

@@ -1,4 +1,4 @@
-"""Phrases as training examples: their types, and the rows of their words and of their own vectors."""
+"""Phrases as training examples: the type, and the rows of the two words and of the phrase."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ class Examples:
     pos_tags: np.ndarray | None = None
 
     def of_type(self, type: str) -> np.ndarray:
-        """Which examples are of a type, (examples,) bool; `ANY` is all of them."""
+        """A mask of the examples of a type, (examples,) bool; `ANY` selects all examples."""
         if type == ANY:
             return np.ones(len(self.rows), bool)
         return np.asarray(self.rows[:, 0] == (self.types.index(type) if type in self.types else -1))
@@ -53,7 +53,7 @@ def find_examples(
     joiner: str,
     case: str | None = None,
 ) -> Examples:
-    """The phrases to learn from: `phrases`, those of `settings.phrase_list`, or else all words that join two others.
+    """The phrases to learn from: `phrases`, `settings.phrase_list`, or else all words that join two other words.
 
     Types come from a list, else from the lexicon of the settings or from `lexicon`. With `case` "lower" the phrases of
     a list are lower-cased like the words.
@@ -80,7 +80,7 @@ def find_examples(
 
 
 def read_source(phrases: PhraseSource | None, joiner: str) -> "PhraseList | list[Triple] | None":
-    """A list of phrases, or complete triples."""
+    """Read phrases to learn from: a list of phrases, or complete triples."""
     from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
     from embeddings.corpora.phrases.pos_types import Triple
 
@@ -96,8 +96,8 @@ def read_source(phrases: PhraseSource | None, joiner: str) -> "PhraseList | list
 def to_examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool = True, missing: int = 0) -> Examples:
     """The phrases whose words and token are all in the vocabulary, each once, ordered by type and the phrase's row.
 
-    Those of the type "other" become `ANY`; all do if not `typed`. Of two tokens for the same words, such as play_role
-    and play_a_role, the more frequent is used. `missing` adds to the number left out.
+    Phrases of the type "other" become `ANY`; all phrases do if not `typed`. Of two tokens for the same words, such as
+    play_role and play_a_role, the more frequent is used. `missing` adds to the number left out.
     """
     from embeddings.corpora.phrases.pos_types import OTHER
 
@@ -123,7 +123,7 @@ def to_examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool =
 
 
 def split(phrases: np.ndarray, held_out: float, seed: int) -> np.ndarray:
-    """The part of each example (examples,) from the row of its phrase; dev and test are a share of `held_out` each."""
+    """The part of each example (examples,) by the row of its phrase; dev and test get a share `held_out` each."""
     tokens, position = np.unique(phrases, return_inverse=True)
     order = np.random.default_rng(seed).permutation(len(tokens))
     each = round(len(tokens) * held_out)

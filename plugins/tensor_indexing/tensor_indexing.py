@@ -1,4 +1,4 @@
-"""Tensor indexing: the vector of a phrase from those of its two words (Zhao, Liu and Sun 2015)."""
+"""Tensor indexing: phrase vectors composed of the vectors of two words (Zhao, Liu and Sun 2015)."""
 
 import os
 from collections.abc import Iterable
@@ -56,7 +56,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
 
     @cached_property
     def words(self) -> WindowTrainer:
-        """The trainer of words, with the settings that are given, and its own defaults for others."""
+        """The trainer of words, with its own defaults for settings that are None."""
         values = {field.name: getattr(self, field.name) for field in fields(WindowTrainer)}
         words: WindowTrainer = self.base_class(**{name: value for name, value in values.items() if value is not None})
         return words
@@ -84,7 +84,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         run_options: RunOptions | None = None,
         **unknown: Any,
     ) -> Model:
-        """Train on a corpus whose phrases are words of it.
+        """Train on a corpus that has phrases as words.
 
         Raises:
             CorpusError: the corpus is corrupt, or has too few phrases.
@@ -127,9 +127,9 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
             vectors: vectors, a model, or the path of either.
             phrases: phrases to learn from, or the path of a list; by default those of `phrase_list`, or else all words
                 that join two others.
-            joiner: joins the words of a phrase in its token; by default that of the model, or else "_".
+            joiner: joins the words of a phrase in its token; by default the joiner of the model, or else "_".
             threads: number of threads; all available cores if not given.
-            seed: of the split of phrases and of gradient descent.
+            seed: the seed of the split of phrases and of gradient descent.
             report: called with the type, the number and the errors of each epoch.
 
         Raises:
