@@ -261,12 +261,10 @@ def check_consent(folder: Path, record: Mapping[str, Any], allow_faiss: bool) ->
 
 def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] | None = None) -> Any:
     """The kind of a saved index with its settings, some of them changed."""
-    translate = getattr(registry.load("index", record["kind"]), "translate_settings", dict)
     try:
-        settings = translate(record["settings"])
-        registry.create("index", record["kind"], settings)
+        registry.create("index", record["kind"], record["settings"])
     except RegistryError:
         raise
     except SettingError as error:
         raise FormatError(f"{folder / RECORD} cannot be used: {error}") from None
-    return registry.create("index", record["kind"], {**settings, **(changes or {})})
+    return registry.create("index", record["kind"], {**record["settings"], **(changes or {})})

@@ -68,7 +68,7 @@ class Kind(Protocol):
     """A frozen dataclass of `embeddings.settings.option` fields, an entry point of the group `embeddings.indexes`.
 
     A class attribute `SEARCH_SETTINGS`, a frozenset, may name the fields that only searches use: changing them does not
-    rebuild the index. A class method `translate_settings(dict) -> dict` may convert the settings of older saved files.
+    rebuild the index.
     """
 
     def build(self, units: np.ndarray) -> Engine:

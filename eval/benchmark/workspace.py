@@ -24,7 +24,6 @@ import numpy as np
 from embeddings.errors import CorpusError, EmbeddingsError
 from embeddings.eval.benchmark.job import Job, ModelConfig
 from embeddings.eval.benchmark.tools import Command, Program, Tool
-from embeddings.models.model_files import translate_settings
 from embeddings.support.files import atomic_write
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ ERROR_OF = "error of "  # prefix of the column of a document set
 PARTS = ("semantic", "syntactic")  # of the analogies
 MEASURES = ("spearman", "accuracy")
 COVERED, TOTAL = " covered", " total"  # suffixes of the columns next to that of a set
-OLD_COVERED = re.compile(" seen$")  # in files of version 0.1
 TIMES = ("training_cpu", "training_wall", "whole_cpu", "whole_wall")  # seconds
 MEMORY = ("peak_memory", "private_memory")  # bytes
 MEASUREMENTS = (*TIMES, *MEMORY, "words_read")
@@ -85,10 +83,9 @@ def write_text(text: str, path: Path) -> None:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a CSV file, with numbers as numbers and None for empty cells; names of version 0.1 are translated."""
+    """The rows of a CSV file, with numbers as numbers and None for empty cells."""
     with path.open(encoding="utf-8", newline="") as file:
-        rows = [translate_settings(row) for row in csv.DictReader(file)]
-    return [{OLD_COVERED.sub(COVERED, name): parse_value(name, text) for name, text in row.items()} for row in rows]
+        return [{name: parse_value(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
 
 
 def parse_value(column: str, text: str) -> Any:

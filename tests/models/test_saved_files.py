@@ -1,4 +1,4 @@
-"""Files written by version 0.1 load and work: one of each kind is in `tests/data/v0.1`."""
+"""Saved files load and work: one of each kind is in `tests/data/saved`."""
 
 import json
 import shutil
@@ -11,9 +11,8 @@ from click.testing import CliRunner
 import embeddings as em
 from embeddings import registry
 from embeddings.cli import main
-from embeddings.models.model_files import translate_model_json
 
-FILES = Path(__file__).parents[1] / "data" / "v0.1"
+FILES = Path(__file__).parents[1] / "data" / "saved"
 MODELS = sorted(path.name for path in FILES.iterdir() if (path / "model.json").exists())
 COMPOSING = ["fasttext", "sembei-compositional", "tensor-indexing"]
 INFERRING = ["paragraph-dbow", "paragraph-dm", "paragraph-tags"]
@@ -35,7 +34,7 @@ def test_models_load_with_valid_settings(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_saved_again_they_have_the_present_format(tmp_path, name):
+def test_saved_again_they_are_the_same(tmp_path, name):
     model = em.load_model(FILES / name)
     model.save(tmp_path / "m")
     content = json.loads((tmp_path / "m" / "model.json").read_text())
@@ -43,37 +42,6 @@ def test_saved_again_they_have_the_present_format(tmp_path, name):
     assert content["settings"] == model.settings
     assert content["record"] == model.record
     assert em.load_model(tmp_path / "m").vectors.matrix.tobytes() == model.vectors.matrix.tobytes()
-
-
-def test_settings_are_translated():
-    old = {
-        "settings": {"rate": 0.1, "min_rate": None, "sample": 0, "negative_sharing": "pair", "combine": "sum"},
-        "record": {
-            "of_words": 3,
-            "bundles": 2,
-            "seed": 1,
-            "text": {"case": "lower", "phrases": {"joiner": "_", "words": "alternate"}},
-            "base": {"model": "cbow", "settings": {"rate": 0.2, "negative_sharing": "distant"}},
-        },
-    }
-    new = translate_model_json(old)
-    assert new["settings"] == {
-        "learning_rate": 0.1, "min_learning_rate": None, "subsample": 0, "negative_sharing": "none", "combine": "sum",
-    }  # fmt: skip
-    assert new["record"] == {
-        "total_words": 3,
-        "steps": 2,
-        "seed": 1,
-        "text": {"case": "lower", "phrases": {"joiner": "_", "mode": "alternate"}},
-        "base": {"model": "cbow", "settings": {"learning_rate": 0.2, "negative_sharing": "batch"}},
-    }
-
-
-@pytest.mark.parametrize(
-    "broken", [{}, {"settings": 3, "record": []}, {"settings": None, "record": {"text": 1, "base": 2}}]
-)
-def test_fields_of_other_types_are_left_for_the_check(broken):
-    assert translate_model_json(broken).get("record") == broken.get("record")
 
 
 @pytest.mark.parametrize("name", COMPOSING)
