@@ -6,7 +6,7 @@ from statistics import fmean, median
 from typing import Any
 
 from embeddings.eval.benchmark.job import ModelConfig
-from embeddings.eval.benchmark.tools import OURS, Tool
+from embeddings.eval.benchmark.tools import OURS, Program
 from embeddings.eval.benchmark.workspace import (
     COVERED,
     ERROR_OF,
@@ -122,7 +122,7 @@ def first(runs: Sequence[Row], name: str) -> int | None:
     return next(iter(known_values(runs, name)), None)
 
 
-def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Tool]) -> str:
+def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Program]) -> str:
     """The table, with the machine and corpus above it and explanations below."""
     lines = summaries(rows)
     values = {  # of each setting, in order, without those of trainers that lack it and objectives that ignore it

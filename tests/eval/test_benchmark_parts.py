@@ -2,6 +2,7 @@
 
 import os
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import embeddings as em
 from embeddings.corpora import Corpus
 from embeddings.corpora.documents import corpus_documents
 from embeddings.errors import CorpusError, OutputError, SettingError
-from embeddings.eval.benchmark import result_table, tools, workspace
+from embeddings.eval.benchmark import peers, result_table, tools, workspace
 from embeddings.eval.benchmark.job import Job, ModelConfig, model_configs
 from embeddings.eval.benchmark.runner import Benchmark
 from embeddings.eval.benchmark.tools import select_tools
@@ -28,6 +29,12 @@ MACHINE = {
     "date": "2025-01-01",
     "corpus": {"sources": ["text.txt"], "words": 100, "types": 10},
 }
+
+
+def arguments(name, config):
+    """The arguments of a library for the settings of a configuration."""
+    (program,) = (peer for peer in tools.PEERS if peer.name == name)
+    return program.arguments_of(Job(config, 1, "text", "out"))
 
 
 def made(trainer, **settings):
@@ -84,7 +91,7 @@ def test_the_text_has_the_same_words(tmp_path):
 def test_gensim_gets_our_settings(trainer, sg, rate):
     from gensim.models import Word2Vec
 
-    model = Word2Vec(**tools.gensim_settings(made(trainer)))
+    model = Word2Vec(**arguments("gensim", made(trainer)))
     assert (model.sg, model.hs, model.cbow_mean, model.shrink_windows) == (sg, 0, 1, True)
     assert (model.vector_size, model.window, model.negative, model.epochs) == (30, 3, 4, 2)
     assert (model.sample, model.min_count, model.workers, model.ns_exponent) == (1e-4, 7, 3, 0.75)
@@ -106,7 +113,7 @@ def test_gensim_gets_our_settings_of_documents(trainer, expected):
     from gensim.models import Doc2Vec
 
     (config,) = model_configs([trainer], dim=[30], negatives=[4], threads=[3], epochs=2)
-    model = Doc2Vec(**tools.gensim_settings(config))
+    model = Doc2Vec(**arguments("gensim", config))
     assert {name: getattr(model, name) for name in expected} == expected
     assert (model.vector_size, model.window, model.negative, model.epochs, model.hs) == (30, 5, 4, 2, 0)
 
@@ -157,16 +164,28 @@ def test_parts_of_a_set_are_columns_if_all_lines_have_them():
 
 
 def test_fasttext_gets_our_settings_and_no_ngrams():
-    given = tools.fasttext_settings(made("cbow"))
+    given = arguments("fasttext", made("cbow"))
     assert given == {
         **{"model": "cbow", "loss": "ns", "minn": 0, "maxn": 0, "wordNgrams": 1, "verbose": 0},
         **{"dim": 30, "ws": 3, "neg": 4, "t": 1e-4, "minCount": 7, "epoch": 2, "lr": 0.075, "thread": 3},
     }
 
 
-def test_fasttext_keeps_every_word_where_we_do():
-    threshold, share = tools.fasttext_settings(made("skipgram", subsample=0.0))["t"], 1.0
-    assert (threshold / share) ** 0.5 + threshold / share >= 1
+def test_fasttext_keeps_every_word_where_we_do(monkeypatch, tmp_path):
+    """By t = 0 it would keep none."""
+    thresholds = []
+
+    def train(text, **settings):
+        thresholds.append(settings["t"])
+        return SimpleNamespace(get_words=lambda on_unicode_error: ["a"], get_word_vector=lambda word: np.ones(2))
+
+    monkeypatch.setitem(sys.modules, "fasttext", SimpleNamespace(train_unsupervised=train))
+    monkeypatch.setitem(sys.modules, "fasttext.FastText", SimpleNamespace(EOS="</s>", unsupervised_default={}))
+    program = next(peer for peer in tools.PEERS if peer.name == "fasttext")
+    job = Job(made("skipgram", subsample=0.0), 1, "text", str(tmp_path / "v.bin"))
+    peers.run_fasttext(job, peers.Clock(), program)
+    share = 1.0
+    assert {(t / share) ** 0.5 + t / share >= 1 for t in thresholds} == {True}
 
 
 @pytest.mark.parametrize("trainer", ["skipgram", "cbow"])
@@ -175,7 +194,7 @@ def test_our_command_has_every_setting(trainer):
 
     config = made(trainer, window=4)
     config = ModelConfig(trainer, {**config.settings, "shrink_window": False, "max_vocab": 90}, 3)
-    words = tools.train_command(Job(config, 5, "in.txt", "out.bin"))
+    words = tools.OURS.call(Job(config, 5, "in.txt", "out.bin"))
     at = words.index(trainer)
     made_command = command.get_command(None, trainer)
     given = made_command.make_context(trainer, words[at + 1 :]).params
@@ -228,7 +247,7 @@ def test_every_tool_has_vectors_of_the_same_words(tool, tmp_path):
     (config,) = model_configs(
         ["skipgram"], dim=[8], negatives=[2], threads=[1], window=2, subsample=0.0, min_count=2, epochs=1
     )
-    done = workspace.run(tool.whole(Job(config, 1, str(source), str(out))), os.environ)
+    done = workspace.run(tool.call(Job(config, 1, str(source), str(out))), os.environ)
     if "Encountered NaN" in done.error:  # fastText itself, on some machines
         pytest.skip(f"{tool.name} could not train: {done.error}")
     assert done.error == ""
@@ -357,7 +376,7 @@ def test_gensim_gets_our_settings_of_ngrams(buckets):
     (config,) = model_configs(
         ["fasttext"], dim=[8], negatives=[3], threads=[2], min_n=2, max_n=4, buckets=buckets, learning_rate=0.04
     )
-    model = FastText(**tools.gensim_settings(config))
+    model = FastText(**arguments("gensim", config))
     assert (model.sg, model.hs, model.negative, model.alpha) == (1, 0, 3, 0.04)
     assert (model.wv.min_n, model.wv.max_n, model.wv.bucket) == (2, 4, buckets or 2_000_000)
 

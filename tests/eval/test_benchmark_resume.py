@@ -5,7 +5,7 @@ import json
 import pytest
 
 from embeddings.eval.benchmark.runner import ResumeError, completed_runs, is_completed
-from embeddings.eval.benchmark.workspace import read_rows, write_rows
+from embeddings.eval.benchmark.workspace import write_rows
 
 NOW = {"date": "2026-01-02", "cores": 2, "corpus": {"words": 5}, "tools": {"embeddings": "1", "gensim": "4"}}
 ROW = {
