@@ -27,7 +27,8 @@ from embeddings.eval.statistics.confidence_intervals import (
     wilson,
 )
 from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, bootstrap_test
-from embeddings.eval.tasks.analogy_questions import METHODS, Questions
+from embeddings.eval.tasks.analogy_questions import METHODS, Questions, read_questions
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.word_matching import CaseFolding
 from embeddings.vectors.vectors import Vectors
 
@@ -174,3 +175,15 @@ def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray, bool]]:
         if kind is not None:
             yield kind, np.array([one == kind for one in test.kinds])[section_of], False
     yield None, np.ones(len(section_of), dtype=bool), False
+
+
+KIND = Kind(
+    name="analogy",
+    read=lambda test, settings: read_questions(test),
+    score=lambda subject, test: score_analogy(
+        subject.vectors, test, subject.folding, name=subject.name, restrict=subject.settings.restrict,
+        methods=subject.settings.method,
+    ),
+    settings=("method", "restrict", "half"),
+    has_halves=True,
+)  # fmt: skip

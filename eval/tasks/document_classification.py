@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, Measurement
+from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
 from embeddings.eval.tasks.word_categories import F1Scores
 from embeddings.eval.tasks.word_matching import look_up
@@ -109,7 +110,6 @@ def concatenate_documents(first: LabelledDocuments, second: LabelledDocuments) -
     return LabelledDocuments(first.words + second.words, ids, starts, first.labels + second.labels)
 
 
-Evaluable = Vectors | Model | ConcatenatedModels
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on {source}, whitened over the training documents; the value is over all "
     "documents; of labels that tie the first by name; macro: the mean over labels; {split}; interval: Wilson's, of "
@@ -234,3 +234,15 @@ def predict(
     table = whiten(matrix, weights) * covered[:, None].astype(np.float32)
     classifier = train_classifier(Windows(table, train_rows[:, None]), label[train_rows], int(label.max()) + 1)
     return classifier.predict(Windows(table, test_rows[:, None])), classifier.has_converged
+
+
+KIND = Kind(
+    name="documents",
+    read=lambda test, settings: read_documents(
+        test, settings.text_column, settings.label_column, settings.name_column,
+        use_trained_vectors=settings.use_trained_vectors,
+    ),
+    score=lambda subject, test: score_documents(subject.source, test, name=subject.name),
+    settings=("text_column", "label_column", "use_trained_vectors", "name_column"),
+    of_words=False,
+)  # fmt: skip

@@ -12,6 +12,7 @@ from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.models.model import Model
 from embeddings.models.prediction import word_predictor
 from embeddings.models.text_settings import corpus_settings
@@ -85,3 +86,10 @@ def score_perplexity(source: "Vectors | Model", text: HeldOutText, *, name: str)
         )
         for measure, value in values.items()
     ]
+
+
+KIND = Kind(
+    name="perplexity",
+    read=lambda test, settings: HeldOutText(str(test)),
+    score=lambda subject, test: score_perplexity(subject.word_source, test, name=subject.name),
+)

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import SettingError
 from embeddings.eval.statistics.results import Key, Measurement
-from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
@@ -63,12 +61,10 @@ class TextVectors:
             are learned from the texts of each set, of retrieval from the documents.
 
     Raises:
-        SettingError: the source has no word vectors, or an argument does not suit it.
+        SettingError: an argument does not suit the source.
     """
 
-    def __init__(self, source: "Vectors | Model | ConcatenatedModels", pooling: Mapping[str, Any]) -> None:
-        if isinstance(source, ConcatenatedModels):
-            raise SettingError("concatenated models have document vectors only: evaluate them by documents")
+    def __init__(self, source: Vectors | Model, pooling: Mapping[str, Any]) -> None:
         self.source = source
         self.pooling = dict(pooling)
 

@@ -16,8 +16,9 @@ from embeddings.corpora.reading.table_columns import open_columns
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL, bootstrap_weights, percentiles
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, Comparison, ItemScores, Key, Result, bootstrap_test
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, majority_scores
-from embeddings.eval.tasks.pooled_texts import TextVectors
+from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
 from embeddings.eval.tasks.word_categories import F1Scores, kmeans
 from embeddings.eval.test_sets import FOLDS, set_name, stratified_folds
 from embeddings.support.cosine import normalize
@@ -261,3 +262,23 @@ def predict(matrix: np.ndarray, label: NDArray[np.int64], split: Split) -> tuple
         probe.fit(rows[train_rows], label[train_rows])
     has_converged = int(probe[-1].n_iter_.max()) < MAX_ITERATIONS
     return np.asarray(probe.predict(rows[test_rows]), np.int64), has_converged
+
+
+CLUSTERING = Kind(
+    name="clustering",
+    read=lambda test, settings: read_texts_to_cluster(
+        test, settings.text_column, settings.label_column, encoding_errors=settings.encoding_errors
+    ),
+    score=lambda subject, test: score_clustering(subject.texts, test, name=subject.name),
+    settings=("text_column", "label_column", *POOLING),
+    of_words=False,
+)
+PROBE = Kind(
+    name="probe",
+    read=lambda test, settings: read_texts_to_classify(
+        test, settings.text_column, settings.label_column, encoding_errors=settings.encoding_errors
+    ),
+    score=lambda subject, test: score_probe(subject.texts, test, name=subject.name),
+    settings=("text_column", "label_column", *POOLING),
+    of_words=False,
+)

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
 from embeddings.errors import CorpusError
 from embeddings.eval.statistics.results import CorrelationScores, ItemScores, Key
-from embeddings.eval.tasks.pooled_texts import TextVectors
+from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind
+from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
 from embeddings.eval.tasks.word_similarity import correlation
 from embeddings.eval.test_sets import ALL, rows_of_half, set_name
 from embeddings.models.model import Model
@@ -110,3 +112,19 @@ def correlate(
             )
         )
     return scores
+
+
+def read_pairs(test: Any, settings: EvaluationSettings) -> RatedTexts:
+    """The rated pairs of a table with the columns of the settings."""
+    columns = PairColumns(settings.left_column, settings.right_column, rating=settings.rating_column)
+    return read_rated_texts(test, columns, encoding_errors=settings.encoding_errors)
+
+
+KIND = Kind(
+    name="pairs",
+    read=read_pairs,
+    score=lambda subject, test: score_rated_texts(subject.texts, test, name=subject.name),
+    settings=("half", "left_column", "right_column", "rating_column", *POOLING),
+    has_halves=True,
+    of_words=False,
+)

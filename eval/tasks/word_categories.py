@@ -13,6 +13,7 @@ from embeddings.errors import FormatError
 from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL, bootstrap_weights, percentiles
 from embeddings.eval.statistics.results import WORDS, BinaryScores, Comparison, ItemScores, Key, Result, bootstrap_test
 from embeddings.eval.tasks.analogy_questions import read_questions
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
 from embeddings.eval.tasks.word_matching import CaseFolding, look_up_rows
 from embeddings.eval.test_sets import (
@@ -225,3 +226,13 @@ class F1Scores(ItemScores):
         items = int(self.actual.any(axis=1).sum())
         interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
         return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=self.test)
+
+
+KIND = Kind(
+    name="categories",
+    read=lambda test, settings: read_word_categories(test),
+    score=lambda subject, test: [
+        *score_categories(subject.vectors, test, subject.folding, name=subject.name),
+        *score_purity(subject.vectors, test, subject.folding, name=subject.name),
+    ],
+)

@@ -10,6 +10,7 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import CorrelationScores, Key
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.word_matching import CaseFolding, gather
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.support.cosine import normalize
@@ -196,3 +197,14 @@ def correlation(x: np.ndarray, y: np.ndarray, *, ranked: bool = True) -> tuple[f
     a, b = ((side - side.mean()) for side in ((rankdata(x), rankdata(y)) if ranked else (x, y)))
     a, b = a / np.abs(a).max(), b / np.abs(b).max()  # so that no product underflows or overflows
     return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1)), None
+
+
+KIND = Kind(
+    name="similarity",
+    read=lambda test, settings: read_word_pairs(test),
+    score=lambda subject, test: score_similarity(
+        subject.vectors, test, subject.folding, name=subject.name, compose=subject.settings.compose
+    ),
+    settings=("compose", "half"),
+    has_halves=True,
+)

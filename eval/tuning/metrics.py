@@ -417,7 +417,7 @@ class SetMetric:
     @property
     def fingerprint(self) -> str:
         """What identifies the items of both halves."""
-        parts = [[suite.word_pairs, suite.questions, suite.pairs] for suite in (self.dev, self.held_back)]
+        parts = [[suite.sets[kind] for kind in SETS] for suite in (self.dev, self.held_back)]
         return content_fingerprint(parts)
 
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
