@@ -358,6 +358,51 @@ class MeanScores(ItemScores):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ResampledScores(ItemScores):
+    """Items whose value, such as an F1, is that of all of them together; `covered` (items,) have a vector.
+
+    `test` names the paired test.
+    """
+
+    covered: np.ndarray
+    test: str = TEXTS
+
+    def values(self, weights: np.ndarray) -> np.ndarray:
+        """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
+        raise NotImplementedError
+
+    @property
+    def members(self) -> np.ndarray:
+        """The items that count, (items,) bool."""
+        return np.ones(len(self.covered), bool)
+
+    @property
+    def value(self) -> float:
+        """The value of all items."""
+        return float(np.clip(self.values(np.ones((1, len(self.covered))))[0], 0, 1))
+
+    def resampled(self) -> np.ndarray:
+        """The value in each resample of the items, (resamples,)."""
+        return np.concatenate([self.values(block) for block in bootstrap_weights(len(self.covered))])
+
+    def result(self) -> Result:
+        """The value with its bootstrap interval."""
+        covered, total = int((self.covered & self.members).sum()), int(self.members.sum())
+        if self.reason:
+            return self.to_result(None, NO_INTERVAL, covered, total)
+        interval = percentiles(self.resampled()) if total >= MIN_ITEMS else NO_INTERVAL
+        return self.to_result(self.value, interval, covered, total)
+
+    def compare(self, other: ItemScores) -> Comparison | None:
+        """A paired test on all items; None where either has no value."""
+        if not isinstance(other, ResampledScores) or self.reason or other.reason:
+            return None
+        items = int(self.members.sum())
+        interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
+        return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=self.test)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measurement(ItemScores):
     """A value over `covered` of `total` items without a paired test, since the items differ between vectors."""
 

@@ -14,8 +14,7 @@ from embeddings.corpora.reading.record_rows import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.table_columns import open_columns
 from embeddings.errors import CorpusError, SettingError
-from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL, bootstrap_weights, percentiles
-from embeddings.eval.statistics.results import TEXTS, BinaryScores, Comparison, ItemScores, Key, Result, bootstrap_test
+from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, ResampledScores
 from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, majority_scores
 from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
@@ -141,12 +140,11 @@ def score_clustering(vectors: TextVectors, test: LabelledTextSet, *, name: str) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterScores(ItemScores):
-    """The label and the cluster of each item, both int64 (items,)."""
+class ClusterScores(ResampledScores):
+    """The label and the cluster of each item, both int64 (items,), of which the V-measure is computed."""
 
     label: np.ndarray
     cluster: np.ndarray
-    covered: np.ndarray
 
     def values(self, weights: np.ndarray) -> np.ndarray:
         """The V-measure in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
@@ -164,31 +162,6 @@ class ClusterScores(ItemScores):
         mutual = labels + clusters - joint
         both = labels + clusters  # 2 h c / (h + c) with h = mutual / labels and c = mutual / clusters
         return np.asarray(np.divide(2 * mutual, both, out=np.ones_like(both), where=both > 0))
-
-    def resampled(self) -> np.ndarray:
-        """The value in each resample of the items, (resamples,)."""
-        return np.concatenate([self.values(block) for block in bootstrap_weights(len(self.label))])
-
-    @property
-    def value(self) -> float:
-        """The V-measure."""
-        return float(np.clip(self.values(np.ones((1, len(self.label))))[0], 0, 1))
-
-    def result(self) -> Result:
-        """The value with its bootstrap interval."""
-        covered, total = int(self.covered.sum()), len(self.label)
-        if self.reason:
-            return self.to_result(None, NO_INTERVAL, covered, total)
-        interval = percentiles(self.resampled()) if total >= MIN_ITEMS else NO_INTERVAL
-        return self.to_result(self.value, interval, covered, total)
-
-    def compare(self, other: ItemScores) -> Comparison | None:
-        """A paired test on all items; None where either has no value."""
-        if not isinstance(other, ClusterScores) or self.reason or other.reason:
-            return None
-        items = len(self.label)
-        interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
-        return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=TEXTS)
 
 
 def group_columns(counts: np.ndarray, group: np.ndarray) -> np.ndarray:
