@@ -24,6 +24,7 @@ from embeddings.support import tensors
 from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
 from embeddings.support.files import atomic_write, check_own_folder
+from embeddings.support.mapped_files import read_only
 from embeddings.support.records import check_fields, read_versioned
 from embeddings.support.system import available_threads
 from embeddings.vectors.vectors import Vectors, as_vectors
@@ -148,13 +149,6 @@ class Sums:
         """The means; the sums are consumed."""
         self.sums[:] /= np.where(self.weights > 0, self.weights, 1)[:, None]
         return ContextMeans(self.sums, self.occurrences)
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """A contiguous array that cannot be written to, so that the kernel is compiled once."""
-    view = np.ascontiguousarray(array).view(np.ndarray)
-    view.flags.writeable = False
-    return view
 
 
 def as_encoded(corpus: Corpus | EncodedCorpus) -> EncodedCorpus:

@@ -16,6 +16,7 @@ from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
 from embeddings.support.foreign_files import path_below
+from embeddings.support.mapped_files import read_only
 from embeddings.training.corpus_share import CorpusShare, cut_lines
 from embeddings.training.document_stream import memory_mapped_zeros
 
@@ -205,12 +206,6 @@ class SentText:
                     for part in parts:
                         file.write(ray.get(part).data)
         return EncodedCorpus(folder, temporary=True)
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """An array like those of a memory-mapped file, for which kernels are compiled."""
-    array.setflags(write=False)
-    return array
 
 
 def description_of(encoded: EncodedCorpus | CorpusShare) -> dict[str, Any]:

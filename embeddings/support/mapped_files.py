@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,13 @@ def check_mapped_files(arrays: Iterable[np.ndarray]) -> None:
                 f"{mapped.filename} was truncated from at least {needed:,} to {size:,} bytes while it was being read; "
                 "make it again, and replace files by renaming instead of writing into them"
             )
+
+
+def read_only(values: Any, dtype: Any = None) -> np.ndarray:
+    """A contiguous array that cannot be written to, like those of a memory-mapped file: one compilation serves both."""
+    array = np.ascontiguousarray(values, dtype).view(np.ndarray)
+    array.flags.writeable = False
+    return array
 
 
 def mapped_base(array: np.ndarray) -> "np.memmap | None":

@@ -16,6 +16,7 @@ from embeddings.corpora.pair_encoding import PAIR_SIDES
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.support.arrow import to_string_array
+from embeddings.support.mapped_files import read_only
 from embeddings.training.document_trainer import DocumentInferencer
 from embeddings.training.progress import Tally
 from embeddings.training.trainer import Trainer
@@ -84,13 +85,6 @@ def with_small_tables(trainer: Trainer) -> Trainer:
     if getattr(trainer, "cutoffs", None):
         sizes["cutoffs"] = None  # they may exceed this vocabulary
     return replace(trainer, **sizes)
-
-
-def read_only(values: Any, dtype: type) -> np.ndarray:
-    """An array like those of a memory-mapped file."""
-    array: np.ndarray = np.array(values, dtype)
-    array.setflags(write=False)
-    return array
 
 
 @dataclass

@@ -44,11 +44,11 @@ from embeddings.plugins.classifier.training_features import (
     LINE_END_WORD,
     TextFeatures,
     check_known_words,
-    read_only,
     text_features,
 )
 from embeddings.support.arrow import string_bytes
 from embeddings.support.logs import log
+from embeddings.support.mapped_files import read_only
 from embeddings.training.continued_training import extend_vocabulary, model_settings, rows_in
 from embeddings.training.plan import Plan
 from embeddings.training.result import NOTES

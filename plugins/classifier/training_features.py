@@ -22,6 +22,7 @@ from embeddings.kernels.subword_rows import hash_words
 from embeddings.models.subwords import LINE_END, bucket_rows, concatenate_bytes, ngram_hashes, to_bytes
 from embeddings.plugins.classifier.classifier_settings import ClassifierSettings
 from embeddings.support.arrow import find_words, string_bytes, to_arrow, to_string_array
+from embeddings.support.mapped_files import read_only
 from embeddings.training.document_stream import memory_mapped_zeros
 
 NO_ITEM = np.iinfo(np.int32).min  # of a type that has no row
@@ -270,12 +271,6 @@ def with_own_rows(offsets: np.ndarray, rows: np.ndarray, word_rows: np.ndarray) 
     known = word_rows != NO_ITEM
     all_rows = np.insert(rows, offsets[:-1][known], word_rows[known]).astype(np.int32)
     return offsets + np.append(0, np.cumsum(known)), all_rows
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """The array, which must not change any more; kernels are compiled once for arrays of this kind."""
-    array.setflags(write=False)
-    return array
 
 
 def check_known_words(encoded: EncodedCorpus) -> None:
