@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterData, ClusterError, ClusterOptions, ClusterTask
-from embeddings.cluster.distributed_text import SentText, description_of, read_only, send_all, send_share
+from embeddings.cluster.distributed_text import SentText, description_of, send_all, send_share
 from embeddings.cluster.divided_text import DividedText, can_divide, reads_shares
 from embeddings.cluster.ray_runtime import connected, explained
 from embeddings.cluster.replica_host import ReplicaReport, ShareProgress
@@ -24,6 +24,7 @@ from embeddings.models.model import Model
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import Arrays
 from embeddings.registry import package_of
+from embeddings.support.mapped_files import read_only
 from embeddings.training.corpus_share import CorpusShare, RemoteStream, WholeCorpusNeeded, share_bounds
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report

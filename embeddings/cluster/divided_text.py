@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.distributed_text import CountedWords, SentText, description_of, read_only
+from embeddings.cluster.distributed_text import CountedWords, SentText, description_of
 from embeddings.cluster.ray_runtime import explained
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.corpora.corpus import Corpus
@@ -22,6 +22,7 @@ from embeddings.corpora.tokenizers import token_name
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
 from embeddings.support.logs import notice
+from embeddings.support.mapped_files import read_only
 from embeddings.training.callbacks import Callback
 from embeddings.training.compile_ahead import SmallText, with_small_tables
 from embeddings.training.corpus_share import CorpusShare, share_bounds
