@@ -24,7 +24,7 @@ from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Tokenizer, segmented
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm, WordRules
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
 from embeddings.support.remote.address import display_name
@@ -289,5 +289,5 @@ def load_phrase_config(
 
         return phrase_config(phrases, joiner, mode, form)
     if (joiner, mode) != ("_", "replace"):
-        raise SettingError("joiner and phrase_mode require phrases")
+        raise SettingError(f"{S.joiner} and {S.phrase_mode} require {S.phrases}")
     return None

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, S
 from embeddings.support.arrow import to_numpy
 
 DocumentUnit = Literal["auto", "lines", "blocks"]
@@ -69,7 +69,7 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
     if encoded.tags.null_count:
         first = encoded.tags.is_null().index(True).as_py()
         first = first if tag_starts is None else int(np.searchsorted(tag_starts, first, side="right")) - 1
-        raise CorpusError(f"document {first} has no tag: tag every document, or omit tag_column")
+        raise CorpusError(f"document {first} has no tag: tag every document, or omit {S.tag_column}")
     dictionary_array = encoded.tags.dictionary_encode()
     rows = to_numpy(dictionary_array.indices).astype(np.int64)
     document = np.repeat(np.arange(len(starts) - 1), np.diff(starts)) if by_line else np.arange(count)

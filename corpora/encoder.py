@@ -38,7 +38,7 @@ from embeddings.corpora.tokenizers import Tokenizer
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
-from embeddings.errors import CorpusError, NoWordsError
+from embeddings.errors import CorpusError, NoWordsError, S
 from embeddings.kernels.id_lookup import look_up_ids
 from embeddings.support.arrow import string_bytes, to_arrow, to_numpy, to_string_array
 from embeddings.support.system import available_threads
@@ -291,7 +291,7 @@ class Encoder:
             words, counts, spellings = merge_spellings(words, counts, self.rules)
         vocabulary, rank = rank_by_frequency(words, counts)
         if not len(vocabulary):
-            raise CorpusError(f"no type of {self.ids.count} tokens is frequent enough to keep; raise max_types")
+            raise CorpusError(f"no type of {self.ids.count} tokens is frequent enough to keep; raise {S.max_types}")
         vocabulary.total = self.ids.count
         new_ids = rank_mapping(self.words, rank if spellings is None else rank[spellings], len(vocabulary))
         self.ids.map(new_ids, self.threads)

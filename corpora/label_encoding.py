@@ -13,7 +13,7 @@ from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
 from embeddings.corpora.reading.reader import TagBlock
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.support.arrow import to_numpy
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def check_labels(
     if labels is None:
         return None
     if not isinstance(labels, LabelFormat):
-        raise SettingError(f"labels must be an embeddings.LabelFormat, got {labels!r:.80}")
+        raise SettingError(f"{S.labels} must be an embeddings.LabelFormat, got {labels!r:.80}")
     if tag_column is not None:
-        raise SettingError("labels cannot be combined with tag_column: the labels are the tags")
+        raise SettingError(f"{S.labels} cannot be combined with {S.tag_column}: the labels are the tags")
     return labels if text_column is None else replace(labels, text_column=text_column)
 
 

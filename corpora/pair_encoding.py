@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.reader import Block, TagBlock
 from embeddings.corpora.reading.text_pairs import COLUMNS, PairBatch, PairColumns, TextPairs, check_kinds
 from embeddings.corpora.reading.text_rows import TextBlock
-from embeddings.errors import CorpusError, SettingError, SingleTextError
+from embeddings.errors import CorpusError, S, SettingError, SingleTextError, marked
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -75,10 +75,10 @@ def check_pairs(pairs: PairFormat | None, corpus: "Corpus") -> PairFormat | None
     if pairs is None:
         return None
     if not isinstance(pairs, PairFormat):
-        raise SettingError(f"pairs must be an embeddings.PairFormat, got {pairs!r:.80}")
+        raise SettingError(f"{S.pairs} must be an embeddings.PairFormat, got {pairs!r:.80}")
     for name in ("labels", "tag_column", "rows", "deduplicate"):
         if getattr(corpus, name):
-            raise SettingError(f"pairs cannot be combined with {name}")
+            raise SettingError(f"{S.pairs} cannot be combined with {S[name]}")
     return pairs
 
 
@@ -94,7 +94,7 @@ def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict
             sides = encode_pairs(encoder, source, source.name, pool)
     except SingleTextError as error:
         remedy = "to make pairs from documents, use --pairs neighbours, in Python PairFormat('neighbours')"
-        raise CorpusError(f"{error}; {remedy}") from None
+        raise CorpusError(f"{marked(error)}; {remedy}") from None
     return {"decoding_errors": 0, "columns": {}, PAIR_SIDES: sides}
 
 

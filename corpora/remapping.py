@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.array_file import BLOCK, ArrayFile
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, OPTIONAL, SENTENCES, EncodedCorpus, write_derived
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.support.arrow import find_words
 
 
@@ -122,7 +122,8 @@ def remap_to_rows(encoded: EncodedCorpus, words: Vocabulary, rows: int, folder: 
     )
     if lost and rows > 1:
         raise CorpusError(
-            f"{lost} tokens have no word to hash, because of max_types or a given vocabulary; use unknown_rows=1"
+            f"{lost} tokens have no word to hash, because of {S.max_types} or a given vocabulary; use "
+            f"{S.unknown_rows(1)}"
         )
     counts[0] += lost
     vocabulary = add_rows(words, names, counts)
@@ -139,6 +140,6 @@ def add_rows(words: Vocabulary, names: list[str], counts: NDArray[np.int64]) -> 
     for name, count in zip(names, counts.tolist(), strict=True):
         by_word[name] = by_word.get(name, 0) + count
     if empty := [name for name in names if not by_word[name]]:
-        advice = "raise min_count" if len(empty) == len(names) else "use fewer unknown_rows"
+        advice = f"raise {S.min_count}" if len(empty) == len(names) else f"use fewer {S.unknown_rows}"
         raise CorpusError(f"no word is left for {len(empty)} of {len(names)} rows for unknown words; {advice}")
     return Vocabulary.from_counts(by_word, total=max(words.total, sum(by_word.values())))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.array_file import ArrayFile
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, SENTENCES, EncodedCorpus, write_derived
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, S
 
 ResamplingUnit = Literal["documents", "lines"]
 MIN_UNITS = 20  # resamples of fewer say little about the spread
@@ -32,8 +32,10 @@ def resample(encoded: EncodedCorpus, unit: ResamplingUnit, random: np.random.Gen
     borders = np.asarray(encoded.documents) if unit == "documents" else np.arange(len(encoded.sentences))
     count = len(borders) - 1
     if count < MIN_UNITS:
-        remedy = "; set resample_by to 'lines', or separate documents by blank lines" if unit == "documents" else ""
-        raise CorpusError(f"too few {unit} to resample: {count}, at least {MIN_UNITS} are required{remedy}")
+        problem = f"too few {unit} to resample: {count}, at least {MIN_UNITS} are required"
+        if unit == "documents":
+            problem += f"; set {S.resample_by} to 'lines', or separate documents by blank lines"
+        raise CorpusError(problem)
     chosen = np.sort(random.integers(count, size=count))  # in the order of the file
     return write_selection(encoded, borders, chosen, folder)
 

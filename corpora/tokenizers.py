@@ -24,7 +24,7 @@ from embeddings.corpora.word_break import (
     word_classes,
     word_moves,
 )
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.registry import load
 from embeddings.settings import check_value
 
@@ -171,7 +171,7 @@ def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
     """
     if not isinstance(tokenizer, str):
         if not callable(tokenizer):
-            raise SettingError(f"tokenizer must be a name or a callable, got {tokenizer!r}")
+            raise SettingError(f"{S.tokenizer} must be a name or a callable, got {tokenizer!r}")
         return tokenizer
     name, colon, argument = tokenizer.partition(":")
     built_in = {item.name: item for item in BUILT_IN}

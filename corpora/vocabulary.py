@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
+from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, S, SettingError
 from embeddings.support.arrow import (
     combine_chunks,
     find_words,
@@ -238,7 +238,7 @@ class Vocabulary:
             selected = Vocabulary(combine_chunks(words), self.counts[is_selected], total=self.total)
             return selected.select(max_vocab=max_vocab)
         if max_vocab is not None and max_vocab < 1:
-            raise SettingError(f"max_vocab must be at least 1, got {max_vocab}")
+            raise SettingError(f"{S.max_vocab} must be at least 1, got {max_vocab}")
         if not len(self):
             raise CorpusError("the vocabulary is empty")
         size = int(np.searchsorted(-self.counts, -min_count, side="right"))
@@ -246,7 +246,7 @@ class Vocabulary:
             word = f"{self.column[:1][0]!s}"
             raise CorpusError(
                 f"no word occurs at least {min_count} times: the most frequent is {word!r} with {self.counts[0]}; "
-                "lower min_count"
+                f"lower {S.min_count}"
             )
         size = size if max_vocab is None else min(size, max_vocab)
         return Vocabulary(self.column[:size], self.counts[:size], total=self.total)
@@ -261,7 +261,7 @@ class Vocabulary:
             SettingError: `subsample` is negative or NaN.
         """
         if not subsample >= 0:
-            raise SettingError(f"subsample must be at least 0, got {subsample}")
+            raise SettingError(f"{S.subsample} must be at least 0, got {subsample}")
         if subsample == 0:
             return np.ones(len(self), np.float32)
         ratio = subsample * self.tokens / np.maximum(self.counts, 1)
@@ -278,7 +278,7 @@ class Vocabulary:
         if total == 0 and self.tokens == 0:
             raise SettingError("the counts of all words are 0, so no negative samples can be drawn")
         if not (np.isfinite(total) and total > 0):
-            raise SettingError(f"noise_exponent {exponent} gives weights that are not finite")
+            raise SettingError(f"{S.noise_exponent} {exponent} gives weights that are not finite")
         probabilities: NDArray[np.float64] = weights / total
         return probabilities
 
@@ -327,7 +327,9 @@ def word_mask(
     is_selected = vocabulary.counts >= min_count
     if min_documents > 1:
         if documents is None or documents.shape != vocabulary.counts.shape:
-            raise SettingError("min_documents requires documents: the number of documents that contain each word")
+            raise SettingError(
+                f"{S.min_documents} requires {S.documents}: the number of documents that contain each word"
+            )
         is_selected &= documents >= min_documents
     if rule is not None:
         for row, (word, count) in enumerate(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True)):
@@ -337,7 +339,7 @@ def word_mask(
             is_selected[row] = is_selected[row] if verdict is None else verdict
     if not is_selected.any():
         most = "" if documents is None else f"; no word is in more than {documents.max(initial=0)} documents"
-        limits = f"min_count={min_count}, min_documents={min_documents}" + (" and the rule" if rule is not None else "")
+        limits = f"{S.min_count(min_count)}, {S.min_documents(min_documents)}" + " and the rule" * (rule is not None)
         raise CorpusError(f"no word is left by {limits}{most}")
     return np.asarray(is_selected)
 

@@ -19,7 +19,7 @@ from embeddings.corpora.tokenizers import (
     lower_case,
     resolve_tokenizer,
 )
-from embeddings.errors import RegistryError, SettingError
+from embeddings.errors import RegistryError, S, SettingError
 from embeddings.setting_names import FOLDINGS, LANGUAGES, WORD_SETTINGS
 from embeddings.settings import check_value
 
@@ -75,10 +75,12 @@ class WordRules:
             tokenizer = dataclasses.replace(tokenizer, **changes)
             changes = {name: getattr(tokenizer, name) for name in TOKENIZER_SETTINGS}
         elif changes:
-            changed = " and ".join(f"{name}={value}" for name, value in changes.items())
-            raise SettingError(f"{changed} requires tokenizer=words")
+            changed = " and ".join(S[name](value) for name, value in changes.items())
+            raise SettingError(f"{changed} requires {S.tokenizer('words')}")
         if self.language in ("tr", "az") and self.case == "keep":
-            raise SettingError(f"language={self.language} has rules of case only: it cannot be combined with case=keep")
+            raise SettingError(
+                f"{S.language(self.language)} has rules of case only: it cannot be combined with {S.case('keep')}"
+            )
         resolved = {"tokenizer": tokenizer, "normalize": form, "fold": ",".join(foldings)}
         for name, value in {**resolved, **changes}.items():
             object.__setattr__(self, name, value)
@@ -173,7 +175,7 @@ def check_foldings(fold: str | Iterable[str]) -> list[str]:
     names = [name.strip() for name in (fold.split(",") if isinstance(fold, str) else fold)]
     for name in filter(None, names):
         if name not in FOLDINGS:
-            raise SettingError(f"fold must be among {', '.join(FOLDINGS)}, got {name!r}")
+            raise SettingError(f"{S.fold} must be among {', '.join(FOLDINGS)}, got {name!r}")
     return [name for name in FOLDINGS if name in names]
 
 

@@ -23,7 +23,7 @@ from embeddings.corpora.scanner import (
     WINDOW,
     Array,
 )
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, S
 
 
 @entry_point
@@ -100,7 +100,7 @@ class WordTable:
         """Return the arrays with room for `tokens` more words from `size` bytes of text."""
         types = len(self) + tokens
         if types > np.iinfo(np.int32).max or self.state[scanner.N_RAW] + tokens > np.iinfo(np.int32).max:
-            raise CorpusError(f"the corpus has more than {np.iinfo(np.int32).max} distinct words; set max_types")
+            raise CorpusError(f"the corpus has more than {np.iinfo(np.int32).max} distinct words; set {S.max_types}")
         slots, records, arena = self.arrays
         used = int(self.state[scanner.ARENA_END] + self.state[scanner.PENDING_SIZE])
         if types + 1 > len(records):

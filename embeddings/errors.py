@@ -1,15 +1,56 @@
 """Errors that users can cause: each is one line with the offending value and what to do."""
 
+import re
+from collections.abc import Callable
+
 from embeddings.printable import printable
 
 MAX_LENGTH = 1500  # characters of a message
+START, END = "\ufdd0", "\ufdd1"  # of a mark: noncharacters, which text does not contain
+MARK = re.compile(f"{START}([^={END}]*)(?:=([^{END}]*))?{END}")
+
+
+class Setting(str):
+    """The name of a setting in the message of an error, marked so that the command line prints its option."""
+
+    def __call__(self, value: object) -> str:
+        """The setting with a value: `window=5`."""
+        return f"{self[:-1]}={value}{END}"
+
+
+class SettingNames:
+    """Settings by name, for messages: `f"{S.window} must be at least 1"`, `f"set {S.force(True)}"`, `S[name]`."""
+
+    def __getattr__(self, name: str) -> Setting:
+        return self[name]
+
+    def __getitem__(self, name: str) -> Setting:
+        return Setting(f"{START}{name}{END}")
+
+
+S = SettingNames()
 
 
 class EmbeddingsError(Exception):
-    """Base class: a problem with the input, the settings or the machine."""
+    """Base class: a problem with the input, the settings or the machine; its message marks settings by `S`."""
 
     def __str__(self) -> str:
-        return shorten(printable(Exception.__str__(self)))  # KeyError would quote the message
+        return self.message_with(as_in_python)
+
+    def message_with(self, shown: Callable[[str, str | None], str]) -> str:
+        """The message with each of its settings as `shown(name, value)` has it; most settings have no value."""
+        message = MARK.sub(lambda mark: shown(mark[1], mark[2]), marked(self))
+        return shorten(printable(message))
+
+
+def as_in_python(name: str, value: str | None) -> str:
+    """A setting as an argument in Python."""
+    return name if value is None else f"{name}={value}"
+
+
+def marked(error: BaseException) -> str:
+    """The message of an error with the marks of its settings, for the message of another error."""
+    return Exception.__str__(error) if isinstance(error, EmbeddingsError) else str(error)  # KeyError's str has quotes
 
 
 def shorten(message: str) -> str:

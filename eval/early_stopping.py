@@ -10,7 +10,7 @@ import numpy as np
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.eval.suite import Suite, mean_score
 from embeddings.eval.tasks.evaluation_kind import TestSets, as_list
 from embeddings.eval.test_sets import DEV
@@ -88,7 +88,7 @@ class EarlyStopping(Callback):
         self.decay_on_plateau: int = check_value("decay_on_plateau", decay_on_plateau, int, {"ge": 0})
         self.decay: float = check_value("decay", decay, float, {"gt": 0, "le": 1})
         if not self.decay_on_plateau and self.decay != DECAY:
-            raise SettingError(f"decay={self.decay} requires decay_on_plateau")
+            raise SettingError(f"decay={self.decay} requires {S.decay_on_plateau}")
         if labels is not None:
             self.sets["labels"] = [os.fspath(labels) if isinstance(labels, str | os.PathLike) else "a list of texts"]
             score = label_score(labels, label_format or LabelFormat())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from embeddings import registry
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.eval.machine import describe, environment
 from embeddings.eval.statistics.confidence_intervals import mean_bootstrap
 from embeddings.indexes.index import Index, search_settings
@@ -79,7 +79,7 @@ def check_random_size(rows: int, dim: int) -> None:
 def check_queries(queries: int) -> None:
     """Refuse no queries, or more than memory may hold."""
     if not 1 <= queries <= MAX_QUERIES:
-        raise SettingError(f"queries must be from 1 to {MAX_QUERIES}, got {queries}")
+        raise SettingError(f"{S.queries} must be from 1 to {MAX_QUERIES}, got {queries}")
 
 
 NPROBES, EF_SEARCHES = (1, 2, 4, 8, 16, 32), (16, 32, 64, 128, 256)

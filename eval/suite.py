@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.reading.encodings import DecodingPolicy
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import Comparison, ItemScores
 from embeddings.eval.tasks import (
     analogies,
@@ -105,13 +105,14 @@ def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[An
     others = [kind.name for kind in requested if not kind.has_halves]
     if check_half(given["half"]) != ALL and others:
         known = ", ".join(kind.name for kind in ALL_KINDS if kind.has_halves)
-        raise SettingError(f"half={given['half']} cannot be combined with {others[0]}: only {known} have halves")
+        raise SettingError(f"{S.half(given['half'])} cannot be combined with {others[0]}: only {known} have halves")
     for name, value in arguments.items():
         users = [kind.name for kind in ALL_KINDS if name in kind.settings]
         is_set = value is not None and value is not False and value != DEFAULTS.get(name)
         if users and is_set and not any(tests[user] for user in users):
-            *first, last = users
-            raise SettingError(f"{name} requires {', '.join(first)} or {last}" if first else f"{name} requires {last}")
+            *first, last = (S[user] for user in users)
+            required = f"{', '.join(first)} or {last}" if first else last
+            raise SettingError(f"{S[name]} requires {required}")
     pooling = {name: given.pop(name) for name in POOLING if name in given}
     return EvaluationSettings(**given, pooling=pooling)
 
@@ -123,7 +124,9 @@ def check_limits(restrict: object) -> list[int | None]:
     for limit in limits or [""]:
         is_number = isinstance(limit, Integral) and not isinstance(limit, bool)
         if limit is not None and not (is_number and limit >= 1):
-            raise SettingError(f"restrict must be a whole number of at least 1, or None for all words, got {limit!r}")
+            raise SettingError(
+                f"{S.restrict} must be a whole number of at least 1, or None for all words, got {limit!r}"
+            )
     return list(dict.fromkeys(None if limit is None else int(limit) for limit in limits))
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import as_helper, entry_point, inline, noinline
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.row_operations import address, copy_row, hadamard_add
@@ -160,9 +160,9 @@ class FastText(PredictionTrainer):
         super().__post_init__()
         check_ngrams(self.min_n, self.max_n, self.buckets or 1)
         if self.buckets and self.max_n == 0:
-            raise SettingError(f"buckets={self.buckets} requires n-grams: raise max_n above 0")
+            raise SettingError(f"{S.buckets(self.buckets)} requires n-grams: raise {S.max_n} above 0")
         if self.position_weights and self.architecture != "cbow":
-            raise SettingError(f"position_weights requires architecture=cbow, got {self.architecture}")
+            raise SettingError(f"{S.position_weights} requires {S.architecture('cbow')}, got {self.architecture}")
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "words" (vocabulary, dim), "ngrams" (buckets, dim) and those of the objective.

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 
 from embeddings.compilation.jit import as_helper, entry_point, inline, noinline
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block
 from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows, gather_tags
 from embeddings.kernels.infer_documents import Inference, infer_documents
@@ -234,14 +234,18 @@ class ParagraphDBOW(DocumentTrainer):
         has_windows = self.train_words or self.sampling == "window"
         if not (self.shrink_window or has_windows):
             raise SettingError(
-                "shrink_window=False requires train_words or sampling=window: otherwise there are no windows"
+                f"{S.shrink_window(False)} requires {S.train_words} or {S.sampling('window')}: otherwise there are "
+                "no windows"
             )
         if self.window != DEFAULT_WINDOW and not has_windows and self.negative_sharing == "window":
             raise SettingError(
-                "window requires train_words, sampling=window or negative_sharing=batch: otherwise there are no windows"
+                f"{S.window} requires {S.train_words}, {S.sampling('window')} or {S.negative_sharing('batch')}: "
+                "otherwise there are no windows"
             )
         if not self.train_words:
-            self.check_output_rows("without train_words this is its vector: set train_words or use another objective")
+            self.check_output_rows(
+                f"without {S.train_words} this is its vector: set {S.train_words} or use another objective"
+            )
 
     @property
     def in_groups(self) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.documents import Documents
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource
 from embeddings.kernels.hidden_layer import (
     SINGLE_ROWS,
@@ -239,11 +239,11 @@ class ParagraphDM(DocumentTrainer):
         super().__post_init__()
         if self.tag_combination is not None and (self.tag_combination == "concat") != self.is_concatenated:
             raise SettingError(
-                "tag_combination=concat and combine=concat require each other, "
-                f"got tag_combination={self.tag_combination} and combine={self.combine}"
+                f"{S.tag_combination('concat')} and {S.combine('concat')} require each other, "
+                f"got {S.tag_combination(self.tag_combination)} and {S.combine(self.combine)}"
             )
         if self.tag_count > 1 and not self.is_concatenated:
-            raise SettingError("tag_count requires combine=concat; mean and sum allow any number of tags")
+            raise SettingError(f"{S.tag_count} requires {S.combine('concat')}; mean and sum allow any number of tags")
 
     def check_documents(self, documents: Documents) -> None:
         """Refuse documents whose number of tags differs from that of concatenated ones."""
@@ -252,7 +252,7 @@ class ParagraphDM(DocumentTrainer):
             first = int(np.argmax(counts != self.tag_count))
             if counts[first] != self.tag_count:
                 raise CorpusError(
-                    f"document {first} has {counts[first]} tags, expected tag_count={self.tag_count}: concatenation "
+                    f"document {first} has {counts[first]} tags, expected {S.tag_count(self.tag_count)}: concatenation "
                     "requires the same number of different tags of each document"
                 )
 

@@ -9,6 +9,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.models.model import Model
 from embeddings.plugins.neural.c2w import known_characters
 from embeddings.plugins.neural.neural_trainer import unpadded
+from embeddings.support import tensors
 from embeddings.vectors.vectors import Vectors
 
 WORDS = ["the", "cat", "ate", "a", "fish", "for", "lunch", "über", "x"]
@@ -90,3 +91,19 @@ def naive_spelling(tables, word, max_characters=6):
     forward = naive_lstm(rows, tables["forward_weights"], tables["forward_bias"])
     backward = naive_lstm(rows[::-1], tables["backward_weights"], tables["backward_bias"])
     return tables["projection_weights"] @ np.concatenate([forward, backward]) + tables["projection_bias"][0]
+
+
+def change_table(folder, name, change):
+    """Save a model's folder again with one array changed or left out."""
+    path = folder / "tensors.safetensors"
+    arrays = {key: np.array(array) for key, array in tensors.load(path).items()}
+    arrays[name] = change(arrays[name])
+    tensors.save({key: array for key, array in arrays.items() if array is not None}, path)
+
+
+DAMAGES = {
+    "missing": lambda array: None,
+    "fewer rows": lambda array: array[:-1],
+    "float64": lambda array: array.astype(np.float64),
+    "one axis": lambda array: array.reshape(-1),
+}

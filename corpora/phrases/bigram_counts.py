@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.array_file import output_errors
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, S
 from embeddings.support.files import write_npy
 
 CHUNK = 1 << 23  # pairs sorted at a time
@@ -77,7 +77,7 @@ def check_key_size(size: int, base: int) -> None:
     """Refuse more words and connectors than fit keys of 63 bits."""
     if not fits_key(size, base):
         fewer = next((limit for limit in reversed(range(base)) if fits_key(size, limit)), None)
-        remedy = "lower max_types" if fewer is None else f"use at most {fewer} connectors, or lower max_types"
+        remedy = f"lower {S.max_types}" if fewer is None else f"use at most {fewer} connectors, or lower {S.max_types}"
         raise CorpusError(f"{size:,} different words with {base:,} connectors are too many for phrase keys; {remedy}")
 
 

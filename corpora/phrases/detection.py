@@ -30,7 +30,7 @@ from embeddings.corpora.phrases.pos_types import (
     tag_codes,
 )
 from embeddings.corpora.tokenizers import lower_case
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.settings import Settings, option
 from embeddings.support.text_lines import read_text_lines
 
@@ -49,7 +49,7 @@ def load_connectors(source: str | None) -> frozenset[str]:
     if not path.is_file():
         if source == "english":
             return ENGLISH
-        raise SettingError(f"connectors must be english or a file of words, got {source!r}")
+        raise SettingError(f"{S.connectors} must be english or a file of words, got {source!r}")
     words = frozenset(" ".join(read_text_lines(path, "list of connectors")).split())
     if not 0 < len(words) <= MAX_CONNECTORS:
         raise SettingError(f"{path} must contain 1 to {MAX_CONNECTORS} connectors, got {len(words)}")
@@ -102,7 +102,7 @@ def check_threshold(scoring: str, threshold: float) -> None:
     lowest, highest = (-1, 1) if scoring == "npmi" else (0, np.inf)
     if not lowest <= threshold <= highest:
         allowed_range = "from -1 to 1" if scoring == "npmi" else "at least 0"
-        raise SettingError(f"threshold must be {allowed_range} for scoring {scoring}, got {threshold}")
+        raise SettingError(f"{S.threshold} must be {allowed_range} for scoring {scoring}, got {threshold}")
 
 
 Mask = NDArray[np.bool_]
@@ -154,11 +154,11 @@ class Phrases(Settings):
             check_threshold(self.scoring, threshold)
         if len(self.min_scores) > self.passes:
             numbers = f"{len(self.min_scores)} values for {self.passes} passes"
-            raise SettingError(f"thresholds must have at most one value for each pass, got {numbers}")
+            raise SettingError(f"{S.thresholds} must have at most one value for each pass, got {numbers}")
         load_connectors(self.connectors)
         if self.types is None:
             if self.lexicon is not None:
-                raise SettingError("lexicon requires types")
+                raise SettingError(f"{S.lexicon} requires {S.types}")
             return
         if OTHER not in check_types(self.types) and self.passes > 1:
             raise SettingError(f"phrases with types have two words; passes must be 1, got {self.passes}")
@@ -170,11 +170,13 @@ class Phrases(Settings):
         if self.thresholds is None:
             return [THRESHOLDS[self.scoring] if self.threshold is None else self.threshold]
         if self.threshold is not None:
-            raise SettingError("threshold and thresholds cannot be combined")
+            raise SettingError(f"{S.threshold} and {S.thresholds} cannot be combined")
         try:
             return [float(part) for part in self.thresholds.split(",")]
         except ValueError:
-            raise SettingError(f"thresholds must be numbers separated by commas, got {self.thresholds!r:.80}") from None
+            raise SettingError(
+                f"{S.thresholds} must be numbers separated by commas, got {self.thresholds!r:.80}"
+            ) from None
 
     @property
     def fingerprint(self) -> str:

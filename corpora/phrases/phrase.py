@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.support.word_list import MAX_SUM
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def check_phrase(phrase: Phrase) -> None:
 def check_joiner(joiner: str) -> str:
     """Return the joiner; raises SettingError if it is empty, not valid Unicode, or has a letter, digit or space."""
     if not isinstance(joiner, str) or not joiner or any(mark.isalnum() or mark.isspace() for mark in joiner):
-        raise SettingError(f"joiner must be characters other than letters, digits and white space, got {joiner!r}")
+        raise SettingError(f"{S.joiner} must be characters other than letters, digits and white space, got {joiner!r}")
     if not is_unicode(joiner):
-        raise SettingError(f"joiner must be valid Unicode, got {joiner!r}")
+        raise SettingError(f"{S.joiner} must be valid Unicode, got {joiner!r}")
     return joiner
 
 

@@ -11,7 +11,7 @@ from embeddings.corpora.phrases.phrase import PhraseSource as PhraseSource
 from embeddings.corpora.phrases.phrase import check_joiner
 from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.settings import check_value
 
 AUTO = "auto"
@@ -51,5 +51,5 @@ def phrase_config(
     if isinstance(source, PhraseList):
         source = source.map_words(form)
     if not isinstance(source, Phrases | PhraseList):
-        raise SettingError(f"phrases must be Phrases, a PhraseList, a file or {AUTO!r}, got {phrases!r}")
+        raise SettingError(f"{S.phrases} must be Phrases, a PhraseList, a file or {AUTO!r}, got {phrases!r}")
     return PhraseConfig(source, joiner, mode)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.phrases.phrase import JOINER, Phrase, check_joiner
 from embeddings.corpora.tokenizers import lower_case
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.support.text_lines import read_text_lines
 
 ENGLISH = Path(__file__).parent / "english-tags.tsv"
@@ -86,7 +86,7 @@ def check_types(types: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for name in types.split(",")))
     for name in names:
         if name not in (*TYPES, OTHER):
-            raise SettingError(f"types must be among {', '.join((*TYPES, OTHER))}, got {name!r}")
+            raise SettingError(f"{S.types} must be among {', '.join((*TYPES, OTHER))}, got {name!r}")
     return names
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from embeddings.corpora.reading.sources import read_error
-from embeddings.errors import CorpusError, FormatError, RemoteError
+from embeddings.errors import CorpusError, FormatError, RemoteError, marked
 from embeddings.support.local_paths import local_path
 
 HEAD = 8192  # bytes, by default
@@ -154,7 +154,7 @@ def open_binary(path: Path) -> BinaryIO:
             raise FormatError(f"{path} is a pipe or device, but vectors are read from files; save it to a file first")
         return path.open("rb")
     except RemoteError as error:
-        raise FormatError(str(error)) from None
+        raise FormatError(marked(error)) from None
     except FileNotFoundError:
         raise FormatError(f"{path} does not exist") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
@@ -169,7 +169,7 @@ class DecompressedFile(io.RawIOBase):
         try:
             self.inner = decompress(peek(stream, str(path)))
         except CorpusError as error:
-            raise FormatError(str(error)) from error
+            raise FormatError(marked(error)) from error
 
     def readable(self) -> bool:
         """Return true."""
@@ -180,7 +180,7 @@ class DecompressedFile(io.RawIOBase):
         try:
             data = self.inner(len(buffer))
         except CorpusError as error:
-            raise FormatError(str(error)) from error
+            raise FormatError(marked(error)) from error
         buffer[: len(data)] = data
         return len(data)
 

@@ -10,13 +10,13 @@ from typing import Any, Literal
 import numpy as np
 
 from embeddings.corpora.reading.compression import Read
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 
 REPLACEMENT = "\ufffd"
 MAX_POSITIONS = 5  # of errors that are reported
 FAST_SIZE = 1 << 12  # bytes from which on Arrow checks text faster than Python decodes it
-REMEDY = "to accept it, set encoding_errors to replace or ignore"
-OTHER = f"if it is in another encoding, set encoding to its name, such as cp1252; {REMEDY}"
+REMEDY = f"to accept it, set {S.encoding_errors} to replace or ignore"
+OTHER = f"if it is in another encoding, set {S.encoding} to its name, such as cp1252; {REMEDY}"
 MIXED = f"the text before it is, so the file mixes encodings; {REMEDY}"
 
 
@@ -163,7 +163,7 @@ MAX_HIGH_BYTES = 6  # distinct ones, in UTF-16 that is also valid UTF-8
 def check_encoding(encoding: object) -> str:
     """Return the canonical name of an encoding; raises SettingError unless Python can decode it block by block."""
     if not isinstance(encoding, str):
-        raise SettingError(f"encoding must be the name of an encoding, such as cp1252, got {encoding!r:.80}")
+        raise SettingError(f"{S.encoding} must be the name of an encoding, such as cp1252, got {encoding!r:.80}")
     try:
         information = codecs.lookup(encoding)
         "a".encode(encoding)  # refuses codecs between bytes, such as zlib
@@ -184,10 +184,10 @@ def check_signs(head: bytes, encoding: str, name: str) -> None:
         return
     family = actual[:6]
     if mark is None and encoding == family:
-        raise CorpusError(f"{name} has no byte order mark of {family.upper()}; set encoding to {actual}")
+        raise CorpusError(f"{name} has no byte order mark of {family.upper()}; set {S.encoding} to {actual}")
     if not encoding.startswith(family):
         raise CorpusError(
-            f"{name} is text in {family.upper()}, by {sign}, not in {encoding.upper()}; set encoding to {actual}"
+            f"{name} is text in {family.upper()}, by {sign}, not in {encoding.upper()}; set {S.encoding} to {actual}"
         )
 
 
@@ -258,8 +258,8 @@ class Transcoder:
             text = self.incremental.decode(data, not data)
         except UnicodeDecodeError as error:
             raise CorpusError(
-                f"{name} is not {self.encoding.upper()} at {self.position(error)}: {error.reason}; set encoding to "
-                "that of the text or, to accept it, set encoding_errors to replace or ignore"
+                f"{name} is not {self.encoding.upper()} at {self.position(error)}: {error.reason}; set {S.encoding} to "
+                f"that of the text or, to accept it, set {S.encoding_errors} to replace or ignore"
             ) from None
         except UnicodeError as error:
             raise CorpusError(f"{name} is not {self.encoding.upper()}: {error}") from None

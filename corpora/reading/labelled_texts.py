@@ -13,7 +13,7 @@ from embeddings.corpora.reading.reader import Block, Report, SourceReader, TagBl
 from embeddings.corpora.reading.sources import Source, total_size
 from embeddings.corpora.reading.text_batches import text_batches
 from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, check_column_exists
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.setting_names import LABEL_PREFIX
 
 PREFIX = LABEL_PREFIX
@@ -73,7 +73,7 @@ class LabelColumns(ColumnSelection):
         """Return the label column of a file; raises CorpusError if the file does not have it."""
         columns = self.tags or (LABEL_COLUMN,)
         if not self.tags and LABEL_COLUMN not in names:
-            raise CorpusError(f"{file} has no column {LABEL_COLUMN!r}; select the labels with label_column")
+            raise CorpusError(f"{file} has no column {LABEL_COLUMN!r}; select the labels with {S.label_column}")
         check_column_exists(file, columns[0], names)
         return columns
 
@@ -97,9 +97,9 @@ class LabelFormat:
     def __post_init__(self) -> None:
         prefix = self.prefix.encode("utf-8", "replace")
         if not prefix or any(byte in SPACE for byte in prefix):
-            raise SettingError(f"label_prefix must be a string without white space, got {self.prefix!r}")
+            raise SettingError(f"{S.label_prefix} must be a string without white space, got {self.prefix!r}")
         if self.separator == "":
-            raise SettingError("label_separator must not be empty")
+            raise SettingError(f"{S.label_separator} must not be empty")
 
     def read(
         self,

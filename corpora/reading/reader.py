@@ -36,7 +36,7 @@ from embeddings.corpora.reading.text_rows import (
     rows_from_cells,
     text_blocks,
 )
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, S
 
 if TYPE_CHECKING:
     from embeddings.corpora.reading.record_rows import Record
@@ -298,7 +298,7 @@ class SourceReader:
         if is_tagged:
             columns = replace(columns, text=columns.text or "words", tags=columns.tags or ("tags",))
         elif columns.text is None and not columns.tags:
-            raise CorpusError(f"{name} contains mappings; set text_column, or pass strings or lists of strings")
+            raise CorpusError(f"{name} contains mappings; set {S.text_column}, or pass strings or lists of strings")
         records = (record_rows.tagged_records if is_tagged else record_rows.mapping_records)(items)
         yield from self.read_table(record_rows.record_rows(records, name, columns, decoder, self.size))
 

@@ -12,7 +12,7 @@ from stat import S_ISREG
 from typing import IO, Any
 
 from embeddings.corpora.reading.data_tables import DataTable, Partitions, as_table, is_bag
-from embeddings.errors import CorpusError, RemoteError
+from embeddings.errors import CorpusError, RemoteError, S, marked
 from embeddings.support.foreign_files import is_hidden
 from embeddings.support.remote.address import Address, is_remote, parse_address
 from embeddings.support.remote.requests import map_ahead
@@ -109,7 +109,7 @@ class RemoteFile(File):
         try:
             stream = RemoteReader(self.address)
         except RemoteError as error:
-            raise CorpusError(str(error)) from None
+            raise CorpusError(marked(error)) from None
         with stream:
             yield stream  # type: ignore[misc]  # it reads bytes as an open file does
 
@@ -150,7 +150,7 @@ def file_statuses(sources: Sequence[Source]) -> list[FileStatus] | None:
         ahead = N_STATUSES if any(isinstance(file, RemoteFile) for file in files) else 0
         statuses = list(map_ahead(lambda file: file.status(), files, ahead))
     except RemoteError as error:
-        raise CorpusError(str(error)) from None
+        raise CorpusError(marked(error)) from None
     except OSError:
         return None
     return None if any(status.size is None for status in statuses) else statuses
@@ -165,7 +165,7 @@ def total_size(sources: Sequence[Source]) -> int | None:
 def read_error(name: str, error: OSError) -> CorpusError:
     """Return the error for a file that cannot be read."""
     if isinstance(error, RemoteError):
-        return CorpusError(str(error))
+        return CorpusError(marked(error))
     return CorpusError(f"{name} cannot be read: {error.strerror or error}")
 
 
@@ -198,11 +198,13 @@ def resolve_source(source: Any) -> list[Source]:
 def unusable_reason(source: Iterable[Any]) -> str | None:
     """Return why an iterable cannot be a sequence of texts; None if it can."""
     if isinstance(source, Mapping):
-        return "iterating a mapping gives its keys; pass one of its values, or a list of mappings with text_column"
+        return f"iterating a mapping gives its keys; pass one of its values, or a list of mappings with {S.text_column}"
     if isinstance(source, set | frozenset):
         return "a set has no order; pass a sorted list"
     if hasattr(source, "columns"):
-        return "iterating a data frame gives column names; pass one column, or its rows as mappings with text_column"
+        return (
+            f"iterating a data frame gives column names; pass one column, or its rows as mappings with {S.text_column}"
+        )
     return None
 
 
@@ -241,7 +243,7 @@ def remote_sources(address: Address) -> list[RemoteFile]:
     try:
         return [RemoteFile(Path(str(one)), address=one) for one in find_remote(address)]
     except RemoteError as error:
-        raise CorpusError(str(error)) from None
+        raise CorpusError(marked(error)) from None
 
 
 def match_pattern(pattern: str) -> list[Path]:

@@ -18,7 +18,7 @@ from embeddings.corpora.reading.sources import Source, resolve_source
 from embeddings.corpora.reading.table_columns import Columns, ColumnTable, batches_of, is_table, open_columns
 from embeddings.corpora.reading.text_batches import text_batches
 from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, format_names
-from embeddings.errors import CorpusError, SettingError, SingleTextError
+from embeddings.errors import CorpusError, S, SettingError, SingleTextError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
 
@@ -299,7 +299,7 @@ class PairColumns:
 
     def __post_init__(self) -> None:
         if (self.left is None) != (self.right is None):
-            raise SettingError("left_column and right_column must be set together")
+            raise SettingError(f"{S.left_column} and {S.right_column} must be set together")
 
     def resolve(self, table: ColumnTable) -> "PairColumns":
         """These columns of a table, with names for those that were not set."""
@@ -315,14 +315,14 @@ class PairColumns:
         if len(texts) != 2:
             number = f"{len(texts)} columns of text" if len(texts) > 1 else "one column of text" if texts else "no text"
             raise (SingleTextError if len(texts) == 1 else CorpusError)(
-                f"{table.name} has {number}, but a pair has two: set left_column and set right_column; its columns: "
-                + format_names(table.columns)
+                f"{table.name} has {number}, but a pair has two: set {S.left_column} and set {S.right_column}; "
+                "its columns: " + format_names(table.columns)
             )
         for name in (*texts, negative):
             if name is not None and name != self.negative and name.lower() in OTHER_NAMES:
                 raise CorpusError(
                     f"{table.name} has no pairs of texts by the names of its columns, {format_names(table.columns)}: "
-                    f"if {name!r} is a text of a pair, set left_column and right_column"
+                    f"if {name!r} is a text of a pair, set {S.left_column} and {S.right_column}"
                 )
         rating = self.rating
         if rating is None and negative is None:
@@ -370,11 +370,11 @@ class TextPairs:
         encoding_errors: str = "strict",
     ) -> None:
         if not sources:
-            raise CorpusError("pairs require a source: a path, a table or an iterable")
+            raise CorpusError(f"{S.pairs} require a source: a path, a table or an iterable")
         self.sources: list[Source] = [item for source in sources for item in resolve_source(source)]
         self.kinds = check_kinds(kinds)
         if not isinstance(columns, PairColumns | None):
-            raise SettingError(f"columns must be an embeddings.PairColumns, got {columns!r:.80}")
+            raise SettingError(f"{S.columns} must be an embeddings.PairColumns, got {columns!r:.80}")
         self.columns = columns or PairColumns()
         self.text_column, self.title_column = text_column, title_column
         self.encoding = check_encoding(encoding)

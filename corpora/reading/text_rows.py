@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 
 Tag = str | list[str] | None  # a list: of several tags of one row
 Tags = Sequence[Tag]
@@ -117,7 +117,9 @@ class ColumnSelection:
             return candidates[0]
         if not candidates:
             raise CorpusError(f"{file} has no column of strings; its columns: {format_names(names)}")
-        raise CorpusError(f"{file} has several text columns; select one with text_column: {format_names(candidates)}")
+        raise CorpusError(
+            f"{file} has several text columns; select one with {S.text_column}: {format_names(candidates)}"
+        )
 
     @property
     def keeps_columns(self) -> bool:
@@ -141,7 +143,7 @@ class ColumnSelection:
 def check_column(name: str, column: str | None) -> str | None:
     """Return the name of a column; raises SettingError if it is empty or not a string."""
     if column is not None and (not isinstance(column, str) or not column):
-        raise SettingError(f"{name}_column must be the name of a column, got {column!r}")
+        raise SettingError(f"{S[name + '_column']} must be the name of a column, got {column!r}")
     return column
 
 
@@ -150,7 +152,7 @@ def check_tag_columns(columns: str | Sequence[str] | None) -> str | list[str] | 
     names = column_names(columns)
     for name in names:
         if check_column("tag", name) is None:
-            raise SettingError(f"tag_column must be the name of a column or names of several, got {columns!r}")
+            raise SettingError(f"{S.tag_column} must be the name of a column or names of several, got {columns!r}")
     distinct = list(dict.fromkeys(names))
     return distinct if len(distinct) > 1 else next(iter(distinct), None)
 

@@ -17,7 +17,7 @@ from embeddings.analysis.occurrences import Occurrences, check_corpus, sentence_
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import CorpusError, FormatError, SettingError
+from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.models.embed import load_source
 from embeddings.settings import check_value
 from embeddings.support import tensors
@@ -284,7 +284,7 @@ def fit_context_map(
     counts = encoded.vocabulary.counts
     ids = np.flatnonzero((reader.rows[:-1] >= 0) & (counts >= min_count))[:max_words]
     if not len(ids):
-        raise CorpusError(f"no word with a vector occurs {min_count} times in the corpus; lower min_count")
+        raise CorpusError(f"no word with a vector occurs {min_count} times in the corpus; lower {S.min_count}")
     result = reader.word_means(ids, report)
     has_context = result.occurrences > 0
     ids, means = ids[has_context], result.means[has_context]
@@ -311,7 +311,7 @@ def regression(
     eigenvalues = np.linalg.eigvalsh(moments)
     if ridge == 0 and (words < dim or eigenvalues[0] <= MIN_CONDITION * eigenvalues[-1]):
         raise SettingError(
-            f"the contexts of {words} words do not determine a map of {dim} dimensions; lower min_count, or give a "
+            f"the contexts of {words} words do not determine a map of {dim} dimensions; lower {S.min_count}, or give a "
             "ridge, such as 0.1"
         )
     moments[np.diag_indices(dim)] += ridge * eigenvalues.mean()
@@ -388,7 +388,7 @@ class ContextInducer:
             check_value("context_weights", context_weights, ContextWeights, {})
             context_map = mean_map(self.vectors, self.encoded, window, context_weights)
         elif window is not None or context_weights is not None:
-            raise SettingError("window and context_weights are those of the map: leave them out")
+            raise SettingError(f"{S.window} and {S.context_weights} are those of the map: leave them out")
         context_map.check_vectors(self.vectors)
         self.context_map = context_map
         self.reader = ContextReader(

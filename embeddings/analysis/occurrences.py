@@ -10,7 +10,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.support.suggestions import close_matches
 
 CHUNK = 1 << 24  # tokens that are searched at a time: 64 MB
@@ -93,7 +93,7 @@ class Occurrences:
 def check_corpus(corpus: Corpus) -> Corpus:
     """The corpus, if it is one."""
     if not isinstance(corpus, Corpus):
-        raise SettingError(f"corpus must be a Corpus, such as em.Corpus('text.txt'), got {corpus!r:.60}")
+        raise SettingError(f"{S.corpus} must be a Corpus, such as em.Corpus('text.txt'), got {corpus!r:.60}")
     return corpus
 
 

@@ -15,7 +15,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import ResamplingUnit, resample
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.models.model import Model
 from embeddings.settings import check_value
 from embeddings.support import tensors
@@ -178,7 +178,7 @@ def check_numbers(resamples: int, seeds: int) -> None:
     for name, value, least in (("resamples", resamples, MIN_REPLICATES), ("seeds", seeds, 0)):
         check_value(name, value, int, {"ge": least})
     if seeds == 1:
-        raise SettingError("seeds must be 0 or at least 2, got 1")
+        raise SettingError(f"{S.seeds} must be 0 or at least 2, got 1")
 
 
 def finished_part(result: Replicates) -> Replicates:

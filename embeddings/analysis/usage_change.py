@@ -13,7 +13,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import MIN_UNITS, write_selection
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import check_value
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
@@ -142,7 +142,7 @@ def compared_rows(vectors: Vectors, counts: NDArray[np.int64], occurrences: int)
     if len(rows) < vectors.dim:
         raise CorpusError(
             f"{len(rows)} words occur {occurrences} times in both groups, too few to compare {vectors.dim} dimensions: "
-            "lower occurrences or dim, or compare larger groups"
+            f"lower {S.occurrences} or {S.dim}, or compare larger groups"
         )
     return rows
 

@@ -22,7 +22,7 @@ from embeddings.classifier.quantisation import decode, decoded_size
 from embeddings.corpora.reading.text_rows import is_null
 from embeddings.corpora.tokenizers import ascii_whitespace
 from embeddings.corpora.word_rules import WordRules
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.kernels.matrix_rows import QuantisedRows, Rows
 from embeddings.models.subwords import to_bytes
 from embeddings.models.text_settings import recorded_text_settings
@@ -363,7 +363,7 @@ def texts_at_a_time(k: int, labels: int) -> int:
 def check_request(k: int, threshold: float, labels: int) -> int:
     """The number of labels to predict for each text."""
     if k < 1 and k != -1:
-        raise SettingError(f"k must be at least 1, or -1 for all labels, got {k}")
+        raise SettingError(f"{S.k} must be at least 1, or -1 for all labels, got {k}")
     if not 0 <= threshold <= 1:
-        raise SettingError(f"threshold must be in [0, 1], got {threshold}")
+        raise SettingError(f"{S.threshold} must be in [0, 1], got {threshold}")
     return labels if k == -1 else min(k, labels)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embeddings.classifier.features import index_entries, index_features
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows
 from embeddings.kernels.row_sums import decode_rows
 from embeddings.models.subwords import LINE_END
@@ -124,7 +124,7 @@ def prune(classifier: "Classifier", cutoff: int) -> "Classifier":
         SettingError: `cutoff` is below 1, or the rows are quantised.
     """
     if cutoff < 1:
-        raise SettingError(f"cutoff must be at least 1, got {cutoff}")
+        raise SettingError(f"{S.cutoff} must be at least 1, got {cutoff}")
     table, features = dense_table(classifier), classifier.features
     if cutoff >= len(table):
         return classifier
@@ -154,7 +154,7 @@ def quantize(
     """Keep the rows of largest norm, and quantise rows; see `Classifier.quantize`."""
     table = dense_table(classifier)
     if not 1 <= dsub <= table.shape[1]:
-        raise SettingError(f"dsub must be in [1, {table.shape[1]}], the dimension of the model, got {dsub}")
+        raise SettingError(f"{S.dsub} must be in [1, {table.shape[1]}], the dimension of the model, got {dsub}")
     small = classifier if cutoff is None else prune(classifier, cutoff)
     small = replace(small, features=small.features._replace(counts_missing=False))  # as in fastText's pruned models
     inputs = quantise(dense_table(small), dsub, has_norms=qnorm, seed=seed)

@@ -2,21 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import click
 
-from embeddings.errors import EmbeddingsError, shorten
+from embeddings.errors import EmbeddingsError, as_in_python, shorten
 from embeddings.printable import printable
 from embeddings.setting_names import hint, our_name
 from embeddings.settings import flag
-
-NAME = "[a-z]+(?:_[a-z]+)*"
-ASSIGNMENT = re.compile(rf"(?<![\w'\"/.:,-])({NAME})=([^\s,;:()]+)")  # of a setting
-COMPOUND = re.compile(r"(?<![\w'\"/.:-])[a-z]+(?:_[a-z]+)+(?![\w'\"/=(-]|\.\w)")
-VERBS = "must|requires?|ha(?:s|ve) no effect|cannot be (?:combined|varied)|is too large"
-SUBJECTS = re.compile(rf"^{NAME}(?:(?:, | and | or ){NAME})*(?= (?:{VERBS})\b)")
-REMEDY = re.compile(rf"\b((?:set|lower|raise|omit|remove|requires?) )({NAME})(?=$|[,;:]| (?:and|or|to)\b)")
-PYTHON_ARGUMENT = re.compile(r"\b([a-z_]+)=True\b")  # a remedy that is not an option of the command
 
 
 def error_line(error: BaseException, arguments: Sequence[str], group: click.Group | None = None) -> str:
@@ -28,11 +21,9 @@ def error_line(error: BaseException, arguments: Sequence[str], group: click.Grou
     if isinstance(error, click.NoSuchOption):
         return unknown_option(error, arguments)
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    line = " ".join(message.split())
-    if group is not None and isinstance(error, EmbeddingsError):
-        line = with_options(line, named_options(group, arguments))
-    line = PYTHON_ARGUMENT.sub(lambda match: flag(match[1]), line)
-    line = shorten(printable(line)) or type(error).__name__
+    if isinstance(error, EmbeddingsError):
+        message = error.message_with(partial(as_option, {} if group is None else named_options(group, arguments)))
+    line = shorten(printable(" ".join(message.split()))) or type(error).__name__
     if isinstance(error, MemoryError):
         return f"out of memory: {line}"
     if isinstance(error, click.ClickException | EmbeddingsError | OSError):
@@ -59,23 +50,16 @@ def typed_name(option: click.Option) -> str:
     return (own or option.opts)[0]
 
 
-def with_options(line: str, options: Mapping[str, click.Option]) -> str:
-    """A message of the library with the names and values of settings as options."""
-
-    def name(match: re.Match[str]) -> str:
-        return typed_name(options[match[0]]) if match[0] in options else match[0]
-
-    def name_and_value(match: re.Match[str]) -> str:
-        option = options.get(match[1])
-        if option is None:
-            return match[0]
-        if not option.is_flag:
-            return typed_name(option) + " " + match[2].strip("'")
-        return typed_name(option) if match[2] == "True" else (option.secondary_opts or [match[0]])[0]
-
-    line = SUBJECTS.sub(lambda match: re.sub(NAME, name, match[0]), line)
-    line = REMEDY.sub(lambda match: match[1] + re.sub(NAME, name, match[2]), line)
-    return COMPOUND.sub(name, ASSIGNMENT.sub(name_and_value, line))
+def as_option(options: Mapping[str, click.Option], name: str, value: str | None) -> str:
+    """A setting as an option of the command; as an argument in Python if the command does not have it."""
+    option = options.get(name)
+    if option is None:
+        return flag(name) if value == "True" else as_in_python(name, value)
+    if value is None or (option.is_flag and value == "True"):
+        return typed_name(option)
+    if option.is_flag:
+        return (option.secondary_opts or [as_in_python(name, value)])[0]
+    return f"{typed_name(option)} {value}"
 
 
 def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from embeddings.cli.signals import ignored_signals
-from embeddings.errors import FormatError, OutputError, SettingError
+from embeddings.errors import FormatError, OutputError, SettingError, marked
 from embeddings.models.model_files import check_target
 from embeddings.support.files import check_file
 from embeddings.support.remote.address import is_remote
@@ -174,7 +174,7 @@ def save(write: Save, result: Any, out: str, force: bool) -> Any:
         try:
             return write(out, result, force)
         except Exception as error:  # any error: hours of work must not be lost
-            raise OutputError(f"{error}; {save_elsewhere(write, result, out)}") from error
+            raise OutputError(f"{marked(error)}; {save_elsewhere(write, result, out)}") from error
 
 
 def save_elsewhere(write: Save, result: Any, out: str) -> str:

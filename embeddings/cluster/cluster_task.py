@@ -8,7 +8,7 @@ import numpy as np
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import EmbeddingsError, S, SettingError
 from embeddings.settings import check_value
 from embeddings.training.corpus_share import CorpusShare, ShareOfStream
 from embeddings.training.plan import Plan
@@ -46,7 +46,7 @@ class ClusterOptions(RemoteTraining):
         check_value("worker_timeout", self.worker_timeout, float, {"gt": 0, "le": 1e6})
         Replicas(1, self.merge_every, self.rule)
         if self.local_workers is None and self.address != AUTO and "://" not in self.address:
-            raise SettingError(f"cluster must be auto, local:N or ray://HOST:PORT, got {self.address!r:.80}")
+            raise SettingError(f"{S.cluster} must be auto, local:N or ray://HOST:PORT, got {self.address!r:.80}")
 
     @property
     def local_workers(self) -> int | None:
@@ -65,7 +65,7 @@ class ClusterOptions(RemoteTraining):
             raise ClusterError(
                 f"{workers} workers of {self.threads_per_worker} threads need "
                 f"{workers * self.threads_per_worker} CPUs, but the cluster {self.address} has {cpus:g}; "
-                "use fewer workers or threads_per_worker"
+                f"use fewer workers or {S.threads_per_worker}"
             )
         return workers
 
@@ -79,7 +79,8 @@ class ClusterOptions(RemoteTraining):
             return Replicas(workers, self.merge_every, self.rule), self.threads_per_worker
         if replicas.count < workers:
             raise ClusterError(
-                f"replicas must be at least the number of workers, {workers}, got {replicas.count}; use fewer workers"
+                f"{S.replicas} must be at least the number of workers, {workers}, got {replicas.count}; use fewer "
+                "workers"
             )
         return replicas, 1
 

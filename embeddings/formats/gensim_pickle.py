@@ -11,7 +11,7 @@ import numpy as np
 
 from embeddings.corpora.reading.compression import open_binary, read_head
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.fasttext_file import NEGATIVE_SAMPLING
 from embeddings.models.model import Model
@@ -112,7 +112,7 @@ def unpickle(path: Path, allow_pickle: bool) -> Any:
     if not allow_pickle:
         raise FormatError(
             f"{path} is a pickle, which can run any code when it is read; if you trust its source, set "
-            "allow_pickle=True"
+            f"{S.allow_pickle(True)}"
         )
     remedy = f"{INSTALL_GENSIM}, or save the vectors with gensim's save_word2vec_format and read that file"
     utils = import_extra("gensim.utils", None, f"reading the gensim file {path}", remedy)

@@ -17,7 +17,7 @@ from unicodedata import category
 import numpy as np
 
 from embeddings.corpora.reading.compression import open_binary
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.npy import map_matrix, read_matrix
 from embeddings.formats.static_embeddings import read_json
@@ -51,14 +51,16 @@ def vocabulary_folder(path: Path) -> Path:
 def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
     """Write all vectors as a pipeline for a language; xx means multi-language."""
     if not LANGUAGE.fullmatch(language):
-        raise SettingError(f"language must be a code of 2 or 3 letters such as en, or xx, got {language!r}")
+        raise SettingError(f"{S.language} must be a code of 2 or 3 letters such as en, or xx, got {language!r}")
     spacy = import_spacy()
     check_writable(vectors)
     words = [word.decode() for word in encode_words(vectors, format="spacy")]
     try:
         nlp = spacy.blank(language, config={"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}})
     except ImportError as error:
-        raise SettingError(f"language must be a code that spaCy supports, got {language!r}: {error!s:.100}") from None
+        raise SettingError(
+            f"{S.language} must be a code that spaCy supports, got {language!r}: {error!s:.100}"
+        ) from None
     nlp.tokenizer = spacy.tokenizer.Tokenizer(nlp.vocab, **tokenizer_rules(words))
     matrix = np.ascontiguousarray(vectors.matrix, "<f4")
     nlp.vocab.vectors = spacy.vectors.Vectors(strings=nlp.vocab.strings, data=matrix, name="vectors")

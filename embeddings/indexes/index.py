@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from embeddings import registry
-from embeddings.errors import FormatError, RegistryError, SettingError
+from embeddings.errors import FormatError, RegistryError, S, SettingError
 from embeddings.indexes.protocol import (
     Engine,
     HasIndexedVectors,
@@ -136,7 +136,7 @@ class Index:
         check_search(top, restrict)
         rows = np.ascontiguousarray(queries, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.vectors.dim:
-            raise SettingError(f"queries must be (queries, {self.vectors.dim}), got {rows.shape}")
+            raise SettingError(f"{S.queries} must be (queries, {self.vectors.dim}), got {rows.shape}")
         if not np.isfinite(rows).all():
             raise SettingError("a query vector holds NaN or infinity")
         candidates = min(len(self.vectors), restrict or len(self.vectors))
@@ -255,7 +255,7 @@ def check_consent(folder: Path, record: Mapping[str, Any], allow_faiss: bool) ->
     if record["kind"] == "faiss" and not allow_faiss:
         raise FormatError(
             f"{folder} is an index of FAISS, which can crash or run code if its file is malicious; if you trust its "
-            "source, load it with allow_faiss=True"
+            f"source, load it with {S.allow_faiss(True)}"
         )
 
 

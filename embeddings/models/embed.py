@@ -10,7 +10,7 @@ import numpy as np
 from embeddings.corpora.reading.sources import Items, Source, Texts, resolve_source
 from embeddings.corpora.reading.text_stream import TextBatch, read_texts
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, SettingError, marked
 from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
@@ -166,4 +166,4 @@ def text_sources(texts: Any) -> list[Source]:
     except CorpusError as error:
         if isinstance(texts, os.PathLike):
             raise
-        raise SettingError(f"texts must be a list of texts or a table: {error}") from None
+        raise SettingError(f"texts must be a list of texts or a table: {marked(error)}") from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from embeddings import registry
 from embeddings.corpora.reading.compression import read_head
-from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError
+from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError, marked
 from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
 from embeddings.models.model import Model
@@ -139,7 +139,7 @@ def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     try:
         return local_path(path, [ending for format in formats for ending in format.companions])
     except RemoteError as error:
-        raise FormatError(str(error)) from None
+        raise FormatError(marked(error)) from None
 
 
 def is_model_folder(path: str | os.PathLike[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
@@ -71,7 +71,7 @@ def ngram_hashes(words: Sequence[Word], min_n: int, max_n: int) -> tuple[np.ndar
     ngram_offsets(text, starts, min_n, max_n, offsets)
     total = int(offsets[-1])
     if total > MAX_NGRAMS:
-        raise SettingError(f"{len(words)} words have {total} n-grams, more than {MAX_NGRAMS}; use a lower max_n")
+        raise SettingError(f"{len(words)} words have {total} n-grams, more than {MAX_NGRAMS}; use a lower {S.max_n}")
     hashes = np.empty(total, np.uint32)
     hash_ngrams(text, starts, min_n, max_n, offsets, hashes)
     return offsets, hashes
@@ -99,11 +99,11 @@ def to_bytes(word: Word) -> bytes:
 def check_ngrams(min_n: int, max_n: int, buckets: int) -> None:
     """Refuse n-gram settings that are out of range."""
     if not 0 <= max_n <= MAX_NGRAM_LENGTH:
-        raise SettingError(f"max_n must be in [0, {MAX_NGRAM_LENGTH}], got {max_n}")
+        raise SettingError(f"{S.max_n} must be in [0, {MAX_NGRAM_LENGTH}], got {max_n}")
     if max_n and not 0 <= min_n <= max_n:
-        raise SettingError(f"min_n must be in [0, {max_n}], up to max_n, got {min_n}")
+        raise SettingError(f"{S.min_n} must be in [0, {max_n}], up to {S.max_n}, got {min_n}")
     if not (1 if max_n else 0) <= buckets <= MAX_BUCKETS:
-        raise SettingError(f"buckets must be in [1, {MAX_BUCKETS}], got {buckets}")
+        raise SettingError(f"{S.buckets} must be in [1, {MAX_BUCKETS}], got {buckets}")
 
 
 MAX_BLOCK_NGRAMS = 1 << 22  # in memory at a time, unless a single word has more

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from embeddings.errors import DeclarationError, SettingError
+from embeddings.errors import DeclarationError, S, SettingError
 from embeddings.kernels.merge_rows import RULES
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import aligned_zeros
@@ -238,5 +238,5 @@ class Table:
 def word_vectors(rows: int, dim: int, initializer: str = "uniform") -> Table:
     """The table of the word vectors that a model is for; `initializer` is a key of `INITIALIZERS`."""
     if initializer not in INITIALIZERS:
-        raise DeclarationError(f"initializer must be one of {', '.join(INITIALIZERS)}, got {initializer!r}")
+        raise DeclarationError(f"{S.initializer} must be one of {', '.join(INITIALIZERS)}, got {initializer!r}")
     return Table(rows=rows, dim=dim, axis="words", init=INITIALIZERS[initializer], saved_as=VECTORS)

@@ -11,7 +11,7 @@ import numpy as np
 from embeddings.corpora.reading.text_stream import TextBatch
 from embeddings.corpora.segmenters import huggingface
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.text_encoder import EncodedTexts, JsonEncoder, TextEncoder, WordFinder
 from embeddings.settings import check_value
 from embeddings.support.cosine import normalize_rows
@@ -201,8 +201,8 @@ class TextEmbedder:
         if not self.requires_fit:
             known = " and the frequencies of the vectors" if self.is_weighted else ""
             raise SettingError(
-                f"fit_on has no effect with pool {self.pool}{known}: it requires remove_components, pool idf, or "
-                "frequencies texts"
+                f"{S.fit_on} has no effect with pool {self.pool}{known}: it requires {S.remove_components}, pool idf, "
+                "or frequencies texts"
             )
 
     def fit_first(self, batches: Iterable[TextBatch]) -> None:
@@ -287,7 +287,7 @@ def check_options(pool: Any, constant: Any, frequencies: Any, remove_components:
     check_value("normalize", normalize, bool, {})
     for name, value in (("constant", constant), ("frequencies", frequencies)):
         if pool not in WEIGHTINGS and value is not None:
-            raise SettingError(f"{name} requires pool {' or '.join(WEIGHTINGS)}, got {pool}")
+            raise SettingError(f"{S[name]} requires pool {' or '.join(WEIGHTINGS)}, got {pool}")
 
 
 def cast_rows(rows: np.ndarray, dtype: DataType) -> np.ndarray:

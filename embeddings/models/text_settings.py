@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.word_rules import recorded_settings
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.setting_names import WORD_SETTINGS
 
 if TYPE_CHECKING:
@@ -71,6 +71,6 @@ def check_same_text_settings(model: "Model", encoded: "EncodedCorpus") -> None:
     for name, (expected, value) in (pairs | {"joiner": joiners}).items():
         if expected != value:
             raise SettingError(
-                f"{name} of the corpus must be {expected!r}, as in training, got {value!r}"
+                f"{S[name]} of the corpus must be {expected!r}, as in training, got {value!r}"
                 + " (no phrases)" * (name == "joiner" and value is None)
             )

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.embed import load_source, text_batches_of, text_embedder
 from embeddings.models.model import Model
 from embeddings.models.text_embedder import TextEmbedder, first_texts
@@ -66,7 +66,7 @@ def weight_vectors(
         directions = text_directions(embedder, count, fit_on, text_column)
     if len(directions) < count:
         raise SettingError(
-            f"remove_components and pca require {count} directions, but the texts span {len(directions)}"
+            f"{S.remove_components} and {S.pca} require {count} directions, but the texts span {len(directions)}"
         )
     rows = weighted_rows(embedder)
     first, following = directions[:remove_components], directions[remove_components:]
@@ -98,9 +98,9 @@ def expected_directions(embedder: TextEmbedder, count: int) -> np.ndarray:
     """The first principal directions of texts of independent words, (count, dim)."""
     vocabulary = embedder.vocabulary
     if vocabulary is None and (count or embedder.requires_fit):
-        raise SettingError("vectors without counts require texts to learn from: set fit_on")
+        raise SettingError(f"vectors without counts require texts to learn from: set {S.fit_on}")
     if embedder.requires_fit:
-        raise SettingError(f"weighting {embedder.pool} requires texts to learn from: set fit_on")
+        raise SettingError(f"weighting {embedder.pool} requires texts to learn from: set {S.fit_on}")
     rows = weighted_rows(embedder)
     if not count or vocabulary is None:
         return np.zeros((0, rows.shape[1]))

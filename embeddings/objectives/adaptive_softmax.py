@@ -9,7 +9,7 @@ import numpy as np
 
 from embeddings.compilation.checked_build import register_rows
 from embeddings.compilation.jit import implements, inline, noinline
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.block import Block
 from embeddings.kernels.row_operations import SINGLE_TILE, address, padded, score, sum_rows, update
 from embeddings.kernels.softmax import softmax_steps
@@ -151,7 +151,7 @@ class AdaptiveSoftmaxObjective(Objective):
             return best_cutoffs(self.vocabulary.counts, self.hidden_dim)
         cutoffs = tuple(int(number) for number in text.split(","))
         if cutoffs[-1] >= size:
-            raise SettingError(f"cutoffs must be less than the vocabulary size, {size}, got {text}")
+            raise SettingError(f"{S.cutoffs} must be less than the vocabulary size, {size}, got {text}")
         return cutoffs
 
     @property

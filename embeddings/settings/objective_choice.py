@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.settings.setting_fields import Settings, option
 from embeddings.settings.shared_settings import ContextWindow, WeightTying
 
@@ -52,8 +52,8 @@ class PairSampling(NegativeSampling, ContextWindow):
         super().__post_init__()
         noise = 2 * self.window * self.negatives
         if self.negative_sharing == "none" and noise > MAX_PAIR_NOISE:
-            limit = f"2 x window x negatives must be at most {MAX_PAIR_NOISE}"
-            raise SettingError(f"with negative_sharing=none {limit}, got {noise}")
+            limit = f"2 x {S.window} x {S.negatives} must be at most {MAX_PAIR_NOISE}"
+            raise SettingError(f"with {S.negative_sharing('none')} {limit}, got {noise}")
 
 
 DRAWING = ("negative-sampling", "nce", "sampled-softmax")  # objectives that draw random words
@@ -117,11 +117,13 @@ class ObjectiveChoice(NegativeSampling):
         for field in dataclasses.fields(self):
             self.check_use(field.name, getattr(self, field.name), field.default)
         if self.proposals == "log-uniform" and self.noise_exponent != NegativeSampling.noise_exponent:
-            raise SettingError(f"noise_exponent={self.noise_exponent} has no effect with proposals=log-uniform")
+            raise SettingError(
+                f"{S.noise_exponent(self.noise_exponent)} has no effect with {S.proposals('log-uniform')}"
+            )
         if self.cutoffs is not None:
             check_cutoffs(self.cutoffs)
         if isinstance(self, WeightTying) and self.tie:
-            self.check_output_rows("tie=True requires one: remove tie or use another objective")
+            self.check_output_rows(f"{S.tie(True)} requires one: remove {S.tie} or use another objective")
 
     @property
     def uses_huffman_tree(self) -> bool:
@@ -136,14 +138,14 @@ class ObjectiveChoice(NegativeSampling):
     def check_output_rows(self, reason: str) -> None:
         """Refuse objectives without an output row of full length for each word."""
         if self.objective == "adaptive-softmax" or self.uses_huffman_tree:
-            raise SettingError(f"objective={self.objective} has no output vector for each word, but {reason}")
+            raise SettingError(f"{S.objective(self.objective)} has no output vector for each word, but {reason}")
 
     def check_use(self, name: str, value: Any, default: Any) -> None:
         """Refuse a setting that the objective does not use."""
         users = OBJECTIVE_SETTINGS.get(name, (self.objective,))
         if value != default and self.objective not in users:
             raise SettingError(
-                f"{name}={value} has no effect with objective={self.objective}: it requires {' or '.join(users)}"
+                f"{S[name](value)} has no effect with {S.objective(self.objective)}: it requires {' or '.join(users)}"
             )
 
 
@@ -152,4 +154,6 @@ def check_cutoffs(text: str) -> None:
     parts = text.split(",")
     cutoffs = [int(part) if part.strip().isdecimal() and len(part) < 10 else 0 for part in parts]
     if len(cutoffs) > MAX_CUTOFFS or cutoffs[0] < 1 or any(b <= a for a, b in pairwise(cutoffs)):
-        raise SettingError(f"cutoffs must be up to {MAX_CUTOFFS} increasing integers such as 2000,10000, got {text!r}")
+        raise SettingError(
+            f"{S.cutoffs} must be up to {MAX_CUTOFFS} increasing integers such as 2000,10000, got {text!r}"
+        )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from embeddings import learning_rates
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.settings.setting_fields import SearchRange, Settings, option
 
 RATE_RANGE = SearchRange(0.005, 0.25, log=True)  # of models of windows and documents
@@ -55,16 +55,20 @@ class Schedule(Settings):
         if self.min_learning_rate is not None:
             self.check_min_learning_rate(self.min_learning_rate)
         if self.stages is not None and self.schedule != learning_rates.STEP:
-            raise SettingError(f"stages requires the schedule {learning_rates.STEP!r}, got {self.schedule!r}")
+            raise SettingError(f"{S.stages} requires the schedule {learning_rates.STEP!r}, got {self.schedule!r}")
 
     def check_min_learning_rate(self, value: float) -> None:
         """Refuse a minimum that the schedule does not have or cannot reach."""
         if self.schedule == learning_rates.CONSTANT:
-            raise SettingError(f"min_learning_rate has no effect with the schedule {self.schedule!r}; leave it out")
+            raise SettingError(f"{S.min_learning_rate} has no effect with the schedule {self.schedule!r}; leave it out")
         if value > self.learning_rate:
-            raise SettingError(f"min_learning_rate must be at most learning_rate, {self.learning_rate}, got {value}")
+            raise SettingError(
+                f"{S.min_learning_rate} must be at most {S.learning_rate}, {self.learning_rate}, got {value}"
+            )
         if value == 0 and self.schedule in learning_rates.NONZERO_MINIMUM:
-            raise SettingError(f"min_learning_rate must be greater than 0 with the schedule {self.schedule!r}, got 0.0")
+            raise SettingError(
+                f"{S.min_learning_rate} must be greater than 0 with the schedule {self.schedule!r}, got 0.0"
+            )
 
     @property
     def final_learning_rate(self) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.setting_names import hint
 
 
@@ -96,19 +96,19 @@ def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> 
     if typing.get_origin(kind) is Literal:
         choices = typing.get_args(kind)
         if value not in choices:
-            raise SettingError(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
+            raise SettingError(f"{S[name]} must be one of {', '.join(map(str, choices))}, got {value!r}")
         return value
     accepted = {int: Integral, float: Real}.get(kind, kind)  # numpy numbers too
     if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
         expected = {int: "an integer", float: "a number", bool: "true or false", str: "a string"}
-        raise SettingError(f"{name} must be {expected.get(kind, kind.__name__)}, got {value!r}")
+        raise SettingError(f"{S[name]} must be {expected.get(kind, kind.__name__)}, got {value!r}")
     if kind not in (int, float):
         return value
     check_bounds(name, value, bounds)
     try:
         return kind(value)
     except OverflowError:
-        raise SettingError(f"{name} is too large, got {shown_number(value)}") from None
+        raise SettingError(f"{S[name]} is too large, got {shown_number(value)}") from None
 
 
 def check_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
@@ -126,7 +126,7 @@ def check_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
         allowed = f"at least {ge}"
     else:
         allowed = "a finite number" if gt is None else f"greater than {gt}"
-    raise SettingError(f"{name} must be {allowed}, got {shown_number(value)}")
+    raise SettingError(f"{S[name]} must be {allowed}, got {shown_number(value)}")
 
 
 def shown_number(value: Any) -> str:

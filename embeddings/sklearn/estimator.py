@@ -12,7 +12,7 @@ from embeddings import registry
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.reading.text_rows import is_null
 from embeddings.corpora.word_rules import TOKENIZER_SETTINGS
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.model import Model
 from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.registry import check_settings
@@ -101,7 +101,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         if isinstance(trainer, str):
             return registry.create("trainer", trainer, dict(settings))
         if isinstance(trainer, type) or not is_dataclass(trainer) or not hasattr(trainer, "train"):
-            raise SettingError(f"trainer must be a name or an object such as em.SkipGram(dim=50), got {trainer!r}")
+            raise SettingError(f"{S.trainer} must be a name or an object such as em.SkipGram(dim=50), got {trainer!r}")
         check_settings(type(trainer).__name__, [field.name for field in fields(trainer)], settings)
         trainer_object: Any = trainer
         return replace(trainer_object, **settings)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.sources import Items, Texts
 from embeddings.corpora.reading.text_stream import read_texts
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.embed import load_source, text_settings, word_frequencies
 from embeddings.models.model import Model
 from embeddings.models.text_embedder import Frequencies, TextEmbedder, check_options
@@ -126,7 +126,7 @@ class MeanVectorizer(TextVectorizer):
         """Refuse parameters that cannot be combined; returns how words are pooled."""
         check_value("weighting", self.weighting, Weighting | None, {})
         if self.weighting is not None and self.pool not in ("mean", self.weighting):
-            raise SettingError(f"pool {self.pool} and weighting {self.weighting} contradict each other: set pool")
+            raise SettingError(f"pool {self.pool} and weighting {self.weighting} contradict each other: set {S.pool}")
         pool = self.weighting or self.pool
         check_options(pool, self.constant, self.frequencies, self.remove_components, self.normalize)
         return pool

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.sources import Texts
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.document_vectors import installed_inferencer
 from embeddings.models.loading import load_model
 from embeddings.models.model import Model
@@ -101,10 +101,10 @@ class ParagraphVectorizer(TextVectorizer):
         trainer = self._make_trainer("paragraph-dbow")
         if trainer.inferencer is None:
             raise SettingError(
-                f"trainer must infer document vectors, as paragraph-dbow and paragraph-dm do, got {self.trainer!r}"
+                f"{S.trainer} must infer document vectors, as paragraph-dbow and paragraph-dm do, got {self.trainer!r}"
             )
         if self.tokenizer is not None and not isinstance(self.tokenizer, str):
-            raise SettingError(f"tokenizer must be a name, got {self.tokenizer!r}: pass lists of tokens instead")
+            raise SettingError(f"{S.tokenizer} must be a name, got {self.tokenizer!r}: pass lists of tokens instead")
         corpus = Corpus(texts, **self._text_settings("words", "lower"))
         with corpus.encode():
             model: Model = trainer.train(corpus, threads=self.threads, seed=seed)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import Texts
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.model import Model
 from embeddings.plugins.classifier.text_classification import TextClassification
 from embeddings.settings import check_value
@@ -76,7 +76,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             raise SettingError(f"X has {len(texts)} texts, but y has {len(targets.rows)} rows")
         trainer = self._make_trainer(TRAINER)
         if not isinstance(trainer, TextClassification):
-            raise SettingError(f"trainer must be 'classifier' or a TextClassification, got {self.trainer!r}")
+            raise SettingError(f"{S.trainer} must be 'classifier' or a TextClassification, got {self.trainer!r}")
         if targets.is_multilabel and self.trainer is None and "objective" not in checked_settings(self.settings):
             trainer = replace(trainer, objective="one-vs-all")
         names = label_names(targets.classes)

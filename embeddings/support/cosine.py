@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 
 BLOCK_BYTES = 1 << 26
 MULTIPLICATIVE_EPSILON = 1e-6
@@ -44,9 +44,9 @@ def row_blocks(rows: int, width: int, *, itemsize: int = 4) -> Iterator[slice]:
 def check_search(top: int, restrict: int | None) -> None:
     """Check the number of neighbours and of candidates."""
     if top < 1:
-        raise SettingError(f"top must be at least 1, got {top}")
+        raise SettingError(f"{S.top} must be at least 1, got {top}")
     if restrict is not None and restrict < 1:
-        raise SettingError(f"restrict must be at least 1, got {restrict}")
+        raise SettingError(f"{S.restrict} must be at least 1, got {restrict}")
 
 
 def product_error(units: np.ndarray) -> float:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from embeddings.errors import OutputError
+from embeddings.errors import OutputError, S
 from embeddings.support.foreign_files import is_stream
 from embeddings.support.logs import log
 from embeddings.support.remote.address import is_remote
@@ -51,7 +51,7 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
 
 def exists_error(target: Path) -> OutputError:
     """The error for an output that exists."""
-    return OutputError(f"{target} exists; choose another path, or set force=True to replace it")
+    return OutputError(f"{target} exists; choose another path, or set {S.force(True)} to replace it")
 
 
 def check_own_folder(

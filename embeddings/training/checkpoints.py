@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteError, SettingError
+from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteError, S, SettingError, marked
 from embeddings.settings import check_value
 from embeddings.support import tensors
 from embeddings.support.cache_folder import cache_folder
@@ -107,7 +107,7 @@ class RemoteCheckpoints:
         try:
             return files_below(self.address, lambda parts: len(parts) > 1 and fnmatchcase(parts[0], self.pattern))
         except RemoteError as error:
-            raise OutputError(str(error)) from None
+            raise OutputError(marked(error)) from None
 
     def names(self) -> list[str]:
         """The complete checkpoints, oldest first."""
@@ -128,7 +128,7 @@ class RemoteCheckpoints:
         try:
             source = local_copy(str(self.address.child(name)))
         except RemoteError as error:
-            raise FormatError(str(error)) from None
+            raise FormatError(marked(error)) from None
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target)
         return target
@@ -140,7 +140,7 @@ class RemoteCheckpoints:
         try:
             upload_folder(folder, self.address.child(folder.name), force=True)
         except RemoteError as error:
-            raise OutputError(str(error)) from None
+            raise OutputError(marked(error)) from None
 
     def remove(self, name: str) -> None:
         """Remove a checkpoint, its record first."""
@@ -241,8 +241,8 @@ class Checkpoints:
             check_output(self.folder)
         if self.paths() and not resume and not self.force:
             raise OutputError(
-                f"{display_name(self.path)} holds checkpoints of an unfinished run: set resume=True to continue it, "
-                "or force=True to start over"
+                f"{display_name(self.path)} holds checkpoints of an unfinished run: set {S.resume(True)} to continue "
+                f"it, or {S.force(True)} to start over"
             )
 
     def latest(self) -> RunState | None:
@@ -253,7 +253,7 @@ class Checkpoints:
                 self.remote.fetch(paths[-1].name)
             return read_state(paths[-1]) if paths else None
         except FormatError as error:
-            raise unusable(self, str(error)) from None
+            raise unusable(self, marked(error)) from None
 
     def check_fingerprint(self, fingerprint: Mapping[str, Any]) -> None:
         """Refuse to resume another run; `fingerprint` is all or a part of this run's."""

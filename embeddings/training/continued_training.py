@@ -16,7 +16,7 @@ from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import recorded_settings
-from embeddings.errors import CorpusError, FormatError, SettingError
+from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.kernels.row_operations import padded
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, zero_rows
@@ -86,38 +86,41 @@ def check(model: Model, trainer: "Trainer") -> None:
         raise SettingError(f"cannot continue training a {model.name} model with trainer {trainer.trainer_name}")
     settings = asdict(trainer)
     if not trainer.can_continue:
-        what = f"objective={settings['objective']}" if "objective" in settings else "these settings"
+        what = S.objective(settings["objective"]) if "objective" in settings else "these settings"
         raise SettingError(f"{model.name} models cannot be trained further with {what}")
     of_objective = set(OBJECTIVE_SETTINGS) & set(settings) - set(trainer.free_settings)
     rows = [name for name in ("unknown_rows",) if name in settings]
     for name in (*trainer.fixed_settings, *sorted(of_objective), *rows):
         old = model.settings.get(name, settings[name])
         if old != settings[name]:
-            raise SettingError(f"{name} must be {old}, as in the model, got {settings[name]}")
+            raise SettingError(f"{S[name]} must be {old}, as in the model, got {settings[name]}")
     max_vocab = settings.get("max_vocab")
     if max_vocab is not None and max_vocab < len(model.vocabulary):
         raise SettingError(
-            f"max_vocab must be at least {len(model.vocabulary)}, the model's vocabulary size, got {max_vocab}"
+            f"{S.max_vocab} must be at least {len(model.vocabulary)}, the model's vocabulary size, got {max_vocab}"
         )
 
 
 def check_corpus(model: Model, corpus: "Corpus") -> None:
     """Refuse a corpus whose text settings differ from the model's, before it is read."""
     if corpus.vocabulary is not None:
-        raise SettingError("continued training uses the vocabulary of the model: the corpus must not set vocabulary")
+        raise SettingError(
+            f"continued training uses the vocabulary of the model: the corpus must not set {S.vocabulary}"
+        )
     old = model.record.get("text")
     if not isinstance(old, dict):  # a model of another program
         return
     text = recorded_settings(old) if "tokenizer" in old else {}
     for name, new in corpus.rules.settings.items():
         if text.get(name, new) != new:
-            raise SettingError(f"{name} must be {text[name]!r}, as in the text of the model, got {new!r}")
+            raise SettingError(f"{S[name]} must be {text[name]!r}, as in the text of the model, got {new!r}")
     old_phrases, new_phrases = old.get(PHRASES), corpus.phrase_config
     if old_phrases is not None and new_phrases is None:
         raise SettingError("the model was trained with phrases: the corpus requires phrases too")
     if isinstance(old_phrases, dict) and new_phrases is not None and old_phrases.get("joiner") != new_phrases.joiner:
         raise SettingError(
-            f"joiner must be {old_phrases.get('joiner')!r}, as in the phrases of the model, got {new_phrases.joiner!r}"
+            f"{S.joiner} must be {old_phrases.get('joiner')!r}, as in the phrases of the model, "
+            f"got {new_phrases.joiner!r}"
         )
 
 

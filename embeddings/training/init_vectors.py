@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.loading import load
 from embeddings.models.model import Model
 from embeddings.models.table import Arrays, is_finite
@@ -71,7 +71,9 @@ class InitFrom:
         check_value("freeze", self.freeze, bool, {})
         check_value("mode", self.mode, InitMode, {})
         if self.freeze and self.mode != "initial":
-            raise SettingError(f"freeze cannot be combined with mode={self.mode}, which never changes given vectors")
+            raise SettingError(
+                f"{S.freeze} cannot be combined with mode={self.mode}, which never changes given vectors"
+            )
 
     @cached_property
     def source_vectors(self) -> Vectors:
@@ -95,7 +97,7 @@ class InitFrom:
         if self.mode != "initial":
             self.check_mode(trainer, dim)
         elif self.source_vectors.dim != dim:
-            raise SettingError(f"dim must be {self.source_vectors.dim}, as in the vectors to start from, got {dim}")
+            raise SettingError(f"{S.dim} must be {self.source_vectors.dim}, as in the vectors to start from, got {dim}")
 
     def check_mode(self, trainer: "Trainer", dim: int | None) -> None:
         """Refuse a mode that a trainer with these settings does not support."""
@@ -106,7 +108,7 @@ class InitFrom:
             raise SettingError(f"{name} does not support mode={self.mode} of pretrained vectors with tie")
         if self.mode == "concatenate" and (dim or 0) <= own:
             raise SettingError(
-                f"dim must be greater than {own}, the dimension of the pretrained vectors that mode=concatenate "
+                f"{S.dim} must be greater than {own}, the dimension of the pretrained vectors that mode=concatenate "
                 f"extends by trained components, got {dim}"
             )
 

@@ -24,7 +24,7 @@ from embeddings.corpora.reading.json_rows import CompiledLines
 from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.corpora.reading.record_rows import RecordCollector
 from embeddings.corpora.reading.text_rows import ColumnSelection
-from embeddings.errors import CorpusError, EmbeddingsError, SettingError
+from embeddings.errors import CorpusError, EmbeddingsError, SettingError, marked
 from embeddings.models.embed import embed
 from embeddings.models.model import Model
 from embeddings.models.table import Table
@@ -83,7 +83,7 @@ def precompile(name: str) -> float:
                 use_model(train_small(name, small | choice))
             except EmbeddingsError as error:
                 if number == 0:
-                    raise SettingError(f"cannot compile {name} ahead of time: {error}") from error
+                    raise SettingError(f"cannot compile {name} ahead of time: {marked(error)}") from error
     return compile_time.seconds - before
 
 

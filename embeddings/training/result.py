@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from embeddings import registry
 from embeddings.corpora.phrases.phrase_list import merge_phrase_tables
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, EmbeddingsError
+from embeddings.errors import CorpusError, EmbeddingsError, S
 from embeddings.models.model import Model
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import VECTORS, Arrays, is_finite
@@ -42,16 +42,16 @@ class Interrupted(KeyboardInterrupt):
 def overflow(name: str, tally: Tally) -> TrainingError:
     """The error for numbers that overflowed."""
     read = f"{tally.done:,} {tally.unit}"
-    return TrainingError(f"training diverged: the {name} became too large after {read}; use a lower learning_rate")
+    return TrainingError(f"training diverged: the {name} became too large after {read}; use a lower {S.learning_rate}")
 
 
 def nothing_learned(data: "TrainingData", tally: Tally) -> CorpusError:
     """The error for a run that took no training step: its tables have only initial values."""
     advice = "use longer texts"
     if getattr(data.settings, "min_count", 1) > 1:
-        advice += ", or a lower min_count"
+        advice += f", or a lower {S.min_count}"
     if getattr(data.settings, "subsample", 0) > 0:
-        advice += ", or subsample=0 to keep frequent words"
+        advice += f", or {S.subsample(0)} to keep frequent words"
     return CorpusError(
         f"nothing was learned: no word was left with another one near it ({tally.unit} read: {tally.done:,}); {advice}"
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from embeddings.corpora.vocabulary import VocabularyRule
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.model import Model
 from embeddings.models.model_files import package_versions
 from embeddings.settings import DocumentFrequency, check_value
@@ -71,7 +71,7 @@ class RunOptions:
         check_value("resume", self.resume, bool, {})
         check_value("rate_advice", self.rate_advice, bool, {})
         if self.resume and self.checkpoints is None:
-            raise SettingError("resume requires checkpoints to continue from")
+            raise SettingError(f"{S.resume} requires checkpoints to continue from")
         if isinstance(self.callbacks, Callback) or not isinstance(self.callbacks, Iterable):
             raise SettingError(f"callbacks must be a list of embeddings.Callback, got {self.callbacks!r:.80}")
         object.__setattr__(self, "callbacks", tuple(self.callbacks))
@@ -81,12 +81,12 @@ class RunOptions:
         check_type("replicas", self.replicas, Replicas)
         check_type("cluster", self.cluster, RemoteTraining)
         if self.init is not None and not isinstance(self.init, InitFrom):
-            raise SettingError(f"init must be an embeddings.InitFrom, got {self.init!r:.80}")
+            raise SettingError(f"{S.init} must be an embeddings.InitFrom, got {self.init!r:.80}")
         self.check_vocabulary_rule()
         if self.continued is not None:
             continued_training.check_model(self.continued)
             if self.init is not None:
-                raise SettingError("init cannot be combined with continued: a continued model has its own vectors")
+                raise SettingError(f"{S.init} cannot be combined with continued: a continued model has its own vectors")
 
     def check_vocabulary_rule(self) -> None:
         """Refuse a vocabulary rule that is not a function, or that a continued model would not follow."""
@@ -161,4 +161,4 @@ class RunOptions:
 def check_type(name: str, value: Any, kind: type) -> None:
     """Refuse a value that is neither None nor of the public class of this name."""
     if value is not None and not isinstance(value, kind):
-        raise SettingError(f"{name} must be an embeddings.{name.capitalize()}, got {value!r:.80}")
+        raise SettingError(f"{S[name]} must be an embeddings.{name.capitalize()}, got {value!r:.80}")

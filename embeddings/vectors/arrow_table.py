@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, SettingError, marked
 from embeddings.support.arrow import combine_chunks, to_arrow, to_numpy, to_string_array
 from embeddings.vectors.base_vectors import BaseVectors
 from embeddings.vectors.file_format import check_dim
@@ -51,7 +51,7 @@ def from_table(table: Any, vectors_class: type[V]) -> V:
     try:
         return vectors_class(words, matrix, counts=counts).check_finite()
     except SettingError as error:
-        raise FormatError(str(error)) from None
+        raise FormatError(marked(error)) from None
 
 
 def check_schema(schema: Any) -> None:

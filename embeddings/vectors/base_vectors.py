@@ -10,7 +10,7 @@ import numpy as np
 
 from embeddings.corpora.remapping import UnknownRows
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.support.interop import InteropMixin
 from embeddings.support.word_list import WordList, as_counts
@@ -219,7 +219,9 @@ class BaseVectors(InteropMixin):
             SettingError: there are none.
         """
         if self.unknown_rows is None:
-            raise SettingError("these vectors have no row for unknown words; train them with the setting unknown_rows")
+            raise SettingError(
+                f"these vectors have no row for unknown words; train them with the setting {S.unknown_rows}"
+            )
         form = self.word_form or str
         names = [self.unknown_rows.name_of(form(word)) for word in words]
         return np.asarray(self.matrix[np.array([self.index(name) for name in names], np.int64)])

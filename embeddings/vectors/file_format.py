@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.support.cosine import row_blocks
 from embeddings.vectors.base_vectors import BaseVectors
 
@@ -110,7 +110,7 @@ def encode_words(vectors: BaseVectors, *, format: str, forbidden: re.Pattern[str
 def check_error_handler(errors: str) -> None:
     """Refuse an unknown handler of invalid UTF-8."""
     if errors not in ERROR_HANDLERS:
-        raise SettingError(f"errors must be one of {', '.join(ERROR_HANDLERS)}, got {errors!r}")
+        raise SettingError(f"{S.errors} must be one of {', '.join(ERROR_HANDLERS)}, got {errors!r}")
 
 
 def decode_words(words: Sequence[bytes], errors: str, place: str, first: int) -> list[str]:
@@ -125,7 +125,7 @@ def decode_words(words: Sequence[bytes], errors: str, place: str, first: int) ->
     except UnicodeDecodeError:
         raise FormatError(
             f"{place} {first + len(decoded)}: the word {words[len(decoded)]!r:.80} is not UTF-8 (word2vec.c truncates "
-            "long words); read it with errors='replace' or 'ignore'"
+            f"long words); read it with {S.errors} 'replace' or 'ignore'"
         ) from None
     return decoded
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
 from embeddings.corpora.reading.compression import read_head
-from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
+from embeddings.errors import FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.support.files import atomic_write, atomic_write_all, check_output
 from embeddings.vectors.base_vectors import BaseVectors
 from embeddings.vectors.file_format import WHITE_SPACE, Format, encode_words
@@ -57,9 +57,9 @@ def format_for_path(path: str | os.PathLike[str]) -> str:
     matches = known.get(extension, [])
     if not matches:
         listing = ", ".join(f"{ext} ({' or '.join(names)})" for ext, names in known.items())
-        raise FormatError(f"{path}: no format has the extension {extension!r}; use one of {listing}, or set format")
+        raise FormatError(f"{path}: no format has the extension {extension!r}; use one of {listing}, or set {S.format}")
     if len(matches) > 1:
-        raise FormatError(f"{path}: the extension {extension!r} may mean {' or '.join(matches)}; set format")
+        raise FormatError(f"{path}: the extension {extension!r} may mean {' or '.join(matches)}; set {S.format}")
     return matches[0]
 
 

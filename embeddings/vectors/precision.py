@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.vectors.base_vectors import BaseVectors
 from embeddings.vectors.file_format import check_writable
@@ -27,7 +27,7 @@ class RoundingError(NamedTuple):
 def cast_matrix(vectors: BaseVectors, dtype: str) -> np.ndarray:
     """The matrix as float32 or float16; refuses other dtypes, NaN, infinity and overflow, naming the word."""
     if dtype not in ("float32", "float16"):
-        raise SettingError(f"dtype must be float32 or float16, got {dtype!r}")
+        raise SettingError(f"{S.dtype} must be float32 or float16, got {dtype!r}")
     check_writable(vectors)
     if dtype == "float32":
         return np.ascontiguousarray(vectors.matrix)
@@ -43,7 +43,7 @@ def cast_matrix(vectors: BaseVectors, dtype: str) -> np.ndarray:
 def encode_matrix(vectors: BaseVectors, dtype: str) -> tuple[np.ndarray, np.ndarray | None]:
     """The matrix as one of `DTYPES`, and for int8 the scales (words,) float32, else None."""
     if dtype not in DTYPES:
-        raise SettingError(f"dtype must be {', '.join(DTYPES[:-1])} or {DTYPES[-1]}, got {dtype!r}")
+        raise SettingError(f"{S.dtype} must be {', '.join(DTYPES[:-1])} or {DTYPES[-1]}, got {dtype!r}")
     if dtype != "int8":
         return cast_matrix(vectors, dtype), None
     check_writable(vectors)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeGuard
 
 import numpy as np
 
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.support.cosine import check_search, normalize, search_multiplicative
 from embeddings.vectors.base_vectors import BaseVectors, hint_gensim_names
 
@@ -92,7 +92,7 @@ class SearchMixin(BaseVectors):
         if method == "3cosadd":
             return self.most_similar([b, c], [a], top=top, restrict=restrict)
         if method != "3cosmul":
-            raise SettingError(f"method must be 3cosadd or 3cosmul, got {method!r}")
+            raise SettingError(f"{S.method} must be 3cosadd or 3cosmul, got {method!r}")
         excluded_rows = [self.index(word) for word in (a, b, c) if word in self]
         ids, scores = search_multiplicative(
             self.unit_rows, self[[a, b, c]], top, restrict=restrict, exclude=excluded_rows

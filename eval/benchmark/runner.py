@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embeddings.errors import EmbeddingsError, OutputError
+from embeddings.errors import EmbeddingsError, OutputError, S
 from embeddings.eval.benchmark.job import ModelConfig
 from embeddings.eval.benchmark.result_table import markdown, quality_figure
 from embeddings.eval.benchmark.tools import PEERS, Program
@@ -53,7 +53,7 @@ def completed_runs(folder: Path, machine: dict[str, Any]) -> list[Row]:
     for name, (before, now) in pairs.items():
         if before != now:
             values = f"{name} is {json.dumps(now):.100}, was {json.dumps(before):.100}"
-            remedy = "choose another folder, or set force=True to start over"
+            remedy = f"choose another folder, or set {S.force(True)} to start over"
             raise ResumeError(f"cannot resume from {folder}: {values}; {remedy}")
     machine["tools"] = record["tools"] | machine["tools"]
     return [row for row in rows if not row["error"]]
@@ -111,7 +111,9 @@ class Benchmark:
             check_output(self.folder / name, force=force)
         vectors = self.folder / VECTORS
         if self.keep and vectors.exists() and not (vectors.is_dir() and (force or not any(vectors.iterdir()))):
-            raise OutputError(f"{vectors} exists; choose another folder" + ", or set force=True" * vectors.is_dir())
+            raise OutputError(
+                f"{vectors} exists; choose another folder" + f", or set {S.force(True)}" * vectors.is_dir()
+            )
 
     def run(self, encoded: "EncodedCorpus") -> list[Row]:
         """Run the benchmark; returns the rows of results.csv, which is written after each run, as is the table.

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.benchmark.job import NEGATIVE_SAMPLING, Job, ModelConfig
 from embeddings.support.text_lines import read_toml
 
@@ -312,7 +312,7 @@ def find_tool(name: str) -> Program:
     elif name in peers:
         tool = peers[name]
     else:
-        raise SettingError(f"peer must be one of {', '.join(peers)}, or a file that ends in .toml, got {name!r}")
+        raise SettingError(f"{S.peer} must be one of {', '.join(peers)}, or a file that ends in .toml, got {name!r}")
     if not tool.is_installed:
         remedy = tool.remedy or f"install it, or correct the command in {name}"
         raise SettingError(f"{tool.module or tool.command[0]} is not installed: {remedy}")

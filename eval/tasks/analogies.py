@@ -16,7 +16,7 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.confidence_intervals import (
     MAX_CACHED,
     NO_INTERVAL,
@@ -102,7 +102,7 @@ def check_methods(method: str | Sequence[str]) -> list[str]:
     methods = [method] if isinstance(method, str) else list(dict.fromkeys(method))
     for name in methods or [""]:
         if name not in METHODS:
-            raise SettingError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
+            raise SettingError(f"{S.method} must be one of {', '.join(METHODS)}, got {name!r}")
     return methods
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.corpus import Corpus
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, Measurement
 from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
@@ -82,7 +82,7 @@ def read_documents(
         documents, count = concatenate_documents(train, test), len(train.labels)
         splits, protocol = [(np.arange(count), np.arange(count, len(documents.labels)))], TRAIN_TEST
     else:
-        raise SettingError(f"documents must be a file or TRAIN,TEST, got {str(name)!r}")
+        raise SettingError(f"{S.documents} must be a file or TRAIN,TEST, got {str(name)!r}")
     if min(len(test_rows) for _, test_rows in splits) == 0:
         distinct = len(set(documents.contents()))
         raise CorpusError(f"{name} contains {distinct} distinct documents; at least {FOLDS} are required")
@@ -209,7 +209,7 @@ def infer(models: ConcatenatedModels, test: DocumentSet) -> np.ndarray:
     if len(matrix) != n_labelled:
         raise SettingError(
             f"{', '.join(test.sources)}: {n_labelled} labelled documents, but {len(matrix)} documents for the models, "
-            "which were trained with documents='lines'"
+            f"which were trained with documents='lines'"
         )
     return matrix
 

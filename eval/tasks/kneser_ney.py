@@ -20,7 +20,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import random_bits
 from embeddings.settings import check_value
@@ -354,7 +354,9 @@ class CountedOrders:
                 return passes
             parts *= 2
             if parts > MAX_PARTS:
-                raise SettingError(f"memory must be larger: the words before one n-gram exceed {self.memory / 1e9} GB")
+                raise SettingError(
+                    f"{S.memory} must be larger: the words before one n-gram exceed {self.memory / 1e9} GB"
+                )
 
     def count_chunks(self, n: int, part: int, parts: int, table: NgramTable, passes: int) -> Iterator[bool]:
         """Count the n-grams of a part chunk by chunk; whether the table has had room for them."""

@@ -10,7 +10,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
 from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.models.model import Model
@@ -66,7 +66,9 @@ def score_perplexity(source: "Vectors | Model", text: HeldOutText, *, name: str)
         CorpusError: the text cannot be read, or no word of it is in the vocabulary.
     """
     if not isinstance(source, Model):
-        raise SettingError(f"perplexity requires a saved model with its output tables, but {name} holds only vectors")
+        raise SettingError(
+            f"{S.perplexity} requires a saved model with its output tables, but {name} holds only vectors"
+        )
     predictor = word_predictor(source)
     with Corpus(text.path, **corpus_settings(source)).encode() as encoded:
         loss = total_loss(predictor, encoded, source.vocabulary)

@@ -11,7 +11,7 @@ import numpy as np
 from embeddings.corpora.reading.record_rows import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.table_columns import open_columns
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
 from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
@@ -48,7 +48,7 @@ def read_retrieval_set(paths: StrPath | Sequence[StrPath], *, encoding_errors: s
         SettingError: there are not three paths.
     """
     if isinstance(paths, str | os.PathLike) or len(paths) != 3:
-        raise SettingError(f"retrieval requires three files, QUERIES, CORPUS and QRELS, got {paths!r:.200}")
+        raise SettingError(f"{S.retrieval} requires three files, QUERIES, CORPUS and QRELS, got {paths!r:.200}")
     query_file, document_file, judgement_file = paths
     queries, documents = (read_texts(file, encoding_errors) for file in (query_file, document_file))
     if not documents:

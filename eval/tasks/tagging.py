@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import BinaryScores, ItemScores, Key, Measurement
 from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.linear_classifier import (
@@ -144,7 +144,7 @@ PROTOCOL = (
 def check_window(window: int) -> int:
     """The window, if it is in range."""
     if not 0 <= window <= MAX_WINDOW:
-        raise SettingError(f"window must be in [0, {MAX_WINDOW}], got {window}")
+        raise SettingError(f"{S.window} must be in [0, {MAX_WINDOW}], got {window}")
     return window
 
 

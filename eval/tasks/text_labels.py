@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.record_rows import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.table_columns import open_columns
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, ResampledScores
 from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, majority_scores
@@ -60,7 +60,7 @@ def read_texts_to_classify(
         texts, labels = texts + test[0], labels + test[1]
         splits, protocol, title = [(np.arange(count), np.arange(count, len(texts)))], TRAIN_TEST, set_name(parts[1])
     else:
-        raise SettingError(f"probe must be a file or TRAIN,TEST, got {str(name)!r}")
+        raise SettingError(f"{S.probe} must be a file or TRAIN,TEST, got {str(name)!r}")
     for train_rows, test_rows in splits:
         if not len(test_rows) or len({labels[row] for row in train_rows}) < 2:
             raise CorpusError(

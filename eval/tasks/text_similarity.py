@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, S
 from embeddings.eval.statistics.results import CorrelationScores, ItemScores, Key
 from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind
 from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
@@ -49,7 +49,7 @@ def read_rated_texts(
     ratings: list[NDArray[np.float64]] = []
     for batch in TextPairs(path, columns=columns, encoding_errors=encoding_errors):
         if batch.ratings is None:
-            raise CorpusError(f"{path} has no column of ratings; set rating_column")
+            raise CorpusError(f"{path} has no column of ratings; set {S.rating_column}")
         left += batch.left
         right += batch.right
         ratings.append(batch.ratings)

@@ -18,7 +18,7 @@ from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
 from embeddings.corpora.reading.sources import File, resolve_source
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.resampling import dev_and_test
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import PARTS, Comparison, Key, MeanScores, Result
 from embeddings.eval.suite import MEASURES, Suite, compare_scores, mean_score
 from embeddings.eval.tasks.label_scores import (
@@ -188,7 +188,9 @@ def quantize_to_size(classifier: Classifier, size: int, seed: int = 1) -> tuple[
     rows = len(classifier.inputs.table)
     cutoff = cutoff_for_size(classifier, size, **options)
     if cutoff < min(MIN_CUTOFF, rows):
-        raise ModelSizeError(f"{size:,} bytes hold only {cutoff} of {rows:,} rows: allow a larger file or a lower dim")
+        raise ModelSizeError(
+            f"{size:,} bytes hold only {cutoff} of {rows:,} rows: allow a larger file or a lower {S.dim}"
+        )
     return classifier.quantize(cutoff, **options, seed=seed), cutoff
 
 
@@ -337,19 +339,19 @@ def new_metric(
     is_set, is_loss = all(kind in SETS for kind in kinds), names == [LOSS]
     if labels is not None and (is_set or is_loss):
         raise SettingError(
-            f"labels cannot be combined with the metric {names[0]}: choose f1 or another score of labels"
+            f"{S.labels} cannot be combined with the metric {names[0]}: choose f1 or another score of labels"
         )
     if size is not None and (is_set or is_loss):
-        raise SettingError(f"size cannot be combined with the metric {names[0]}: it requires a score of labels")
+        raise SettingError(f"{S.size} cannot be combined with the metric {names[0]}: it requires a score of labels")
     if validation is not None and not is_loss:
-        raise SettingError("validation requires the metric loss")
+        raise SettingError(f"{S.validation} requires the metric loss")
     if names and is_set:
         return SetMetric.read(names)
     check_metric(metric, trainer)
     if is_loss:
         return HeldOutLoss(0.05 if validation is None else validation, threads)
     if labels is None:
-        raise SettingError(f"the metric {names[0]} requires labels: labelled texts that are not trained on")
+        raise SettingError(f"the metric {names[0]} requires {S.labels}: labelled texts that are not trained on")
     return LabelMetricOfTexts.read(labels, corpus, names[0], half=half, k=k, size=size, threads=threads, seed=seed)
 
 
@@ -375,7 +377,7 @@ def check_half(half: str, labels: Any) -> None:
     """Refuse an unknown half, and to score by all items of what is no set of labelled texts."""
     check_value("half", half, Literal["dev", "all"], {})
     if half != DEV and labels is None:
-        raise SettingError(f"half={half} requires labels: other scores use the dev half")
+        raise SettingError(f"{S.half(half)} requires {S.labels}: other scores use the dev half")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import EmbeddingsError, S, SettingError, marked
 from embeddings.eval.tuning.metrics import Metric
 from embeddings.eval.tuning.study_folder import (
     BEST,
@@ -51,7 +51,9 @@ def search_space(trainer: Trainer, vary: Sequence[str] = (), fixed: Collection[s
         return dict(parse_range(trainer, text) for text in vary)
     space = {name: one for name, one in declared_ranges(trainer).items() if one is not None and name not in fixed}
     if not space:
-        raise SettingError(f"no setting of {trainer.trainer_name} is left to tune: vary one, such as dim=50..300")
+        raise SettingError(
+            f"no setting of {trainer.trainer_name} is left to tune: vary one, such as {S.dim('50..300')}"
+        )
     return space
 
 
@@ -69,7 +71,7 @@ def parse_range(trainer: Trainer, text: str) -> tuple[str, SearchRange]:
     declared = ranges[name]
     if not given:
         if declared is None:
-            raise SettingError(f"{name} declares no range to vary: give one, such as {name}=LOW..HIGH or {name}=A,B")
+            raise SettingError(f"{S[name]} declares no range to vary: give one, such as {name}=LOW..HIGH or {name}=A,B")
         return name, declared
     requires = None if declared is None else declared.requires
     low, is_interval, high = values.partition("..")
@@ -78,7 +80,7 @@ def parse_range(trainer: Trainer, text: str) -> tuple[str, SearchRange]:
         return name, SearchRange(choices=choices, requires=requires)
     ends = [convert(trainer, name, end) for end in (low, high)]
     if not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
-        raise SettingError(f"{name} has no numbers to vary between: give its values, as in {name}=A,B")
+        raise SettingError(f"{S[name]} has no numbers to vary between: give its values, as in {name}=A,B")
     if ends[0] >= ends[1]:
         raise SettingError(f"the range of {name} is empty: {values}")
     is_log = ends[0] > 0 and ends[1] >= LOG_RATIO * ends[0]
@@ -101,7 +103,7 @@ def convert(trainer: Trainer, name: str, text: str) -> Any:
             value = next((choice for choice in get_args(kind) if str(choice) == text), text)
     except (ValueError, KeyError):
         expected = {bool: "true or false", int: "an integer"}.get(kind, "a number")
-        raise SettingError(f"{name} must be {expected}, got {text!r}") from None
+        raise SettingError(f"{S[name]} must be {expected}, got {text!r}") from None
     metadata = next(field.metadata for field in dataclasses.fields(trainer) if field.name == name)
     return check_value(name, value, kind, metadata)
 
@@ -312,7 +314,7 @@ class Search:
             state = "halved"
         except JudgementError as error:
             if number == 1:
-                raise TuningError(f"the model with the given settings cannot be scored: {error}") from None
+                raise TuningError(f"the model with the given settings cannot be scored: {marked(error)}") from None
             reason = str(error)
         except EmbeddingsError as error:
             reason = str(error)
@@ -343,7 +345,7 @@ class Search:
         except ModelSizeError:
             raise  # other settings may make a smaller model
         except EmbeddingsError as error:
-            raise JudgementError(str(error)) from None
+            raise JudgementError(marked(error)) from None
 
     def finish(self, asked: Any, trial: Trial, judgement: Judgement | None) -> None:
         """Record a trial; its result is saved first if it is the best or the first one."""

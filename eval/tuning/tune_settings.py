@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 from embeddings.corpora.corpus import Corpus
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.eval.tuning.metrics import Metric, Metrics, check_half, check_metric, new_metric
 from embeddings.eval.tuning.search import EPOCHS, Search, Space, describe_space, import_optuna, search_space
 from embeddings.eval.tuning.study_folder import StudyFolder, Trial, Tuning
@@ -133,7 +133,7 @@ def check_search(
     if vary:
         search_space(trainer, vary)
     if resume and out is None:
-        raise SettingError("resume requires out, the folder of the search")
+        raise SettingError(f"{S.resume} requires {S.out}, the folder of the search")
     trainer.check_installation()
     import_optuna()
     if out is not None:
@@ -154,7 +154,7 @@ def uses_halving(trainer: Trainer, halving: bool | None, vary: Sequence[str]) ->
     varies_epochs = any(one.partition("=")[0].strip() == EPOCHS for one in vary)
     is_possible = hasattr(trainer, EPOCHS) and trainer.accepts_run_options
     if halving and varies_epochs:
-        raise SettingError("halving cannot be combined with varied epochs: trials are compared at equal epochs")
+        raise SettingError(f"{S.halving} cannot be combined with varied epochs: trials are compared at equal epochs")
     if halving and not is_possible:
         raise SettingError(f"{trainer.trainer_name} is not trained in epochs that can be scored: leave out halving")
     return is_possible and not varies_epochs if halving is None else halving
@@ -164,4 +164,4 @@ def check_fixed(metric: Metric, space: Space) -> None:
     """Refuse to vary what changes the meaning of the score."""
     for name in space:
         if name in metric.fixed:
-            raise SettingError(f"{name} cannot be varied with the metric loss: it changes what the loss measures")
+            raise SettingError(f"{S[name]} cannot be varied with the metric loss: it changes what the loss measures")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.subwords import FASTTEXT_BUCKETS, MAX_NGRAM_LENGTH, check_ngrams
 from embeddings.settings import LEARNING_RATE, Dimension, Schedule, SearchRange, option
 
@@ -66,11 +66,13 @@ class ClassifierSettings(Schedule, Dimension):
         if self.max_n or self.min_n:
             check_ngrams(self.min_n, self.max_n, self.buckets or 1)
         if self.buckets and not self.has_ngrams:
-            raise SettingError(f"buckets={self.buckets} requires n-grams: raise word_ngrams above 1 or max_n above 0")
+            raise SettingError(
+                f"{S.buckets(self.buckets)} requires n-grams: raise {S.word_ngrams} above 1 or {S.max_n} above 0"
+            )
         if self.class_weights == "balanced" and not self.shuffle:
-            raise SettingError("class_weights=balanced chooses texts at random, so it requires shuffle")
+            raise SettingError(f"{S.class_weights('balanced')} chooses texts at random, so it requires {S.shuffle}")
         if self.negatives != DEFAULT_NEGATIVES and self.objective != NEGATIVE_SAMPLING:
-            raise SettingError(f"negatives={self.negatives} requires objective={NEGATIVE_SAMPLING}")
+            raise SettingError(f"{S.negatives(self.negatives)} requires {S.objective(NEGATIVE_SAMPLING)}")
 
     @property
     def has_ngrams(self) -> bool:

@@ -13,7 +13,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.label_encoding import TextLabels, corpus_labels
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.models.model_files import INPUTS
 from embeddings.models.table import Table
@@ -62,7 +62,7 @@ def quantize(
     if retrain is None:
         return classifier.quantize(cutoff, dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
     if cutoff is None:
-        raise SettingError("retrain requires cutoff: without it there is nothing to make up for")
+        raise SettingError(f"{S.retrain} requires {S.cutoff}: without it there is nothing to make up for")
     small = retrained(
         prune(classifier, cutoff), retrain, epochs=epochs, learning_rate=learning_rate, seed=seed, threads=threads,
         report=report,

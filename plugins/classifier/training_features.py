@@ -15,7 +15,7 @@ from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import IS_SPACE
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.row_operations import address, prefetch_l2
 from embeddings.kernels.subword_rows import hash_words
@@ -282,6 +282,6 @@ def check_known_words(encoded: EncodedCorpus) -> None:
         problem = f"requires words without white space and NUL, got {word!r:.80}"
         raise SettingError(f"the classifier {problem}: use another tokenizer")
     if encoded.meta["fixed_vocabulary"] or encoded.max_undercount:
-        raise SettingError("the classifier requires all words of the text: remove vocabulary and max_types")
+        raise SettingError(f"the classifier requires all words of the text: remove {S.vocabulary} and {S.max_types}")
     if encoded.phrases is not None:
-        raise SettingError("the classifier does not support phrases: remove them, and use word_ngrams")
+        raise SettingError(f"the classifier does not support phrases: remove them, and use {S.word_ngrams}")

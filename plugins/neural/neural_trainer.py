@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.models.table import Table
 from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import Objective
@@ -82,7 +82,8 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
             for name in ("negatives", "noise_exponent"):
                 default = type(self).__dataclass_fields__[name].default
                 if getattr(self, name) != default:
-                    raise SettingError(f"{name}={getattr(self, name)} has no effect with objective=full-softmax")
+                    value = S[name](getattr(self, name))
+                    raise SettingError(f"{value} has no effect with {S.objective('full-softmax')}")
 
     @property
     def state_size(self) -> int:
@@ -100,7 +101,7 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
         has_gpu: bool = torch.cuda.is_available()
         if self.device == "cuda" and not has_gpu:
             raise SettingError(
-                f"device=cuda requires a GPU, but PyTorch {torch.__version__} finds none; use device=cpu"
+                f"{S.device('cuda')} requires a GPU, but PyTorch {torch.__version__} finds none; use {S.device('cpu')}"
             )
         return "cpu" if self.device == "cpu" or not has_gpu else "cuda"
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.models.model import Model
 from embeddings.plugins.sembei.ngram_trie import NONE, NgramOccurrences, NgramTrie, build_trie, ngrams_within
 
@@ -104,5 +104,5 @@ def check_single_code_points(tokens: Sequence[str]) -> None:
     longer = next((token for token in tokens if len(token) > 1 and token != LOWER_DOTTED_I), None)
     if longer is not None:
         raise SettingError(
-            f"compositional requires tokens of one code point, such as tokenizer='codepoints', got {longer!r}"
+            f"{S.compositional} requires tokens of one code point, such as {S.tokenizer('codepoints')}, got {longer!r}"
         )

@@ -20,7 +20,7 @@ from embeddings.compilation.jit import allocating_entry_point, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.tokenizers import characters
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.random_numbers import random_bits
 from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, build_trie, find_ngrams
 from embeddings.training.continued_training import extend_vocabulary
@@ -207,7 +207,7 @@ def frequent_ngrams(
     check_vocabulary(encoded)
     sequences, counts, lines = frequent_sequences(encoded, max_n, min_count, per_length, cross_lines, max_ngrams)
     if not len(sequences):
-        raise CorpusError(f"no n-gram occurs {min_count} times; lower min_count")
+        raise CorpusError(f"no n-gram occurs {min_count} times; lower {S.min_count}")
     tokens = encoded.vocabulary.words
     vocabulary, words = spell_ngrams(sequences, counts, tokens, max_vocab)
     return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), lines, token_unit(tokens))
@@ -219,7 +219,7 @@ def parse_limits(per_length: str) -> list[int] | None:
         return None
     numbers = [number.strip() for number in per_length.split(",")]
     if not all(number.isascii() and number.isdigit() and len(number) < 10 for number in numbers):
-        raise SettingError(f"per_length must be 'all' or integers separated by commas, got {per_length!r}")
+        raise SettingError(f"{S.per_length} must be 'all' or integers separated by commas, got {per_length!r}")
     return [int(number) for number in numbers]
 
 

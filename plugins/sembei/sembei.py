@@ -9,7 +9,7 @@ import numpy as np
 
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, keep_thresholds
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
@@ -210,9 +210,9 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.limits is not None and len(self.limits) > self.max_n:
-            raise SettingError(f"per_length has {len(self.limits)} numbers, but max_n is {self.max_n}")
+            raise SettingError(f"{S.per_length} has {len(self.limits)} numbers, but {S.max_n} is {self.max_n}")
         if self.limits is not None and not any(self.limits):
-            raise SettingError(f"per_length must allow at least one n-gram, got {self.per_length!r}")
+            raise SettingError(f"{S.per_length} must allow at least one n-gram, got {self.per_length!r}")
 
     @property
     def limits(self) -> list[int] | None:

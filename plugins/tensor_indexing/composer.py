@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.plugins.tensor_indexing.fit_settings import JOINER
 from embeddings.plugins.tensor_indexing.functions import FUNCTIONS, OWN, WITHOUT_PARAMETERS, Parameters, compose_rows
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
@@ -125,7 +125,7 @@ class Composer:
     def known_functions(self, type: str = ANY) -> list[str]:
         """The functions of a type; the last is the phrase's own vector."""
         if type not in self.known_types:
-            raise SettingError(f"type must be one of {', '.join(self.known_types)}, got {type!r}")
+            raise SettingError(f"{S.type} must be one of {', '.join(self.known_types)}, got {type!r}")
         return [*WITHOUT_PARAMETERS, *self.functions.get(type, {}), OWN]
 
     @cached_property
@@ -230,7 +230,7 @@ class Composer:
         choices = self.known_functions(type)
         name = function or next(default for default in DEFAULTS if default in choices)
         if name not in choices:
-            raise SettingError(f"function must be one of {', '.join(choices)} for the type {type!r}, got {name!r}")
+            raise SettingError(f"{S.function} must be one of {', '.join(choices)} for the type {type!r}, got {name!r}")
         return name
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.settings import Settings, option
 
 JOINER = "_"  # joins the words of a phrase in its token by default
@@ -78,14 +78,14 @@ class CompositionSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.lexicon is not None and not self.typed:
-            raise SettingError("lexicon requires typed=True: it determines the types of phrases")
+            raise SettingError(f"{S.lexicon} requires {S.typed(True)}: it determines the types of phrases")
 
     def check_dim(self, dim: int) -> None:
         """Refuse vectors whose dim does not fit these settings."""
         if self.rank is not None and self.rank > dim:
-            raise SettingError(f"rank must be at most the dim of the vectors, {dim}, got {self.rank}")
+            raise SettingError(f"{S.rank} must be at most the dim of the vectors, {dim}, got {self.rank}")
         if self.full_tensor and dim > MAX_TENSOR_DIM:
-            raise SettingError(f"full_tensor requires vectors of at most {MAX_TENSOR_DIM} components, got {dim}")
+            raise SettingError(f"{S.full_tensor} requires vectors of at most {MAX_TENSOR_DIM} components, got {dim}")
 
     def rank_for(self, dim: int) -> int:
         """The rank, set or default."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, S
 from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 from embeddings.plugins.tensor_indexing.functions import (
     FullTensor,
@@ -392,9 +392,9 @@ def check_enough(
             fitted.append(type)
     if counts[ANY] < min_phrases:
         left_out = f" ({examples.left_out} more lack a vector or repeat others)" if examples.left_out else ""
-        raise CorpusError(f"at least {min_phrases} phrases are required (min_phrases), got {counts[ANY]}{left_out}")
+        raise CorpusError(f"at least {min_phrases} phrases are required ({S.min_phrases}), got {counts[ANY]}{left_out}")
     if counts[ANY] and ANY not in fitted:  # min_phrases=0 allows no phrases at all
-        raise CorpusError(f"held_out={settings.held_out} of {counts[ANY]} phrases leaves none for training or dev")
+        raise CorpusError(f"{S.held_out(settings.held_out)} of {counts[ANY]} phrases leaves none for training or dev")
     return parts, fitted, {type: count for type, count in counts.items() if type not in fitted}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Union
 import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 
 if TYPE_CHECKING:
     from embeddings.corpora.phrases import Phrase, PhraseList, Triple
@@ -63,7 +63,7 @@ def find_examples(
     from embeddings.corpora.tokenizers import lower_case
 
     if phrases is not None and settings.phrase_list is not None:
-        raise SettingError("phrases and phrase_list both name the phrases to learn from: leave one out")
+        raise SettingError(f"phrases and {S.phrase_list} both name the phrases to learn from: leave one out")
     source = read_source(settings.phrase_list if phrases is None else phrases, joiner)
     tags: Lexicon = {}
     if settings.typed:

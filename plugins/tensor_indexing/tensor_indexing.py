@@ -11,7 +11,7 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import RegistryError, SettingError
+from embeddings.errors import RegistryError, S, SettingError
 from embeddings.models.model import Model
 from embeddings.plugins.tensor_indexing.composer import EXAMPLES, POS_TAGS, Composer, joiner_of, parse_name, to_tables
 from embeddings.plugins.tensor_indexing.fit_settings import JOINER, CompositionSettings
@@ -51,7 +51,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
             {field.name for field in fields(kind)} for kind in (self.base_class, WindowTrainer)
         )
         if not required_names <= accepted_names or "base" in accepted_names:
-            raise SettingError(f"base must be a trainer of words from context windows, got {self.base!r}")
+            raise SettingError(f"{S.base} must be a trainer of words from context windows, got {self.base!r}")
         self.words  # noqa: B018  # the trainer of words checks its settings
 
     @cached_property
@@ -72,7 +72,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         try:
             return registry.load("trainer", self.base)
         except RegistryError as error:
-            raise SettingError(f"base: {error}") from error
+            raise SettingError(f"{S.base}: {error}") from error
 
     def train(
         self,

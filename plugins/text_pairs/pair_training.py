@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.row_operations import PADDING, padded
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
 from embeddings.kernels.step_buffers import aligned_zeros
@@ -167,10 +167,10 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
         for name in ("temperature", "margin"):
             if getattr(self, name) is not None and getattr(self.pair_objective, name) is None:
                 users = [user for user, one in OBJECTIVES.items() if getattr(one, name) is not None]
-                value = f"{name}={getattr(self, name)} has no effect with objective={self.objective}"
+                value = f"{S[name](getattr(self, name))} has no effect with {S.objective(self.objective)}"
                 raise SettingError(f"{value}: it requires {' or '.join(users)}")
         if self.hidden_size != type(self).hidden_size and self.objective != "rating-distribution":
-            raise SettingError(f"hidden_size={self.hidden_size} requires objective=rating-distribution")
+            raise SettingError(f"{S.hidden_size(self.hidden_size)} requires {S.objective('rating-distribution')}")
         self.check_dims()
         self.check_ngrams()
 
@@ -178,7 +178,7 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
         """Refuse settings of n-grams that have no effect or are out of range."""
         if self.max_n == 0 and (self.buckets is not None or self.min_n != MIN_NGRAM_LENGTH):
             name = "min_n" if self.buckets is None else "buckets"
-            raise SettingError(f"{name}={getattr(self, name)} requires n-grams: set max_n")
+            raise SettingError(f"{S[name](getattr(self, name))} requires n-grams: set {S.max_n}")
         check_ngrams(self.min_n, self.max_n, self.buckets or 1)
 
     def check_dims(self) -> None:
@@ -188,7 +188,8 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
         is_decreasing = all(a > b for a, b in pairwise(dims)) and dims[-1:] != [0]
         if parts and (not is_decreasing or dims[0] != self.dim or len(dims) > MAX_DIMS):
             raise SettingError(
-                f"dims must be at most {MAX_DIMS} decreasing integers that begin with dim={self.dim}, got {self.dims!r}"
+                f"{S.dims} must be at most {MAX_DIMS} decreasing integers that begin with {S.dim(self.dim)}, "
+                f"got {self.dims!r}"
             )
 
     @property
@@ -363,18 +364,18 @@ class DualEncoder(Trainer, PairSettings):
         """
         needs, name = self.pair_objective.needs, self.objective
         if needs == "negatives" and pairs.sides < 3:
-            raise CorpusError(f"objective={name} requires pairs with a negative text; select its column")
+            raise CorpusError(f"{S.objective(name)} requires pairs with a negative text; select its column")
         if pairs.sides == 3 and not self.pair_objective.allows_negatives:
-            raise CorpusError(f"objective={name} does not use negative texts; leave out their column")
+            raise CorpusError(f"{S.objective(name)} does not use negative texts; leave out their column")
         if needs not in ("ratings", "classes", "labels"):
             return np.empty(0, np.float32)
         if not len(pairs.ratings):
-            raise CorpusError(f"objective={name} requires a rating of each pair; select its column")
+            raise CorpusError(f"{S.objective(name)} requires a rating of each pair; select its column")
         low, high = float(pairs.ratings[pairs.order].min()), float(pairs.ratings[pairs.order].max())
         if low == high:
             raise CorpusError(f"all ratings are {low:g}, so there is nothing to learn from them")
         if needs == "labels" and not np.isin(pairs.ratings, (0, 1)).all():
-            raise CorpusError(f"objective={name} requires labels 0 or 1, got ratings from {low:g} to {high:g}")
+            raise CorpusError(f"{S.objective(name)} requires labels 0 or 1, got ratings from {low:g} to {high:g}")
         if needs == "classes":
             if np.ceil(high) - np.floor(low) >= MAX_CLASSES:
                 raise CorpusError(f"ratings from {low:g} to {high:g} have more than {MAX_CLASSES} classes: scale them")

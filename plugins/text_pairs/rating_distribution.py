@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import implements, inline
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.logistic import sigmoid
 from embeddings.kernels.row_operations import PADDING, padded
 from embeddings.kernels.sparse_steps import StepRates, step_row
@@ -227,7 +227,7 @@ class RatingPredictor:
         tables = [model.tables.get(name) for name in (HIDDEN, OUTPUT)]
         lowest = model.record.get(LOWEST_RATING)
         if tables[0] is None or tables[1] is None or not isinstance(lowest, int | float):
-            problem = "train it by text-pairs with objective=rating-distribution"
+            problem = f"train it by text-pairs with {S.objective('rating-distribution')}"
             raise SettingError(f"the {model.name} model does not predict ratings: {problem}")
         self.model, self.lowest = model, float(lowest)
         self.hidden, self.output = (table.astype(np.float64) for table in tables if table is not None)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import SMALL, TEXT, expect, process, refused, run
+from commands import SMALL, TEXT, expect, process, refused
 
 from embeddings.cli import COMMANDS, main
 
@@ -124,20 +124,3 @@ def test_help_imports_nothing_heavy(python):
     code = "import sys\nfrom embeddings.cli import main\ntry: main(['--help'])\n"
     code += f"finally: print(*[m for m in {heavy} if m in sys.modules], file=sys.stderr)"
     assert python("-c", code).stderr.strip() == ""
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_script(shell):
-    assert "_EMBEDDINGS_COMPLETE" in expect("completion", shell).stdout
-
-
-def test_completion_offers_commands(python):
-    words = {"_EMBEDDINGS_COMPLETE": "bash_complete", "COMP_WORDS": "embeddings ne", "COMP_CWORD": "1"}
-    code = "from embeddings.cli import main; main(prog_name='embeddings')"
-    assert python("-c", code, **words).stdout == "plain,neighbours\n"
-
-
-def test_trainers_lists_name_package_version_summary():
-    lines = run("trainers").stdout.splitlines()
-    assert lines[0] == "trainer\tpackage\tversion\tsummary"
-    assert any(line.startswith("skipgram\tembeddings-toolkit\t") for line in lines)

@@ -5,7 +5,7 @@ from commands import refused
 
 from embeddings.cli import main
 from embeddings.cli.error_messages import error_line
-from embeddings.errors import CorpusError, OutputError, SettingError
+from embeddings.errors import CorpusError, OutputError, S, SettingError, marked
 
 TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
 
@@ -88,7 +88,8 @@ def test_commands_of_other_tools(command, remedy):
 
 
 def test_remedies_of_the_library_become_options():
-    error = OutputError("v exists; set force=True or allow_pickle=True")
+    error = OutputError(f"v exists; set {S.force(True)} or {S.allow_pickle(True)}")
+    assert str(error) == "v exists; set force=True or allow_pickle=True"
     assert error_line(error, []) == "v exists; set --force or --allow-pickle"
 
 
@@ -97,47 +98,41 @@ def test_remedies_of_the_library_become_options():
     [
         (
             "train skipgram",
-            "t.csv has several text columns; select one with text_column: a, b",
-            "with --text-column: a, b",
+            f"t.txt: not UTF-8; to accept it, set {S.encoding_errors} to replace",
+            "t.txt: not UTF-8; to accept it, set --encoding-errors to replace",
         ),
         (
             "train skipgram",
-            "not UTF-8; to accept it, set encoding_errors to replace",
-            "set --encoding-errors to replace",
+            f"{S.min_learning_rate} must be at most {S.learning_rate}, .1, got 2",
+            "--min-learning-rate must be at most --learning-rate, .1, got 2",
         ),
-        ("train skipgram", "t.txt is UTF-16; set encoding to utf-16", "set --encoding to utf-16"),
-        ("train skipgram", "the most frequent is 'a' with 1; lower min_count", "lower --min-count"),
-        ("train paragraph-dbow", "document 2 has no tag: tag it, or omit tag_column", "omit --tag-column"),
+        ("train skipgram", f"{S.tie(True)} requires one: remove {S.tie}", "--tie requires one: remove --tie"),
+        ("train skipgram", f"{S.shrink_window(False)} has no effect", "--fixed-window has no effect"),
         (
             "train skipgram",
-            "learning_rate must be in (0, 100], got nan",
-            "--learning-rate must be in (0, 100], got nan",
-        ),
-        ("train skipgram", "dim must be at least 1, got 0", "--dim must be at least 1, got 0"),
-        (
-            "train skipgram",
-            "tie=True requires one: remove tie or use another",
-            "--tie requires one: remove --tie or use",
-        ),
-        ("train skipgram", "shrink_window=False has no effect", "--fixed-window has no effect"),
-        (
-            "train skipgram",
-            "negatives=9 has no effect with objective=x: y",
+            f"{S.negatives(9)} has no effect with {S.objective('x')}: y",
             "--negatives 9 has no effect with --objective x: y",
         ),
-        ("phrases", "threshold and thresholds cannot be combined", "--threshold and --thresholds cannot be combined"),
-        ("phrases", "lexicon requires types", "--lexicon requires --types"),
-        ("neighbours", "learning_rate must be positive", "learning_rate must be positive"),
-        (
-            "train skipgram",
-            "'min_count' and a/min_count and min_count.txt",
-            "'min_count' and a/min_count and min_count.txt",
-        ),
-        ("train skipgram", "dim words of the window", "dim words of the window"),
+        ("predict", f"{S.k} must be at least 1", "-k must be at least 1"),
+        ("neighbours", f"{S.learning_rate} must be positive", "learning_rate must be positive"),
+        ("neighbours", f"{S.negatives(9)} and {S.tie(False)}", "negatives=9 and tie=False"),
+        ("train skipgram", "min_count, window=5 and a/min_count", "min_count, window=5 and a/min_count"),
     ],
 )
 def test_settings_in_messages_become_options_of_the_command(command, message, expected):
-    assert expected in error_line(CorpusError(message), [*command.split(), "x"], main)
+    assert error_line(CorpusError(message), [*command.split(), "x"], main) == expected
+
+
+def test_settings_in_messages_are_arguments_in_python():
+    error = SettingError(f"{S.window} must be at least 1 with {S.tie(True)}, {S['dim']('a=b')}")
+    assert str(error) == "window must be at least 1 with tie=True, dim=a=b"
+
+
+def test_the_message_of_a_wrapped_error_keeps_its_settings():
+    error = OutputError(f"{marked(CorpusError(f'lower {S.min_count}'))}; nothing is written")
+    assert str(error) == "lower min_count; nothing is written"
+    assert error_line(error, TRAIN, main) == "lower --min-count; nothing is written"
+    assert marked(KeyError("window")) == "'window'"
 
 
 def test_errors_of_settings_name_options():

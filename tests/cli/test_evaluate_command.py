@@ -1,4 +1,4 @@
-"""`embeddings evaluate` and `embeddings compare`."""
+"""`embeddings evaluate`."""
 
 import json
 
@@ -73,29 +73,6 @@ def test_report():
     with open("r.html", encoding="utf-8") as stream:
         assert stream.read().startswith("<!DOCTYPE html>")
     assert "exists" in refused(*arguments, code=1)
-
-
-def test_compare_prints_paired_tests():
-    rows = json.loads(expect("compare", "v.bin", "v.bin", "--similarity", "pairs.tsv", "--json").stdout)
-    assert [(row["measure"], row["difference"], row["items"]) for row in rows] == [
-        ("spearman", 0, 4),
-        ("pearson", 0, 4),
-    ]
-    lines = table(expect("compare", "v.bin", "v.bin", "--similarity", "pairs.tsv").stdout)
-    assert [(row["measure"], row["items"], row["first"]) for row in lines] == [
-        ("spearman", "4", "v.bin"),
-        ("pearson", "4", "v.bin"),
-    ]
-
-
-def test_compare_without_common_items(folder):
-    em.Vectors(["other", "words"], np.eye(2)).save("other.bin")
-    result = expect("compare", "v.bin", "other.bin", "--similarity", "pairs.tsv")
-    assert result.stdout == ""
-    assert "nothing to compare" in result.stderr
-    result = expect("compare", "v.bin", "v.bin", "other.bin", "--similarity", "pairs.tsv")
-    assert "v.bin" in result.stdout
-    assert result.stderr.rstrip().endswith("other.bin")
 
 
 def test_scores_before_a_failure_are_printed(folder):

@@ -1,4 +1,4 @@
-"""`embeddings concordance` and `embeddings explain`."""
+"""`embeddings explain`."""
 
 import json
 from pathlib import Path
@@ -12,22 +12,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "corpus.txt").write_text(TEXT)
     return tmp_path
-
-
-def test_lines_around_a_word(folder):
-    rows = table(expect("concordance", "corpus.txt", "King", "--lines", 2, "--quiet").stdout)
-    assert [row["line"] for row in rows] == ["49", "149"]
-    assert {(row["document"], row["left"], row["keyword"], row["right"]) for row in rows} == {
-        ("0", "the", "king", "rules the land")
-    }
-    result = json.loads(expect("concordance", "corpus.txt", "the land", "queen", "--window", 2, "--json").stdout)
-    assert result["total"] == 50
-    assert result["lines"][0]["keyword"] == "the land"
-    assert expect("concordance", "corpus.txt", "king", "dog").stdout == ""
-    assert "0 of 0" in expect("concordance", "corpus.txt", "king", "dog").stderr
-    assert "OTHER" in refused("concordance", "corpus.txt", "king", "--window", 3, code=2)
-    message = refused("concordance", "corpus.txt", "kin", "--quiet", code=1)
-    assert all(fact in message for fact in ("'kin'", "king", "corpus"))
 
 
 def test_contexts_of_two_words(folder):

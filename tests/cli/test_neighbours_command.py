@@ -1,6 +1,4 @@
-"""`embeddings neighbours` and `embeddings analogy`."""
-
-import json
+"""`embeddings neighbours`: words as typed, composed and unknown words."""
 
 import numpy as np
 import pytest
@@ -33,14 +31,6 @@ def test_neighbours(vectors):
     assert [(row["word"], row["neighbour"], row["cosine"]) for row in rows] == [
         (word, neighbour, f"{cosine:.4g}") for word, neighbour, cosine in expected
     ]
-
-
-def test_analogies(vectors):
-    options = ["--json", "--top", "2", "--method", "3cosmul"]
-    rows = json.loads(expect("analogy", "v.bin", "king", "queen", "dog", *options).stdout)
-    assert [(row["word"], row["score"]) for row in rows] == vectors.analogy(
-        "king", "queen", "dog", method="3cosmul", top=2
-    )
 
 
 def test_composed_vectors_of_unknown_words_are_reported(subword_model):

@@ -1,10 +1,10 @@
-"""`embeddings vocabulary` and `embeddings cache`."""
+"""`embeddings vocabulary`."""
 
 import json
 from pathlib import Path
 
 import pytest
-from commands import expect, refused, table
+from commands import expect, refused
 
 
 @pytest.fixture
@@ -32,59 +32,6 @@ def test_the_undercount_of_a_small_table_is_reported(folder):
     assert "--max-types: counts may be too low by up to" in result.stderr
     assert "not in the vocabulary" in result.stderr
     assert result.stdout.startswith("word\tcount\nthe\t100\n")
-
-
-def test_the_cache_is_listed_and_emptied(folder):
-    assert expect("cache").stdout == ""
-    for source in ("rows.jsonl", "more.csv", "sample"):
-        column = ["--text-column", "text"] if source == "rows.jsonl" else []
-        expect("vocabulary", source, "-o", f"{source}.txt", *column)
-    entries = json.loads(expect("cache", "--json").stdout)
-    assert [entry["sources"] for entry in entries][:2] == [["rows.jsonl"], ["more.csv"]]
-    assert (entries[0]["tokens"], entries[0]["types"]) == (350, 55)
-    assert 0 <= entries[0]["age"] < 600
-    rows = table(expect("cache").stdout)
-    assert list(rows[0]) == ["name", "size", "age", "tokens", "types", "sources"]
-    assert rows[0]["sources"] == "rows.jsonl"
-    assert rows[2]["size"].endswith(" MB")
-    assert "'nonsense' matches 0" in refused("cache", "--remove", "nonsense", code=2)
-    assert entries[1]["name"] in expect("cache", "--remove", entries[1]["name"][:12]).stderr
-    assert expect("cache", "--limit", "10MB").stderr == ""
-    removed = json.loads(expect("cache", "--limit", "9MB", "--json").stdout)
-    assert removed[0] == {"name": entries[0]["name"], "size": entries[0]["size"]}
-    expect("cache", "--remove", "all")
-    assert expect("cache").stdout == ""
-    assert "'much'" in refused("cache", "--limit", "much", code=2)
-
-
-def test_the_cache_is_checked(folder):
-    assert expect("cache", "--check").output == ""
-    for source in ("rows.jsonl", "more.csv"):
-        expect("vocabulary", source, "-o", f"{source}.txt", *(["--text-column", "text"] * (source == "rows.jsonl")))
-    first, second = (entry["name"] for entry in json.loads(expect("cache", "--json").stdout))
-    valid = {"name": first, "state": "valid", "problem": None}
-    assert json.loads(expect("cache", "--check", "--json").stdout) == [valid, valid | {"name": second}]
-    flip_bit(folder / "cache" / "corpora" / second / "ids.npy")
-    result = expect("cache", "--check", code=1)
-    rows = table(result.stdout)
-    assert [row["state"] for row in rows] == ["valid", "damaged"]
-    assert rows[1]["problem"].endswith(f"{second} is damaged: ids.npy does not match its digest")
-    assert result.stderr == "1 of 2 cached corpora damaged; the next run that needs one encodes its text again\n"
-    meta = folder / "cache" / "corpora" / first / "meta.json"
-    meta.write_text('{"format": 1}')
-    assert {row["state"] for row in table(expect("cache", "--check", code=1).stdout)} == {"not used", "damaged"}
-    result = expect("vocabulary", "more.csv", "-o", "again.txt")
-    assert f"warning: the text is encoded again: {folder}/cache/corpora/{second} is damaged: ids.npy" in result.stderr
-    assert "valid" in expect("cache", "--check").stdout
-    assert (folder / "again.txt").read_text() == (folder / "more.csv.txt").read_text()
-    for option in (["--limit", "1GB"], ["--remove", "all"]):
-        assert "--check cannot be combined" in refused("cache", "--check", *option, code=2)
-
-
-def flip_bit(path):
-    data = bytearray(path.read_bytes())
-    data[-3] ^= 1
-    path.write_bytes(data)
 
 
 def test_technical_properties_of_a_cached_corpus_are_not_shown(folder):

@@ -1,6 +1,7 @@
-"""Root folders form one import package: in pyproject.toml, in the checkout, and when installed."""
+"""Root folders form one import package, in the checkout and when installed; tests are named after its modules."""
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -79,6 +80,47 @@ def test_root_folders_are_not_top_level_modules(name, python):
     process = python("-c", f"import {name}", check=False)
     assert process.returncode == 1
     assert f"No module named '{name}'" in process.stderr
+
+
+NOT_ROOMS = {"data", "docs", "example_plugin", "example_torch_plugin", "hardness", "tools"}
+FOLDERS = {"core": "embeddings", "sklearn_estimators": "embeddings/sklearn"}  # others have the name of their room
+SEVERAL = {  # files that test several modules in turn, or a whole room
+    "cli": {"command_line", "example_plugin", "imported_libraries", "languages", "remote_commands", "torch_plugin"}
+    | {"without_gensim"},
+    "core": {"layout"},
+    "corpora": {"compiled_tables", "tables"},
+    "explorer": {"explore_command", "explore_page"},
+    "formats": {"ecosystem", "folder_formats", "mutated_files", "odd_files"},
+}
+
+
+def module_names(room):
+    """How test files of a room can name its modules: by name, or by package and name."""
+    folder = ROOT / FOLDERS.get(room, room if room in MAPPED else f"embeddings/{room}")
+    assert folder.is_dir(), f"tests/{room} is not a room"
+    for path in folder.glob("*.py") if room == "core" else folder.rglob("*.py"):
+        if path.stem != "__init__":
+            yield path.stem, path
+            if path.parent != folder:
+                yield f"{path.parent.name}_{path.stem}", path
+
+
+def test_tests_are_named_after_modules():
+    """`test_<module>.py`, or `test_<module>_<aspect>.py`; CONTRIBUTING.md says how many modules have such a file."""
+    tested, modules = set(), set()
+    for folder in (ROOT / "tests").iterdir():
+        files = sorted(folder.glob("test_*.py"))
+        if folder.name in NOT_ROOMS or not files:
+            continue
+        names = dict(module_names(folder.name))
+        modules |= set(names.values())
+        for stem in {file.stem.removeprefix("test_") for file in files} - SEVERAL.get(folder.name, set()):
+            named = [name for name in names if f"{stem}_".startswith(f"{name}_")]
+            assert named, f"tests/{folder.name}/test_{stem}.py has the name of no module of {folder.name}"
+            tested.add(names[max(named, key=len)])
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    share = int(re.search(r"(\d+) % of the modules have such a file", text)[1])
+    assert 100 * len(tested) / len(modules) >= share, f"{len(tested)} of {len(modules)} modules"
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Foreign text for terminals, tables and logs."""
 
-import logging
 import sys
 from unicodedata import category
 
@@ -8,7 +7,6 @@ import pytest
 
 from embeddings.errors import FormatError
 from embeddings.printable import printable
-from embeddings.support.logs import log
 
 UNPRINTABLE = [chr(code) for code in range(sys.maxunicode + 1) if category(chr(code)) in {"Cc", "Cf", "Cs", "Zl", "Zp"}]
 
@@ -47,13 +45,3 @@ def test_a_joiner_that_joins_nothing_is_escaped(text):
 
 def test_messages_of_errors_are_printable():
     assert str(FormatError("v\x1b]0;t\x07.bin\n is \u202e broken")) == r"v\x1b]0;t\x07.bin\n is \u202e broken"
-
-
-def test_log_records_are_printable(caplog, tmp_path):
-    with caplog.at_level(logging.INFO, "embeddings"):
-        log.info("wrote %s after %d words: %s", tmp_path / "a\x1bb", 5, OSError("c\rd"))
-        log.info("e\x9bf")
-    first, second = (record.getMessage() for record in caplog.records)
-    assert first == f"wrote {tmp_path}/a\\x1bb after 5 words: c\\rd"
-    assert second == r"e\x9bf"
-    assert caplog.records[0].msg == "wrote %s after %d words: %s"

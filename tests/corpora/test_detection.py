@@ -12,11 +12,10 @@ from naive_corpora import decoded, encode
 from naive_phrases import connected_pairs, join_sentences, word2phrase_scores
 from optional_libraries import needs_gensim
 
-from embeddings.corpora.phrases import Phrases, bigram_counts
-from embeddings.corpora.phrases.bigram_counts import BORDER, PhraseTokens
+from embeddings.corpora.phrases import Phrases
 from embeddings.corpora.phrases.detection import ENGLISH
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, FormatError, SettingError
+from embeddings.errors import FormatError, SettingError
 
 # gensim counts among the distinct pairs those over five connecting words and more, too
 EXACT = (1e-12, 1e-4)
@@ -53,20 +52,6 @@ def test_scores_equal_the_word2phrase_reference(sentences, delta):
     assert detected_phrases == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=30)
-@given(sentences=SENTENCES, connectors=st.sets(st.sampled_from("abc"), max_size=2), min_count=st.integers(1, 3))
-def test_pairs_with_connectors_equal_the_reference(sentences, connectors, min_count):
-    sentences = with_words(sentences)
-    with encode(sentences) as encoded, tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "words")
-        path.write_text(" ".join([*connectors, "unseen"]))
-        detected_phrases = Phrases(scoring="count", min_count=min_count, connectors=str(path)).find(encoded)
-    expected = connected_pairs(sentences, connectors, bigram_counts.MAX_CONNECTORS)
-    assert {phrase.words: phrase.count for phrase in detected_phrases} == {
-        words: count for words, count in expected.items() if count >= min_count
-    }
-
-
 def test_at_most_four_connectors_in_a_row(tmp_path):
     (tmp_path / "words").write_text("of the")
     sentences = [["king", *["of", "the"] * 2, "hill"], ["king", *["of"] * 5, "hill", "king"]]
@@ -90,29 +75,6 @@ def test_the_threshold_is_exclusive():
     with encode([["a", "b"], ["a", "b"], ["c"]]) as encoded:
         for threshold, size in ((2.0, 0), (1.999, 1)):
             assert len(Phrases(scoring="count", threshold=threshold, min_count=1).find(encoded)) == size
-
-
-@settings(deadline=None, max_examples=30)
-@given(
-    sentences=SENTENCES,
-    chunk=st.sampled_from([1, 2, 3, 7]),
-    merge_size=st.sampled_from([1, 5, 100]),
-    connector=st.booleans(),
-    min_count=st.integers(1, 2),
-)
-def test_pairs_do_not_depend_on_chunk_sizes(sentences, chunk, merge_size, connector, min_count):
-    with encode(with_words(sentences)) as encoded, tempfile.TemporaryDirectory() as folder:
-        tokens = PhraseTokens(
-            encoded.ids, encoded.sentences, np.append(encoded.vocabulary.counts, 0), len(encoded.vocabulary)
-        )
-        connector_numbers = np.zeros(len(tokens.counts), np.int32)
-        connector_numbers[0], connector_numbers[tokens.unknown] = connector, BORDER
-        whole = bigram_counts.count_pairs(tokens, connector_numbers, min_count, Path(folder))
-        chunked = bigram_counts.count_pairs(
-            tokens, connector_numbers, min_count, Path(folder), chunk=chunk, merge_size=merge_size
-        )
-    assert [list(column) for column in whole[:4]] == [list(column) for column in chunked[:4]]
-    assert whole.distinct == chunked.distinct
 
 
 @settings(deadline=None, max_examples=30)
@@ -256,20 +218,3 @@ def test_connector_files_are_validated(tmp_path):
         (tmp_path / "words").write_bytes(content)
         with pytest.raises(kind, match=message):
             Phrases(connectors=str(tmp_path / "words"))
-
-
-def test_too_many_words_for_pair_keys_are_refused(tmp_path):
-    counts = np.broadcast_to(np.int64(1), (1 << 31,))
-    tokens = PhraseTokens(np.zeros(0, np.int32), np.zeros(1, np.int64), counts, 0)
-    connector_numbers = np.array([5], np.int32)
-    with pytest.raises(CorpusError, match=r"2,147,483,648.*5 connectors"):
-        bigram_counts.count_pairs(tokens, connector_numbers, 1, tmp_path)
-
-
-def test_the_error_has_the_largest_number_of_connectors():
-    with pytest.raises(CorpusError, match=r"300,000.*1,000.*at most 100 connectors"):
-        bigram_counts.check_key_size(300_000, 1000)
-    assert bigram_counts.fits_key(300_000, 100)
-    assert not bigram_counts.fits_key(300_000, 101)
-    with pytest.raises(CorpusError, match="; lower max_types"):
-        bigram_counts.check_key_size(1 << 32, 0)

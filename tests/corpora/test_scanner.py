@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_file, naive_tokens
 from naive_words import word_tokens
 
-from embeddings.corpora import characters, scanner, tokenizers, word_break, word_rules
+from embeddings.corpora import scanner, tokenizers, word_break, word_rules
 from embeddings.errors import CorpusError
 
 CHARACTERS = (
@@ -107,15 +107,6 @@ def test_a_callable_gives_the_same_corpus_as_the_compiled_rule(text, rule, case,
             assert fast.fingerprint == slow.fingerprint
 
 
-@pytest.mark.parametrize("limit", word_break.LIMITS)
-def test_lower_case_equals_str_lower_for_every_code_point(limit):
-    table = characters.lower(limit)
-    mask = (1 << characters.PAIR) - 1
-    written = [chr(pair & mask) + (chr(pair >> characters.PAIR) if pair > mask else "") for pair in table.tolist()]
-    assert {hex(point): text for point, text in enumerate(written) if text != chr(point).lower()} == {}
-    assert len(written) == limit
-
-
 @pytest.mark.slow
 def test_every_code_point_is_scanned_like_the_reference(tmp_path):
     everything = "".join(
@@ -126,13 +117,6 @@ def test_every_code_point_is_scanned_like_the_reference(tmp_path):
     for rule in ("words", "alphanumeric", "whitespace"):
         with encode(tmp_path / "all", tokenizer=rule) as encoded:
             assert decoded(encoded) == [naive_tokens(line, rule, "lower") for line in lines]
-
-
-def test_white_space_equals_that_of_str_split():
-    expected = [hex(point) for point in range(sys.maxunicode + 1) if chr(point).isspace()]
-    limit = word_break.LIMITS[-1]
-    for classes in (characters.char_classes(tokenizers.whitespace, limit), word_break.word_classes(limit)):
-        assert [*map(hex, np.flatnonzero(classes == word_break.SPACE))] == expected
 
 
 def test_planes_that_are_not_classified_have_no_letters():

@@ -6,7 +6,6 @@ import io
 import json
 import tempfile
 import tracemalloc
-from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_lines, naive_tokens
 
 from embeddings.corpora import Corpus
-from embeddings.corpora.reading import arrow_rows, csv_rows, record_rows
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import File
 from embeddings.corpora.reading.text_rows import ColumnSelection
@@ -87,31 +85,6 @@ def test_each_row_is_a_document_in_every_file_type(cells, size, name):
             check(encoded, *expected(cells))
             assert encoded.tags.to_pylist() == tags
             assert encoded.tags.type == pa.large_string()
-
-
-@settings(deadline=None, max_examples=80)
-@given(
-    rows=st.lists(st.tuples(CELL, CELL), max_size=8),
-    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
-    min_compiled=st.sampled_from([0, 1 << 18]),
-    end=st.sampled_from(["\n", "\r\n"]),
-    size=SIZES,
-)
-def test_csv_is_parsed_like_the_standard_library(rows, quoting, min_compiled, end, size):
-    if quoting == csv.QUOTE_MINIMAL and end == "\n":  # older writers do not quote a lone carriage return, a line end
-        rows = [(one.replace("\r", ""), other.replace("\r", "")) for one, other in rows]
-    out = io.StringIO()
-    writer = csv.writer(out, quoting=quoting, lineterminator=end)
-    writer.writerows([("a", "b"), *rows])
-    data = out.getvalue().encode()
-    blocks = [data[start : start + size] for start in range(0, len(data), size)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_rows, "MIN_COMPILED", min_compiled)
-        parts = list(csv_rows.csv_rows(blocks, "f", csv_rows.ColumnSelection("b", "a"), ","))
-    cells = [part.data[a:b].decode() for part in parts for a, b in zip([0, *part.ends], part.ends, strict=False)]
-    read = list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
-    assert cells == [row[1] for row in read if row]
-    assert [tag for part in parts for tag in part.tags] == [row[0] for row in read if row]
 
 
 def test_dotted_paths_select_nested_fields_unless_a_field_has_that_name(tmp_path):
@@ -215,17 +188,6 @@ def test_columns_with_some_numbers_and_empty_cells_are_text(tmp_path):
         check(encoded, [["1"], *[[]] * 150, ["2"], ["x"]], list(range(154)))
 
 
-def test_an_unterminated_row_is_refused_before_it_fills_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_rows, "MAX_ROW", 1000)
-    monkeypatch.setattr(record_rows, "MAX_ROW", 1000)
-    (tmp_path / "f.csv").write_text('b\nx\n"' + "y " * 2000)
-    with pytest.raises(CorpusError, match=r"line 3: .*longer than 1000 .*quote"):
-        encode(tmp_path / "f.csv", block_size=100)
-    (tmp_path / "f.jsonl").write_text('{"b": "x"}\n{"b": "' + "y " * 2000)
-    with pytest.raises(CorpusError, match="line 2: longer than 1000"):
-        encode(tmp_path / "f.jsonl", block_size=100)
-
-
 @pytest.mark.parametrize("name", ["f.csv", "f.jsonl"])
 def test_a_row_that_never_ends_takes_limited_memory(tmp_path, name):
     start = b'b\nx\n"' if name == "f.csv" else b'{"b": "x"}\n{"b": "'
@@ -254,19 +216,6 @@ def test_rows_that_share_a_long_text_take_limited_memory(tmp_path):
         largest = max(largest, pa.total_allocated_bytes())
         assert len(block.data) <= 1 << 18
     assert largest < 1 << 25
-
-
-def test_a_dictionary_is_checked_once_per_batch(tmp_path, monkeypatch):
-    checks = []
-    check = arrow_rows.is_valid_utf8
-    monkeypatch.setattr(arrow_rows, "is_valid_utf8", lambda array: checks.append(len(array)) or check(array))
-    with pa.OSFile(str(tmp_path / "t.arrow"), "wb") as sink:
-        table = dictionary_table([f"word{i} " * 9 for i in range(9999)], list(range(9999)) * 2)
-        with pa.ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table)
-    with encode(tmp_path / "t.arrow") as encoded:
-        assert len(encoded.documents) - 1 == 2 * 9999
-    assert checks == [2 * 9999]
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather"])
@@ -388,23 +337,3 @@ def test_memory_does_not_grow_with_a_table(tmp_path):
         finally:
             tracemalloc.stop()
         assert max(peaks) - before < 28 << 20, name
-
-
-@pytest.mark.parametrize("others", [[], ["a b", "c"]])
-def test_long_values_that_a_parquet_file_repeats_are_decoded_a_few_at_a_time(tmp_path, monkeypatch, others):
-    """A file of a few hundred bytes stands for gigabytes of text."""
-    values = ["word " * 20_000, *others]
-    column = dictionary_table(values, [0] * 5000)["text"]
-    pq.write_table(pa.table({"text": column}), tmp_path / "t", store_schema=False, compression="zstd")
-    assert (tmp_path / "t").stat().st_size < 1000
-    monkeypatch.setattr(arrow_rows, "MAX_DECODED", 1 << 20)
-    with pq.ParquetFile(tmp_path / "t") as file:
-        batches = arrow_rows.parquet_batches(file, tmp_path / "t", ["text"])
-        assert [len(batch) for batch in islice(batches, 3)] == [10 if others else arrow_rows.FEW_ROWS] * 3
-
-
-def test_rows_of_short_values_are_decoded_many_at_a_time(tmp_path):
-    pq.write_table(pa.table({"text": [f"the word{i % 99}" for i in range(9000)]}), tmp_path / "t", row_group_size=3000)
-    with pq.ParquetFile(tmp_path / "t") as file:
-        batches = list(arrow_rows.parquet_batches(file, tmp_path / "t", ["text"]))
-    assert [len(batch) for batch in batches] == [4096, 4096, 808]

@@ -12,7 +12,6 @@ from naive_corpora import decoded, encode
 
 from embeddings.corpora import Corpus
 from embeddings.corpora.encoder import ChangeTable
-from embeddings.corpora.word_cleaning import MAX_MARKS
 from embeddings.corpora.word_rules import WordForm, WordRules, recorded_settings
 from embeddings.errors import SettingError
 from embeddings.support.arrow import to_string_array
@@ -126,11 +125,6 @@ def test_many_marks_take_linear_time(marks):
     token = "e" + marks * (200_000 // len(marks))
     assert words_of(f"{token} e{marks}", case="keep") == [token, unicodedata.normalize("NFC", f"e{marks}")]
     assert time.process_time() - before < 20  # in quadratic time, hours
-
-
-def test_up_to_thirty_marks_are_normalised():
-    few, many = ("e\u0301" + "\u0301" * (number - 1) for number in (MAX_MARKS, MAX_MARKS + 1))
-    assert words_of(f"{few} {many}") == [unicodedata.normalize("NFC", few), many]
 
 
 def test_text_in_both_directions_is_read_in_logical_order():

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import runpy
 from pathlib import Path
 from statistics import fmean
 
@@ -13,6 +12,9 @@ import readers
 from drawn import drawn_points
 from index_benchmarks import read_benchmark
 from optional_libraries import import_gensim
+from studies import composition_summary
+from studies.grid import read_rows
+from studies.reproduction import FIGURES, Reproduction, verdict
 
 from embeddings import registry
 from embeddings.eval.benchmark import result_table, tools, workspace
@@ -66,20 +68,18 @@ def test_tagging_table_is_that_of_the_evaluation():
 
 
 def test_composition_table_is_that_of_the_evaluation():
-    """`python tools/composition_summary.py` writes it."""
-    summary = runpy.run_path(str(ROOT / "tools" / "composition_summary.py"))
+    """`python tools/study.py composition` writes it."""
     for name in ("composition", "composition-larger"):
-        assert (RESULTS / f"{name}.md").read_text(encoding="utf-8") == summary["results"](RESULTS / f"{name}.tsv")
+        made = composition_summary.results(RESULTS / f"{name}.tsv")
+        assert (RESULTS / f"{name}.md").read_text(encoding="utf-8") == made
 
 
 def test_table_of_reproduced_figures_is_that_of_the_declared_ones():
-    """`python tools/reproduction.py` writes it."""
-    tool = runpy.run_path(str(ROOT / "tools" / "reproduction.py"))
-    figures, rows = tool["read_figures"](), tool["read_rows"](RESULTS / "reproduction" / "results.tsv")
-    assert (RESULTS / "reproduction" / "results.md").read_text(encoding="utf-8") == tool["markdown"](figures, rows)
-    for figure in figures:
-        if "file" in figure:
-            assert tool["measure"](figure) == rows[figure["name"]], figure["name"]
+    """`python tools/study.py reproduction` writes it, from the files that have the figures and from its own rows."""
+    rows = read_rows(RESULTS / "reproduction" / "results.tsv")
+    assert [row["name"] for row in rows] == [name for name, figure in FIGURES.items() if "run" in figure]
+    written = (RESULTS / "reproduction" / "results.md").read_text(encoding="utf-8")
+    assert written == Reproduction("reproduction", {}).table(rows)
 
 
 @pytest.mark.slow
@@ -87,10 +87,9 @@ def test_table_of_reproduced_figures_is_that_of_the_declared_ones():
 def test_short_runs_give_the_reproduced_figures(name):
     if name in ("fasttext-file", "lee-corpus"):
         import_gensim()
-    tool = runpy.run_path(str(ROOT / "tools" / "reproduction.py"))
-    (figure,) = [figure for figure in tool["read_figures"]() if figure["name"] == name]
-    row = tool["measure"](figure)
-    assert tool["verdict"](figure, row) in ("met", "better")
+    study = Reproduction("reproduction", {})
+    (row,) = study.measure(name)
+    assert verdict(FIGURES[name], dict(zip(study.values, row, strict=True))) in ("met", "better")
 
 
 READERS = re.compile(

@@ -82,27 +82,6 @@ def test_the_loss_equals_the_naive_one(kind, text):
     assert (loss.covered, loss.total) == (12, 14)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"objective": "nce"},
-        {"objective": "sampled-softmax"},
-        {"objective": "hierarchical-softmax"},
-        {"objective": "hierarchical-softmax", "tree": "clusters"},
-        {"objective": "adaptive-softmax", "cutoffs": "3,6"},
-    ],
-    ids=str,
-)
-def test_training_lowers_the_perplexity_of_all_objectives(settings, text, monkeypatch):
-    monkeypatch.setattr("embeddings.training.word_predictor.MAX_HIDDEN", 30)  # several blocks
-    monkeypatch.setattr("embeddings.training.word_predictor.MAX_CONTEXTS", 12)
-    text.write_text("\n".join(TEXT[:4]))
-    few, many = (em.train("cbow", TEXT, **{**SMALL, "epochs": epochs}, **settings) for epochs in (1, 20))
-    before, after = (em.evaluate(model, perplexity=[text])[1].value for model in (few, many))
-    assert after < before
-    assert 1 < after < len(many.vectors)
-
-
 def test_what_has_no_perplexity(text, tmp_path):
     model = em.train("skipgram", TEXT, **SMALL)
     with pytest.raises(SettingError, match="no probabilities of words: negative sampling does not define them"):

@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from explorer_server import Server
 from headless_browser import browser, executable
-from test_explore_server import Server
 
 import embeddings as em
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from supervised_models import LABELS, LOSSES, TEXTS, WORDS, naive_probabilities, naive_rows, supervised_model
+from supervised_models import LOSSES, TEXTS, naive_probabilities, naive_rows, supervised_model
 
 import embeddings as em
-from embeddings.classifier.classifier import encode_texts
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.formats import fasttext_bin
 
@@ -99,14 +98,6 @@ def test_settings_of_another_trainer_are_stored_where_they_fit(write, tmp_path):
     assert loaded.predict(TEXTS).labels.tolist() == classifier.predict(TEXTS).labels.tolist()
 
 
-def test_quantised_rows_are_used_without_decoding_if_they_are_many(write, monkeypatch):
-    model = supervised_model(quantised=True, pruned=11, dim=5)
-    monkeypatch.setattr("embeddings.classifier.classifier.SMALL_BYTES", 0)
-    classifier = em.load_classifier(write(model.data))
-    expected = [naive_probabilities(model, text) for text in TEXTS]
-    np.testing.assert_allclose(classifier.predict_proba(TEXTS), expected, rtol=1e-4, atol=1e-6)
-
-
 def test_k_and_threshold(write):
     classifier = em.load_classifier(write(supervised_model().data))
     all_labels, all_probabilities = classifier.predict(TEXTS, k=-1)
@@ -132,53 +123,6 @@ def test_a_threshold_gives_the_labels_above_it(write, loss):
             for row in zip(labels, probabilities, strict=True)
         ]
         assert [[name for name in row if name is not None] for row in above] == expected
-
-
-def test_threads_and_batches_do_not_change_results(write, monkeypatch):
-    classifier = em.load_classifier(write(supervised_model().data))
-    texts = TEXTS * 40
-    expected = classifier.predict_proba(texts)
-    monkeypatch.setattr("embeddings.classifier.classifier.BLOCK_SCORES", 15)
-    np.testing.assert_allclose(classifier.predict_proba(texts, threads=3), expected, rtol=1e-6)  # of a matrix product
-    one, many = (classifier.predict(texts, k=3, threads=threads) for threads in (1, 3))
-    assert (one.labels == many.labels).all()
-    np.testing.assert_allclose(one.probabilities, many.probabilities, rtol=1e-6)
-
-
-def test_cached_words_give_the_same_sums(write, monkeypatch):
-    """The first use of a word computes the sum of its rows, later ones find it, and other words may take its slot."""
-    monkeypatch.setattr("embeddings.classifier.features.CACHE_BYTES", 800)
-    rng, model = np.random.default_rng(0), supervised_model(quantised=True, pruned=11)
-    syllables = ["na", "ïv", "the", "北", "x" * 13]
-    words = ["".join(rng.choice(syllables, rng.integers(1, 4))) for _ in range(60)]
-    texts = [" ".join(rng.choice(words, 8)) for _ in range(100)]
-    classifier = em.load_classifier(write(model.data))
-    expected = [naive_probabilities(model, text) for text in texts]
-    for _ in range(2):
-        np.testing.assert_allclose(classifier.predict_proba(texts, threads=1), expected, rtol=1e-4, atol=1e-6)
-    (scratch,) = classifier._means._unused_scratch
-    assert len(scratch.keys) == 8
-
-
-@pytest.mark.parametrize("kind", [{}, {"quantised": True}, {"quantised": True, "pruned": 11}, {"max_n": 0}])
-def test_scores_of_rows_give_the_same_predictions(write, kind):
-    """With few labels and much text, the scores of rows are computed once; with many labels they never are."""
-    texts = [" ".join(rng.choice(WORDS, 9)) for rng in map(np.random.default_rng, range(100))]
-    for loss, labels, dim, uses_scores in [
-        ("softmax", 2, 5, True), ("one against all", 3, 7, True), ("softmax", 3, 5, False),
-        ("hierarchical softmax", 2, 5, False),
-    ]:  # fmt: skip
-        model = supervised_model(loss, labels=LABELS[:labels], dim=dim, **kind)
-        classifier = em.load_classifier(write(model.data))
-        assert not classifier.choose_means(20).gives_scores
-        before = classifier.rank(*encode_texts(texts), means=classifier._means)
-        assert classifier.choose_means(10_000).gives_scores == uses_scores
-        after = classifier.rank(*encode_texts(texts))
-        assert np.array_equal(before[0], after[0])
-        np.testing.assert_allclose(before[1], after[1], rtol=1e-5)
-        expected = [naive_probabilities(model, text) for text in texts]
-        np.testing.assert_allclose(classifier.predict_proba(texts), expected, rtol=1e-4, atol=1e-6)
-        assert not pickle.loads(pickle.dumps(classifier)).choose_means(20).gives_scores
 
 
 def test_texts_with_more_rows_than_are_pending_at_a_time(write):

@@ -7,9 +7,7 @@ import pytest
 from optional_libraries import needs
 from safetensors.numpy import load_file, save_file
 
-from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError
-from embeddings.formats import tokenizer_json
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
@@ -54,33 +52,6 @@ def test_half_precision(tmp_path, small, form):
     small.save(tmp_path / "h", form, dtype="float16")
     assert load_file(tmp_path / "h" / SUBFOLDERS[form] / "model.safetensors")[TENSOR_NAMES[form]].dtype == np.float16
     assert np.array_equal(load(tmp_path / "h").matrix, small.matrix.astype("f2").astype("f4"))
-
-
-@pytest.mark.parametrize(
-    ("words", "lower", "split"),
-    [
-        (["the", "été", "日本", "नमस्ते", "new_york", "x2"], True, True),
-        (["the", "The"], False, True),
-        (["ΣΑΣ"], False, True),
-        (["u.s", "don't", "3.14", "\U0001f600"], True, True),
-        (["u.s.", "the"], True, False),
-        (["new york"], True, False),
-        ([], True, True),
-    ],
-)
-def test_how_text_is_split_follows_from_the_words(tmp_path, words, lower, split):
-    tokenizer_json.write_tokenizer(words, tmp_path / "t")
-    tokenizer = json.loads((tmp_path / "t").read_text())
-    assert ({"type": "Lowercase"} in tokenizer["normalizer"]["normalizers"]) == lower
-    assert tokenizer["pre_tokenizer"]["type"] == ("Split" if split else "WhitespaceSplit")
-
-
-def test_text_is_split_and_normalised_like_the_words_of_a_model(tmp_path):
-    rules = WordRules("words")
-    text = "Don\u2019t go to cafe\u0301 (3.14, 1,000.5) \u2764\ufe0f\U0001f600 e.g. U.S.A. one,two 12:30 l'homme हिन्दी"
-    words = [rules.normalize_one(word) for word in rules.tokenizer(text)]
-    tokenizer_json.write_tokenizer(sorted(set(words)), tmp_path / "t")
-    assert tokenizer_json.import_tokenizers().Tokenizer.from_file(str(tmp_path / "t")).encode(text).tokens == words
 
 
 def test_the_token_for_unknown_words_is_not_a_word(tmp_path, form):

@@ -1,31 +1,14 @@
-"""Indexes of all installed kinds: the contract, search, vectors that use an index."""
+"""Indexes of all installed kinds: search, and vectors that use an index."""
 
 import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings import registry
 from embeddings.errors import SettingError
 from embeddings.indexes.index import build_index
 from embeddings.indexes.index_spec import as_index
 from embeddings.testing import check_index
 from embeddings.vectors.vectors import Vectors
-
-VARIANTS = [
-    *((name, {}) for name in registry.find_all("index")),
-    ("lsh", {"bits": 1000, "rerank": 50, "centre": False, "orthogonal": False}),
-    ("faiss", {"factory": "Flat"}),
-    ("faiss", {"factory": "IVF8,Flat", "nprobe": 3}),
-    ("faiss", {"factory": "HNSW8", "ef_search": 50}),
-    ("faiss", {"factory": "LSH200r", "rerank": 100}),
-    ("faiss", {"factory": "PQ6x4", "rerank": 50}),
-    ("faiss", {"factory": "PQ6x4fs", "rerank": 50}),
-]
-
-
-@pytest.mark.parametrize(("name", "settings"), VARIANTS, ids=[f"{name}-{settings}" for name, settings in VARIANTS])
-def test_contract(name, settings):
-    check_index(name, **settings)
 
 
 def assert_same(result, expected):

@@ -16,7 +16,6 @@ from sklearn.utils.fixes import parse_version
 
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, RegistryError, SettingError
-from embeddings.vectors.word_weights import common_components, remove_components
 
 SMALL = {"dim": 8, "min_count": 1, "epochs": 3, "window": 2, "subsample": 0}
 WORDS = [f"w{i}" for i in range(40)]
@@ -97,17 +96,6 @@ def test_components_are_removed_as_in_the_paper(vectors, count, removed):
     np.testing.assert_allclose(vectorizer.transform(queries), rows - rows @ u @ u.T, atol=1e-5)
     assert vectorizer.components_.shape == (removed, 7)
     np.testing.assert_array_equal(vectorizer.fit_transform(texts), vectorizer.transform(texts))
-
-
-def test_components_are_at_most_those_the_texts_span():
-    rng = np.random.default_rng(1)
-    row = rng.standard_normal(5)
-    for rows in (np.outer(rng.standard_normal(3), row), np.outer(rng.standard_normal(30), row)):
-        components = common_components(rows, 4)
-        assert components.shape == (1, 5)
-        np.testing.assert_allclose(remove_components(components, rows), 0, atol=1e-12)
-    for rows in (np.zeros((3, 5)), np.zeros((9, 5)), np.zeros((0, 5))):
-        assert common_components(rows, 2).shape == (0, 5)
 
 
 @pytest.mark.parametrize("weighting", ["subsample", "sif"])

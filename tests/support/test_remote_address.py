@@ -15,7 +15,6 @@ from embeddings.support.remote.address import (
     parse_address,
     without_credentials,
 )
-from embeddings.support.remote.copies import matches
 
 
 @pytest.mark.parametrize(
@@ -61,32 +60,6 @@ def test_no_name_has_credentials_which_are_remembered(monkeypatch):
     assert without_credentials("see https://host/x?q=1 there") == "see https://host/x?q=1 there"
     assert address.credentials["s3", "bucket"] == ("ME", "w/ord")
     assert hide_secrets("ME with w/ord\nand Signature=abc") == "*** with *** and ***"
-
-
-@pytest.mark.parametrize(
-    ("pattern", "path", "expected"),
-    [
-        ("*.txt", "a.txt", True),
-        ("*.txt", "b/a.txt", False),
-        ("**/*.txt", "b/c/a.txt", True),
-        ("**/*.txt", "a.txt", True),
-        ("b/**", "b/c/a.txt", True),
-        ("b*", "bc/d/a.txt", True),
-        ("a[0-9]?.txt", "a1x.txt", True),
-        ("a[0-9]?.txt", "ax1.txt", False),
-    ],
-)
-def test_patterns_match_as_local_ones_do(tmp_path, pattern, path, expected):
-    from embeddings.corpora.reading.sources import find_files
-
-    assert matches(path.split("/"), pattern.split("/")) == expected
-    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / path).write_text("x")
-    try:
-        found = find_files(tmp_path / pattern) == [tmp_path / path]
-    except Exception:
-        found = False
-    assert found == expected
 
 
 def test_records_of_spark_are_hidden():

@@ -1,12 +1,13 @@
 """The texts of the classifier study, its cells, and its table, worked by hand."""
 
-import argparse
-from pathlib import Path
+from itertools import product
 
-import classification_data
-import classifier_study
-import classifier_tables
-from study_rows import append_rows
+import pyarrow
+import pytest
+from studies import classification_data
+from studies.classifier_study import Classifiers
+from studies.grid import append_rows, read_rows
+from study import main
 
 ROWS = [
     ("train", "sst", "0", "embeddings", "10", "threads 1 seed 1", "CPU seconds", "2.04"),
@@ -36,14 +37,15 @@ TABLE = """| texts | classifier | dim | accuracy | macro-F1 | CPU seconds |
 
 
 def test_table(tmp_path):
-    append_rows(tmp_path / "results.tsv", classifier_tables.COLUMNS, ROWS)
-    assert classifier_tables.table(tmp_path / "results.tsv").startswith(TABLE)
+    append_rows(tmp_path / "results.tsv", (*Classifiers.keys, *Classifiers.values), ROWS)
+    main(["classifiers", "--only-table", "--out", str(tmp_path / "results")])
+    assert (tmp_path / "results.md").read_text(encoding="utf-8").startswith(TABLE)
 
 
 def test_a_part_of_the_cells():
-    options = argparse.Namespace(dim=[10], dataset=["sst"], part=["train", "autotune"], trials=3, seed=[1])
-    cells = list(classifier_study.iter_cells(options))
-    assert [cell.key[:3] for cell in cells] == [("train", "sst", "0")] * 4 + [("autotune", "imdb", "0")]
+    options = {"dim": [10], "dataset": ["sst"], "part": ["train", "autotune"], "trials": 3, "seed": [1]}
+    cells = list(Classifiers("classifiers", options).cells())
+    assert [cell[:3] for cell in cells] == [("train", "sst", 0)] * 4 + [("autotune", "imdb", 0)]
     assert len(set(cells)) == len(cells)
 
 
@@ -51,8 +53,22 @@ def test_lines_for_fasttext():
     assert classification_data.labelled("pos", "It's GOOD,<br />really…") == "__label__pos it ' s good , really …"
 
 
-def test_the_table_of_the_documentation_is_that_of_the_runs():
-    folder = Path(__file__).parents[2] / "eval" / "results" / "classification"
-    for path in folder.glob("*.tsv"):
-        written = path.with_suffix(".md").read_text(encoding="utf-8")
-        assert written.rpartition("- Measured on")[0] == classifier_tables.table(path).rpartition("- Measured on")[0]
+@pytest.mark.slow
+def test_our_classifier_and_that_of_scikit_learn_are_measured(tmp_path, capsys):
+    """A program that fails, in place of fastText, leaves its cells out."""
+    data = tmp_path / "data"
+    data.mkdir()
+    lines = {"neg": "1\t2\ta bad dull film\n", "pos": "1\t9\ta good fine film\n"}
+    for side, (name, line) in product(("train", "test"), lines.items()):
+        with pyarrow.output_stream(data / f"imdb-{side}_{name}.tsv.zst", compression="zstd") as file:
+            file.write((line * 2000).encode())
+    (data / "ag-news-7600.csv").write_text("label,title,description\n" + "a,good film,fine\nb,bad film,dull\n" * 50)
+    for side in ("train", "test"):
+        (data / f"sst-binary-{side}.txt").write_text("1 a good fine film\n0 a bad dull film\n" * 50)
+    arguments = ["classifiers", "--data", str(data), "--work", str(tmp_path / "work"), "--fasttext", "false"]
+    arguments += ["--part", "train", "--dataset", "imdb", "--dim", "4", "--seed", "1"]
+    main([*arguments, "--out", str(tmp_path / "results")])
+    assert capsys.readouterr().err.count("false: exit code 1") == 2
+    rows = {row["tool"]: row["value"] for row in read_rows(tmp_path / "results.tsv") if row["measure"] == "accuracy"}
+    assert rows == {"embeddings": "1", "TF-IDF + logistic regression": "1"}
+    assert (tmp_path / "results.md").read_text().count("| imdb | ") == 3

@@ -1,11 +1,10 @@
 """The plan of large clusters follows from the recorded costs, and its rows from counting."""
 
-import json
 from pathlib import Path
 
-import cluster_costs
-import cluster_plan
 import numpy as np
+from studies import cluster_costs, cluster_plan
+from studies.grid import collect, read_rows
 
 import embeddings as em
 
@@ -14,12 +13,11 @@ NO_BURSTS = cluster_costs.Bursts([1], [1.0])
 
 
 def test_tables_are_those_of_the_record():
-    content = json.loads((RESULTS / "costs.json").read_text(encoding="utf-8"))
+    content = cluster_plan.read_costs(RESULTS)
     assert (RESULTS / "plan.md").read_text(encoding="utf-8") == cluster_plan.plan_table(content)
-    rows = json.loads((RESULTS / "check.json").read_text(encoding="utf-8"))
-    assert (RESULTS / "check.md").read_text(encoding="utf-8") == cluster_plan.check_table(rows)
-    assert [row["workers"] for row in rows] == [1, 2, 3, 4]
-    assert all(row["merges"] == row["calculated merges"] for row in rows if row["workers"] > 1)
+    values = collect(read_rows(RESULTS / "check.tsv"), "workers")
+    assert [workers for (workers,) in values] == ["1", "2", "3", "4"]
+    assert all(one["merges"] == one["calculated merges"] for (workers,), one in values.items() if workers > "1")
 
 
 def test_rows_that_change_are_those_of_a_simulation(monkeypatch):

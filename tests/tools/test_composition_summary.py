@@ -2,7 +2,8 @@
 
 import pytest
 from composition_data import synthetic_phrases
-from composition_summary import curve, main, results
+from studies.composition_summary import curve, results
+from study import main
 
 import embeddings as em
 from embeddings.errors import FormatError
@@ -49,7 +50,7 @@ def test_means_and_wins(written):
     assert second.splitlines()[2] == "| red | additive | better, in 1 of 2 | worse, in 0 of 2 |  | better, in 1 of 1 |"
 
 
-def test_the_curve_marks_the_best_epoch(tmp_path, capsys):
+def test_the_curve_marks_the_best_epoch(tmp_path):
     vectors, triples, _ = synthetic_phrases()
     model = em.TensorIndexing(min_phrases=50, fit_epochs=2, rank=1).fit(vectors, triples, threads=1)
     model.save(tmp_path / "m")
@@ -59,8 +60,8 @@ def test_the_curve_marks_the_best_epoch(tmp_path, capsys):
         of = [row for row in rows if row[0] == f"| {type}"]
         assert [row[1] for row in of] == [str(number) for number in range(len(errors))]
         assert [place for place, row in enumerate(of) if "best" in row[-1]] == [errors.index(min(errors))]
-    main("curve", str(tmp_path / "m"))
-    assert capsys.readouterr().out == curve([str(tmp_path / "m")])
+    main(["composition-curve", "--models", str(tmp_path / "m"), "--out", str(tmp_path / "curve")])
+    assert (tmp_path / "curve.md").read_text() == curve([str(tmp_path / "m")])
 
 
 def test_other_files_are_refused(tmp_path):

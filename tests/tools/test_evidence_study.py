@@ -1,10 +1,10 @@
 """The tables of the studies of intervals and of random halves."""
 
-import coverage_tables
 import numpy as np
 import pytest
-import usage_change_study
-from coverage_tables import BASIC, CHOSEN, PERCENTILES, Quantity, Trainings, coverage_rows
+from studies import coverage_tables, usage_change_study
+from studies.coverage_tables import BASIC, CHOSEN, PERCENTILES, Quantity, Trainings, coverage_rows
+from study import main
 
 
 def quantity(sd=0.1, shift=0.0):
@@ -60,3 +60,49 @@ def test_random_halves_without_findings(tmp_path):
     assert row[4] == "1"
     assert int(row[5]) >= 3
     assert float(row[6]) == pytest.approx(0.05, abs=0.01)
+
+
+@pytest.fixture
+def text(tmp_path):
+    """A text of documents of random words, of which each occurs at least 20 times in halves."""
+    random = np.random.default_rng(1)
+    words = [
+        "man",
+        "woman",
+        "king",
+        "queen",
+        "boy",
+        "girl",
+        "tiger",
+        "cat",
+        "love",
+        "sex",
+        *(f"w{n}" for n in range(90)),
+    ]
+    lines = [" ".join(random.choice(words, 200)) for _ in range(60)]
+    (tmp_path / "text.txt").write_text("\n\n".join(lines))
+    return str(tmp_path / "text.txt")
+
+
+@pytest.mark.slow
+def test_intervals_of_a_small_population(text, tmp_path):
+    sizes = {"documents": 40, "repetitions": 2, "draws": 3, "resamples": 3, "seeds": 2, "epochs": 1, "dim": 8}
+    arguments = ["evidence-coverage", "--work", str(tmp_path / "work"), "--population", "small", "--corpus", text]
+    arguments += [part for name, size in sizes.items() for part in (f"--{name}", str(size))]
+    main([*arguments, "--out", str(tmp_path / "results")])
+    table = (tmp_path / "results.md").read_text()
+    assert table.endswith("- small: 2 repetitions, 3 independent draws.\n")
+    assert "| cosine | as in the command | " in table
+    main(["evidence-coverage", "--only-table", "--work", str(tmp_path / "work"), "--out", str(tmp_path / "again")])
+    assert (tmp_path / "again.md").read_text() == table
+
+
+@pytest.mark.slow
+def test_changes_between_halves_and_groups(text, tmp_path):
+    arguments = ["--work", str(tmp_path / "work"), "--corpus", "small", "--text", text, "--divisions", "4"]
+    main(["usage-halves", *arguments, "--epochs", "1", "--dim", "8", "--out", str(tmp_path / "halves")])
+    row = (tmp_path / "halves.md").read_text().splitlines()[2]
+    assert row.startswith("| small | 60 | ")
+    groups = ["--first", text, "--second", text, "--permutations", "4", "--epochs", "1", "--dim", "8"]
+    main(["usage-groups", *groups, "--out", str(tmp_path / "groups")])
+    assert (tmp_path / "groups.md").read_text().startswith("60 and 60 documents; ")

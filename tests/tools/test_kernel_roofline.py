@@ -1,12 +1,10 @@
 """The measurement of kernels on a small text, and its parts against the kernels themselves."""
 
-import json
-
-import kernel_parts
-import kernel_roofline
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from studies import kernel_parts, kernel_roofline
+from studies.grid import read_rows
+from study import main
 
 import embeddings as em
 from embeddings import registry
@@ -68,18 +66,18 @@ def test_roofs():
 
 
 def test_results_are_kept_and_written(text, tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel_roofline, "SHAPES", [("skipgram", 16, 5), ("cbow", 16, 5)])
     monkeypatch.setattr(kernel_roofline, "measure_limits", lambda rounds: LIMITS)
-    arguments = [str(text), "--blocks", "1", "--rounds", "1", "-o", str(tmp_path)]
-    done = CliRunner().invoke(kernel_roofline.main, arguments)
-    assert done.exit_code == 0, done.output
-    first = (tmp_path / "roofline.json").read_text()
-    assert list(json.loads(first)["shapes"]) == ["skipgram 16 5", "cbow 16 5"]
+    arguments = ["kernels", "--text", str(text), "--blocks", "1", "--rounds", "1", "--out", str(tmp_path / "roofline")]
+    arguments += ["--shape", "limits", "skipgram 16 5", "cbow 16 5"]
+    main(arguments)
+    first = (tmp_path / "roofline.tsv").read_text()
+    shapes = dict.fromkeys(row["shape"] for row in read_rows(tmp_path / "roofline.tsv"))
+    assert list(shapes) == ["limits", "skipgram 16 5", "cbow 16 5"]
     lines = (tmp_path / "roofline.md").read_text().splitlines()
-    assert {line.count("|") for line in lines[4:]} == {len(kernel_roofline.HEADER) + 1}
+    assert {line.count("|") for line in lines[4:]} == {len(kernel_roofline.HEADS) + 1}
     assert (tmp_path / "roofline.png").stat().st_size > 1000
-    assert CliRunner().invoke(kernel_roofline.main, arguments).output == ""  # nothing is measured again
-    assert (tmp_path / "roofline.json").read_text() == first
+    main(arguments)
+    assert (tmp_path / "roofline.tsv").read_text() == first  # nothing is measured again
 
 
 def test_limits_are_measured(monkeypatch):

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
-from neural_study import figures, means, ranks_of
+from studies.neural_study import figures, means, ranks_of
 
 UNKNOWN = 4
 

@@ -1,10 +1,9 @@
 """The table of a study, worked by hand, and a run that lists refused cells and skips what is done."""
 
-from pathlib import Path
-
-import objective_study
 import pytest
-from study_rows import append_rows, read_rows
+from studies.grid import append_rows, read_rows
+from studies.objective_study import Objectives
+from study import main
 
 ROWS = [
     ("cbow", "nce", "embeddings", "1", "900", "3", "CPU seconds", "2.54"),
@@ -29,9 +28,9 @@ Refused combinations:
 
 
 def test_table_has_the_means_over_seeds_and_the_fastest(tmp_path):
-    path = tmp_path / "results.tsv"
-    append_rows(path, objective_study.COLUMNS, ROWS)
-    assert objective_study.table(path).startswith(TABLE)
+    append_rows(tmp_path / "results.tsv", (*Objectives.keys, *Objectives.values), ROWS)
+    main(["objectives", "--only-table", "--out", str(tmp_path / "results")])
+    assert (tmp_path / "results.md").read_text(encoding="utf-8").startswith(TABLE)
 
 
 @pytest.mark.slow
@@ -39,24 +38,30 @@ def test_a_run_lists_refused_cells_and_skips_what_the_file_holds(tmp_path, capsy
     text, pairs, path = tmp_path / "text.txt", tmp_path / "pairs.txt", tmp_path / "results.tsv"
     text.write_text("the cat sat on the mat the dog sat on the log " * 50)
     pairs.write_text("cat dog 9\nmat log 8\ncat on 1\nsat the 2\n")
-    command = ["run", str(path), "--corpus", str(text), "--words", "550", "--heldout-words", "50", "--epochs", "1"]
+    command = [
+        "objectives",
+        "--out",
+        str(tmp_path / "results"),
+        "--corpus",
+        str(text),
+        "--words",
+        "550",
+        "--heldout-words",
+        "50",
+        "--epochs",
+        "1",
+    ]
     command += ["--similarity", str(pairs), "--tool", "embeddings", "--objective", "hierarchical-softmax"]
-    command += ["--model", "skipgram", "--model", "paragraph-dbow"]
-    objective_study.main(command)
+    command += ["--model", "skipgram", "paragraph-dbow"]
+    main(command)
     assert len(capsys.readouterr().err.splitlines()) == 2
     rows = [tuple(row[name] for name in ("model", "measure")) for row in read_rows(path)]
     measures = ["CPU seconds", "pairs", "perplexity"]
     assert sorted(rows) == [("paragraph-dbow", "refused"), *(("skipgram", name) for name in measures)]
-    assert path.with_suffix(".md").read_text(encoding="utf-8") == objective_study.table(path)
+    assert "Refused combinations:\n\n- `paragraph-dbow`" in path.with_suffix(".md").read_text(encoding="utf-8")
     first = path.read_text()
-    objective_study.main(command)
+    main(command)
     assert path.read_text() == first
-    with pytest.raises(SystemExit, match="has no words after the first 9999"):
-        objective_study.main([*command, "--words", "9999"])
-
-
-def test_the_table_of_the_documentation_is_that_of_the_runs():
-    folder = Path(__file__).parents[2] / "eval" / "results" / "objectives"
-    for path in folder.glob("*.tsv"):
-        written = path.with_suffix(".md").read_text(encoding="utf-8")
-        assert written.rpartition("- Measured on")[0] == objective_study.table(path).rpartition("- Measured on")[0]
+    with pytest.raises(SystemExit):
+        main([*command, "--words", "9999"])
+    assert "has no words after the first 9999" in capsys.readouterr().err

@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
-import search_speed
-from click.testing import CliRunner
+from studies import search_speed
+from studies.grid import collect, read_rows
+from study import main
 
 import embeddings as em
 
@@ -32,11 +33,11 @@ def test_the_tables(tmp_path):
     neighbours, out = tmp_path / "n.json", tmp_path / "out"
     content = {"machine": {"date": "today"}, "grids": [{"grid": "speed", "results": INDEXES}]}
     neighbours.write_text(json.dumps(content))
-    arguments = [str(tmp_path / "v.bin"), "--rounds", "1", "--calls", "2", "--words", "60", "-o", str(out)]
-    done = CliRunner().invoke(search_speed.main, [*arguments, "--neighbours", str(neighbours)])
-    assert done.exit_code == 0, done.output
-    record, text = json.loads((out / "search.json").read_text()), (out / "search.md").read_text()
-    assert list(record["exact"]) == ["1", "64", "1000"]
-    assert (record["analogies"]["words"], record["analogies"]["covered"]) == (60, 2)
-    assert all(seconds >= 0 for kinds in record["exact"].values() for times in kinds.values() for seconds in times)
+    arguments = ["--vectors", str(tmp_path / "v.bin"), "--rounds", "1", "--calls", "2", "--words", "60"]
+    main(["search", *arguments, "--neighbours", str(neighbours), "--out", str(out)])
+    values, text = collect(read_rows(tmp_path / "out.tsv"), "queries", "run"), (tmp_path / "out.md").read_text()
+    analogies = values.pop(("analogies", "analogies"))
+    assert list(values) == [(queries, kind) for queries in ("1", "64", "1000") for kind in ("exact", "FAISS")]
+    assert (analogies["words"], analogies["questions"]) == ([60], [2])
+    assert all(seconds >= 0 for times in values.values() for one in times.values() for seconds in one)
     assert text.count("\n| ") == 2 + 3 + 2 + 3

@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 import pytest
-import text_pair_curve as curve
-from click.testing import CliRunner
+from studies import text_pair_curve as curve
+from study import main
 
 import embeddings as em
 from embeddings.training.run_log import HELD_OUT_LOSS, read_curves
@@ -52,9 +52,8 @@ def test_a_picture_of_a_small_text(tmp_path, monkeypatch):
         draw(log, out, force=force)
 
     monkeypatch.setattr(curve, "draw_loss_curve", draw_and_read)
-    arguments = [str(tmp_path / "t.txt"), "-o", str(tmp_path / "c.svg"), "--dim", "16", "--epochs", "3"]
-    done = CliRunner().invoke(curve.main, [*arguments, "--learning-rate", "0.2"])
-    assert done.exit_code == 0, done.output
+    arguments = ["--text", str(tmp_path / "t.txt"), "--out", str(tmp_path / "c"), "--dim", "16", "--epochs", "3"]
+    main(["pair-curve", *arguments, "--learning-rate", "0.2"])
     assert drawn[0].unit == "pairs"
     losses = [loss for _, loss in drawn[0].scores[HELD_OUT_LOSS]]
     assert len(losses) == 3

@@ -4,8 +4,9 @@ import random
 
 import numpy as np
 import pytest
-import text_pair_speed
-from click.testing import CliRunner
+from studies import text_pair_speed
+from studies.grid import read_rows
+from study import main
 
 
 @pytest.mark.slow
@@ -15,19 +16,31 @@ def test_a_small_file(tmp_path, monkeypatch):
     topics = [[f"word{topic}x{n}" for n in range(12)] for topic in range(8)]
     paragraphs = [" ".join(" ".join(rng.sample(topic, 8)).capitalize() + "." for _ in range(4)) for topic in topics * 5]
     (tmp_path / "t.txt").write_text("Title\n" + "\n".join(paragraphs) + "\n")
-    monkeypatch.setattr(text_pair_speed, "installed", lambda python: [])
-    out = tmp_path / "speed.md"
-    arguments = [str(tmp_path / "t.txt"), "--pairs", "100", "--held-out", "8", "--words", "6", "--dim", "16"]
-    arguments += ["--batch-size", "8", "--epochs", "8", "--repeats", "1", "-o", str(out)]
-    arguments += ["--learning-rate", "0.05", "--learning-rate", "0.2"]
-    done = CliRunner().invoke(text_pair_speed.main, arguments)
-    assert done.exit_code == 0, done.output
-    rows = [line.split("\t") for line in done.stdout.splitlines()]
-    assert rows[0] == list(text_pair_speed.HEADS)
-    assert [row[:2] for row in rows[1:]] == [[text_pair_speed.OURS, "0.05"], [text_pair_speed.OURS, "0.2"]]
-    assert all(float(row[5]) < np.log(8) for row in rows[1:])
-    assert "100 pairs of 6 and 6 words" in out.read_text()
-    assert CliRunner().invoke(text_pair_speed.main, arguments).exit_code == 1  # nothing is replaced unasked
+    monkeypatch.setattr(text_pair_speed, "installed", lambda python, modules: [])
+    out = tmp_path / "speed"
+    arguments = [
+        "pair-speed",
+        "--text",
+        str(tmp_path / "t.txt"),
+        "--pairs",
+        "100",
+        "--held-out",
+        "8",
+        "--words",
+        "6",
+        "--dim",
+        "16",
+    ]
+    arguments += ["--batch-size", "8", "--epochs", "8", "--rounds", "1", "--out", str(out)]
+    arguments += ["--learning-rate", "0.05", "0.2"]
+    main(arguments)
+    about, _, heads, _, *lines = out.with_suffix(".md").read_text().splitlines()
+    assert "100 pairs of 6 and 6 words" in about
+    rows = [line.strip("| ").split(" | ") for line in lines]
+    assert heads.strip("| ").split(" | ")[2:] == list(text_pair_speed.PairSpeed.columns)
+    assert [row[:2] for row in rows] == [[text_pair_speed.OURS, "0.05"], [text_pair_speed.OURS, "0.2"]]
+    assert all(float(row[5]) < np.log(8) for row in rows)
+    assert len(read_rows(out.with_suffix(".tsv"))) == 2 * len(text_pair_speed.PairSpeed.columns)
 
 
 def test_accuracy_counts_nearest_texts():

@@ -5,8 +5,10 @@ import random
 from pathlib import Path
 
 import pytest
-import text_pair_study as study
-from study_rows import append_rows, read_rows
+from studies import text_pair_study
+from studies.grid import append_rows, read_rows
+from studies.retrieval_articles import TASKS, make_query
+from study import main
 
 ROWS = [
     ("skip-gram", 1, "", "", "CPU seconds", 9.4),
@@ -35,18 +37,20 @@ PARAGRAPH = "Anarchism is a political philosophy. It holds the state to be undes
 
 
 def test_tables_are_means_over_seeds(tmp_path):
-    append_rows(tmp_path / "results.tsv", study.COLUMNS, ROWS)
-    assert study.table(tmp_path / "results.tsv").startswith(TABLE)
+    columns = (*text_pair_study.TextPairs.keys, *text_pair_study.TextPairs.values)
+    append_rows(tmp_path / "results.tsv", columns, ROWS)
+    main(["text-pairs", "--only-table", "--out", str(tmp_path / "results")])
+    assert (tmp_path / "results.md").read_text(encoding="utf-8").startswith(TABLE)
 
 
 def test_queries_of_an_article():
     article = ["Anarchism", "Heading.", PARAGRAPH, "Another paragraph that is not used for this, as it is the second."]
     rest = "It holds the state to be undesirable;  opposes authority."
-    assert study.make_query("title", article) == ("Anarchism", PARAGRAPH)
-    assert study.make_query("title-words", article) == ("Anarchism", f" is a political philosophy. {rest}")
-    assert study.make_query("sentence", article) == ("Anarchism is a political philosophy.", rest)
-    assert study.make_query("title", ["Title", "Heading."]) is None
-    assert study.make_query("sentence", ["Title", "Only one sentence, which is long enough to be a paragraph."]) is None
+    assert make_query("title", article) == ("Anarchism", PARAGRAPH)
+    assert make_query("title-words", article) == ("Anarchism", f" is a political philosophy. {rest}")
+    assert make_query("sentence", article) == ("Anarchism is a political philosophy.", rest)
+    assert make_query("title", ["Title", "Heading."]) is None
+    assert make_query("sentence", ["Title", "Only one sentence, which is long enough to be a paragraph."]) is None
 
 
 @pytest.mark.slow
@@ -62,35 +66,30 @@ def test_a_run_holds_articles_out_and_skips_what_the_file_holds(tmp_path, capsys
     rated = "".join(f"{sentence()}\t{sentence()}\t{n % 5}\n" for n in range(30))
     (tmp_path / "rated.txt").write_text(rated)
     path = tmp_path / "new" / "results.tsv"
-    command = ["run", str(path), "--corpus", str(tmp_path / "text.txt"), "--ratings-train", str(tmp_path / "rated.txt")]
+    command = ["text-pairs", "--out", str(path.with_suffix("")), "--corpus", str(tmp_path / "text.txt")]
+    command += ["--ratings-train", str(tmp_path / "rated.txt")]
     command += ["--ratings", str(tmp_path / "rated.txt"), "--held-out", "10", "--dim", "8", "--threads", "1"]
     command += ["--epochs", "1", "--pair-epochs", "1", "--training", "skip-gram, then all pairs, then rated pairs"]
-    command += ["--training", "skip-gram, then all pairs, then some with hard negatives"]
-    study.main(command)
-    assert "seed 1" in capsys.readouterr().err
+    command += ["skip-gram, then all pairs, then some with hard negatives"]
+    main(command)
+    assert "then rated pairs 1: " in capsys.readouterr().err
     rows = read_rows(path)
-    assert {row["set"] for row in rows} == {"", "rated", *study.TASKS}
-    assert {row["pool"] for row in rows} == {"", *study.POOLS}
-    assert path.with_suffix(".md").read_text(encoding="utf-8") == study.table(path)
+    assert {row["set"] for row in rows} == {"", "rated", *TASKS}
+    assert {row["pool"] for row in rows} == {"", *text_pair_study.POOLS}
+    assert "| skip-gram, then all pairs, then rated pairs | " in path.with_suffix(".md").read_text(encoding="utf-8")
     first = path.read_text()
-    study.main(command)
+    main(command)
     assert path.read_text() == first
 
 
 def test_held_out_articles_are_not_learned_from(tmp_path):
     (tmp_path / "text.txt").write_text("\n\n".join(f"T{n}\n{PARAGRAPH} Number{n}." for n in range(12)))
-    options = type("Options", (), {"corpus": tmp_path / "text.txt", "held_out": 3})()
-    one = study.Study(options, tmp_path)
+    options = {"corpus": str(tmp_path / "text.txt"), "held_out": 3}
+    one = text_pair_study.TextPairs("text-pairs", options, tmp_path / "folder")
+    one.folder.mkdir()
     text = one.text.read_text()
     queries = [json.loads(line)["text"] for line in Path(one.retrieval["title"][0]).read_text().splitlines()]
     assert queries == ["T0", "T4", "T8"]
     assert len(Path(one.retrieval["title"][1]).read_text().splitlines()) == 12
     assert Path(one.retrieval["title"][2]).read_text().splitlines() == ["0\t0\t1", "4\t4\t1", "8\t8\t1"]
     assert [f"T{n}\n" in text for n in range(12)] == [n % 4 != 0 for n in range(12)]
-
-
-def test_the_tables_of_the_documentation_are_those_of_the_runs():
-    folder = Path(__file__).parents[2] / "eval" / "results" / "text-pairs"
-    for path in folder.glob("*.tsv"):
-        written = path.with_suffix(".md").read_text(encoding="utf-8")
-        assert written.rpartition("- Measured on")[0] == study.table(path).rpartition("- Measured on")[0]

@@ -1,8 +1,8 @@
 """The measurement of text vectors on a small file."""
 
-import text_vector_speed
-from click.testing import CliRunner
 from optional_libraries import needs
+from studies.text_vector_speed import TextVectors
+from study import main
 
 pytestmark = needs("tokenizers")
 
@@ -13,13 +13,11 @@ def test_a_small_file(tmp_path):
         f"The {number}th paragraph is about the number {number} and about other numbers.\n" for number in range(90)
     )
     (tmp_path / "t.txt").write_text(text)
-    out = tmp_path / "speed.md"
-    arguments = [str(tmp_path / "t.txt"), "--texts", "70", "--dim", "8", "--repeats", "1", "-o", str(out)]
-    done = CliRunner().invoke(text_vector_speed.main, arguments)
-    assert done.exit_code == 0, done.output
-    rows = [line.split("\t") for line in done.output.splitlines()]
-    assert rows[0] == list(text_vector_speed.HEADS)
-    assert rows[1][0] == "embeddings"
-    assert rows[1][-2:] == ["1.000000", "0.000%"]
-    assert "70 paragraphs" in out.read_text()
-    assert CliRunner().invoke(text_vector_speed.main, arguments).exit_code == 1  # nothing is replaced unasked
+    arguments = ["--text", str(tmp_path / "t.txt"), "--texts", "70", "--dim", "8", "--rounds", "1"]
+    main(["text-vectors", *arguments, "--out", str(tmp_path / "speed")])
+    about, _, *lines = (tmp_path / "speed.md").read_text().splitlines()
+    assert "70 paragraphs" in about
+    heads, _, row = (line.strip("| ").split(" | ") for line in lines)
+    assert heads == ["tool", *TextVectors.columns]
+    assert row[0] == "embeddings"
+    assert row[-2:] == ["1.000000", "0.000%"]

@@ -1,12 +1,10 @@
 """The study of unseen words: which pairs and texts it uses, and its tables, worked by hand."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-import unseen_word_study
-from hidden_words import HIDDEN, KNOWN, RARE, HiddenWords
-from study_rows import append_rows, read_rows
+from studies.grid import append_rows, read_rows
+from studies.unseen_word_study import HIDDEN, KNOWN, RARE, HiddenWords, UnseenWords
+from study import main
 
 import embeddings as em
 from embeddings.eval.tasks.word_similarity import WordPairs
@@ -45,17 +43,14 @@ def test_tables_have_means_over_sets_and_seeds(tmp_path):
         ("mean", "1", "hidden", "y", 30, 0.4),
         ("other", "all", "hidden", "x", 10, 0.5),
     ]
-    append_rows(path, unseen_word_study.COLUMNS, [["text", "1", *map(str, row)] for row in rows])
-    append_rows(path, unseen_word_study.COLUMNS, [["text", "2", "mean", "1", "hidden", "x", "20", "0.4"]])
-    text = unseen_word_study.table(path)
+    columns = (*UnseenWords.keys, *UnseenWords.values)
+    append_rows(path, columns, [["text", "1", *map(str, row)] for row in rows])
+    append_rows(path, columns, [["text", "2", "mean", "1", "hidden", "x", "20", "0.4"]])
+    main(["unseen-words", "--only-table", "--out", str(tmp_path / "results")])
+    text = path.with_suffix(".md").read_text(encoding="utf-8")
     assert "2 seeds; pairs: 15 of x, 30 of y" in text
     assert "| other |  |  |  |  |  |  | 50.0 |" in text
     assert "| mean | 35.0 ± 5.0 |  |  |  |  |  |  |" in text
-
-
-def test_published_tables_are_those_of_the_record():
-    folder = Path(__file__).parents[2] / "eval" / "results" / "unseen-words"
-    assert unseen_word_study.table(folder / "results.tsv") == (folder / "results.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -68,19 +63,13 @@ def test_a_run_scores_all_substitutes(tmp_path):
     pairs = [f"{a} {b} {rating}" for a, b, rating in zip(words, reversed(words), random.random(150), strict=True)]
     (tmp_path / "pairs.txt").write_text("\n".join(pairs))
     path = tmp_path / "results.tsv"
-    command = [
-        "run",
-        str(path),
-        "--corpus",
-        f"small={tmp_path / 'text.txt'}",
-        "--similarity",
-        str(tmp_path / "pairs.txt"),
-    ]
+    command = ["unseen-words", "--out", str(path.with_suffix("")), "--corpus", f"small={tmp_path / 'text.txt'}"]
+    command += ["--similarity", str(tmp_path / "pairs.txt")]
     command += ["--seed", "1", "--common", "epochs=1,dim=8,min_count=5", "--rows", "2"]
-    unseen_word_study.main(command)
+    main(command)
     methods = {row["method"] for row in read_rows(path)}
     assert len(methods) == 12
     size = path.stat().st_size
-    unseen_word_study.main(command)
+    main(command)
     assert path.stat().st_size == size
     assert "à la carte" in path.with_suffix(".md").read_text()

@@ -5,13 +5,10 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 import pytest
-import unsegmented_text
+from studies.grid import read_rows
+from study import main
 
-from embeddings.errors import OutputError, SettingError
-from embeddings.eval.benchmark.workspace import read_rows
-from embeddings.eval.suite import Suite
-
-SETTINGS = {"dim": 4, "epochs": 1, "negatives": 2, "seed": 1, "threads": 1, "subsample": 0.0}
+SETTINGS = ["--dim", "4", "--epochs", "1", "--negatives", "2", "--subsample", "0"]
 
 
 @pytest.fixture
@@ -31,37 +28,35 @@ def text(tmp_path):
 
 
 @pytest.fixture
-def suite(tmp_path):
+def arguments(text, tmp_path):
     pairs = [("東京", "京都", 9), ("東京", "大学", 2), ("大阪", "京都", 8), ("大学", "大阪", 1)]
     pairs += [("東学", "京阪", 5)]  # of known characters, that never stand side by side
     path = tmp_path / "pairs.txt"
     path.write_text("".join(f"{a}\t{b}\t{rating}\n" for a, b, rating in pairs), encoding="utf-8")
-    return Suite.read(similarity=[path])
+    out = str(tmp_path / "out" / "results")
+    return ["unsegmented", "--text", str(text), "--similarity", str(path), *SETTINGS, "--out", out]
 
 
 @pytest.mark.slow
-def test_every_model_has_a_row(text, suite, tmp_path, segmenter):
-    found = unsegmented_text.compare_models(text, tmp_path / "out", suite, **SETTINGS)
-    assert [row["model"] for row in found] == [
-        "sembei",
-        "sembei, compositional",
-        "skip-gram of characters, means",
-        "skip-gram of words by jieba",
+def test_every_model_has_a_row(arguments, tmp_path, segmenter):
+    main(arguments)
+    rows = read_rows(tmp_path / "out" / "results.tsv")
+    assert [(row["model"], row["covered"]) for row in rows if row["measure"] == "pairs"] == [
+        ("sembei", "4"),
+        ("sembei, compositional", "5"),
+        ("skip-gram of characters, means", "5"),
+        ("skip-gram of words by jieba", "4"),
     ]
-    assert [row["pairs covered"] for row in found] == [4, 5, 5, 4]
-    assert read_rows(tmp_path / "out" / "results.csv")[3]["vectors"] == found[3]["vectors"] == 4
+    assert rows[-2]["measure"] == "vectors"
+    assert rows[-2]["value"] == "4"
     lines = (tmp_path / "out" / "results.md").read_text(encoding="utf-8").splitlines()
     assert sum(line.startswith("| s") for line in lines) == 4
-    with pytest.raises(OutputError, match="exists"):
-        unsegmented_text.compare_models(text, tmp_path / "out", suite, **SETTINGS)
 
 
-def test_a_missing_segmenter_is_reported_before_training(text, suite, tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "jieba", None)
-    with pytest.raises(SettingError, match="pip install jieba"):
-        unsegmented_text.compare_models(text, tmp_path / "out", suite, **SETTINGS)
+def test_a_missing_segmenter_is_reported_before_training(arguments, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("studies.grid.find_spec", lambda name: None)
     with pytest.raises(SystemExit) as ended:
-        unsegmented_text.main([str(text), str(tmp_path / "out"), "--similarity", str(tmp_path / "pairs.txt")])
+        main(arguments)
     assert ended.value.code == 1
     assert "pip install jieba" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out" / "results.tsv").exists()

@@ -17,8 +17,6 @@ from embeddings.training import checkpoints as module
 from embeddings.training import worker
 from embeddings.training.checkpoints import RECORD, TENSORS, CheckpointError, CheckpointWriter
 from embeddings.training.run import checksum
-from embeddings.training.run_options import RunOptions
-from embeddings.training.trainer import Trainer
 
 
 def test_auto_interval_depends_on_the_cost_of_the_last_checkpoint(tmp_path, monkeypatch):
@@ -358,29 +356,3 @@ def test_interrupt_returns_the_model_even_if_its_checkpoint_fails(tmp_path, monk
     assert not checkpoints.paths()
     assert "no checkpoint after 2,400 words" in caplog.text
     assert "No space left on device" in caplog.text
-
-
-def test_options_require_a_trainer_that_supports_them(tmp_path):
-    class SimpleTrainer(Trainer):
-        trainer_name = "simple"
-        accepts_run_options = False
-
-        def learn(self, data):
-            raise AssertionError("learn was called")
-
-    for run_options in (RunOptions(checkpoints=em.Checkpoints(tmp_path / "c")), RunOptions(callbacks=[em.Callback()])):
-        with pytest.raises(SettingError, match=r"simple does not support checkpoints"):
-            SimpleTrainer().train([["a"]], run_options=run_options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"resume": True}, r"resume requires checkpoints"),
-        ({"checkpoints": "c"}, r"checkpoints.*embeddings\.Checkpoints.*'c'"),
-        ({"callbacks": [print]}, r"callback.*embeddings\.Callback.*<built-in"),
-    ],
-)
-def test_invalid_run_options(options, message):
-    with pytest.raises(SettingError, match=message):
-        em.train("skipgram", synonym_corpus(), **options)

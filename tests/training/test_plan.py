@@ -15,7 +15,6 @@ from embeddings.plugins import skipgram
 from embeddings.training import document_trainer
 from embeddings.training.run import Run
 from embeddings.training.stream import Chunk, TokenStream
-from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import prepare
 
 TEXT = [["a", "b", "c", "d"]] * 200
@@ -117,14 +116,6 @@ def test_an_unknown_table_of_words_is_refused(data):
     data = replace(data, run_options=em.RunOptions(init=em.InitFrom(vectors)))
     with pytest.raises(DeclarationError, match="'rows', is not a table: words, output"):
         Run(data, replace(data.settings.plan(data), word_table="rows"))
-
-
-def test_a_trainer_without_a_plan_is_refused():
-    class Planless(Trainer):
-        trainer_name = "planless"
-
-    with pytest.raises(DeclarationError, match="planless must define plan or learn"):
-        Planless().train(TEXT, threads=1)
 
 
 def test_a_plan_must_be_a_plan(data):
@@ -252,17 +243,6 @@ def test_tables_that_cannot_be_continued_are_never_copied():
     model = trainer.train(TEXT, threads=1)
     with pytest.raises(SettingError, match=r"tree-skipgram.*'output'"):
         trainer.train(TEXT, threads=1, run_options=em.RunOptions(continued=model))
-
-
-def test_a_plan_requires_a_schedule():
-    class Unscheduled(Trainer):
-        trainer_name = "unscheduled"
-
-        def plan(self, data):
-            return em.SkipGram(dim=8, min_count=1).plan(replace(data, settings=em.SkipGram(dim=8, min_count=1)))
-
-    with pytest.raises(DeclarationError, match=r"unscheduled.*Schedule"):
-        Unscheduled().train(TEXT, threads=1)
 
 
 def test_threads_beyond_those_of_a_trainer_are_refused():

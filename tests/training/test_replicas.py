@@ -6,9 +6,7 @@ from interrupted_runs import corpus, interrupted_after, interrupted_at_check, le
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.models.table import Table
-from embeddings.training import replica_tables, worker
-from embeddings.training.replica_tables import ReplicaTables
+from embeddings.training import worker
 from embeddings.training.replicas import MAX_GROWTH, MergeSchedule, Replicas, default_interval
 
 THREE = Replicas(3, merge_every=4000)
@@ -127,26 +125,6 @@ def test_bad_values_are_refused(arguments, name):
         Replicas(*arguments)
     with pytest.raises(SettingError, match="replicas must be"):
         em.RunOptions(replicas=3)
-
-
-def test_replicas_that_do_not_fit_into_memory_are_refused(monkeypatch):
-    monkeypatch.setattr(replica_tables, "free_memory", lambda: 10_000)
-    with pytest.raises(SettingError, match="use fewer replicas"):
-        learn("skipgram", corpus("skipgram"), {}, replicas=THREE)
-
-
-def test_a_table_can_declare_its_rule():
-    tables = {name: Table(rows=2, dim=3, axis="other", on_merge=rule) for name, rule in (("a", "sum"), ("b", None))}
-    merged = {name: table.allocate(1) for name, table in tables.items()}
-    replicas = ReplicaTables(Replicas(4, rule="mean"), tables, merged, threads=2)
-    for number in range(4):
-        for table in replicas.tables(number).values():
-            table[0] += 1
-    replicas.merge()
-    assert (merged["a"][0] == 4).all()
-    assert (merged["b"][0] == 1).all()
-    with pytest.raises(em.EmbeddingsError, match="on_merge"):
-        Table(rows=2, dim=3, axis="other", on_merge="median")
 
 
 def test_more_replicas_than_shares_learn():

@@ -1,8 +1,7 @@
-"""Invalid threads and seeds, runs that overflow or learn nothing, and independent random numbers of threads."""
+"""Invalid threads and seeds, texts of one word, and independent random numbers of threads."""
 
 import os
 import re
-from threading import Event
 
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ from embeddings.errors import CorpusError, SettingError
 from embeddings.kernels.step_buffers import LOSS_INTERVAL, UNTIL_SAMPLE
 from embeddings.support.system import available_threads
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.progress import Tally
-from embeddings.training.result import Interrupted, TrainingError
 from embeddings.training.run import Run
 from embeddings.training.training_data import prepare
 
@@ -77,39 +74,6 @@ def test_numpy_integers_as_threads_and_seed():
     assert {type(record["threads"]), type(record["seed"])} == {int}
 
 
-@pytest.mark.parametrize("loss", [float("nan"), float("inf")])
-def test_a_diverged_loss_stops_the_run_early(monkeypatch, loss):
-    """All epochs would take days, so the test ends only if the run does."""
-    progress_of, reports = Tally.progress, []
-
-    def broken(self):
-        progress = progress_of(self)
-        object.__setattr__(progress, "loss", loss)
-        return progress
-
-    monkeypatch.setattr(Tally, "progress", broken)
-    with pytest.raises(TrainingError, match=r"diverged.*loss.*learning_rate"):
-        em.SkipGram(dim=8, epochs=1_000_000).train(synonym_corpus(), threads=2, report=reports.append)
-    assert reports == []
-
-
-def test_a_diverged_model_says_so(monkeypatch):
-    def notes():
-        return em.SkipGram(dim=8, epochs=1).train(synonym_corpus(), threads=1).record.get("notes", [])
-
-    assert notes() == []
-    monkeypatch.setattr("embeddings.training.result.DIVERGED_LOSS", 0.1)
-    (note,) = notes()
-    assert re.search("diverged.*loss.*lower learning rate", note)
-
-
-@TRAINERS
-def test_overflowing_vectors_are_an_error(trainer):
-    configured = trainer(dim=8, min_count=1, learning_rate=100, negatives=50, subsample=0, epochs=300)
-    with pytest.raises(TrainingError, match=r"diverged.*learning_rate"):
-        configured.train(em.Corpus([["a", "b", "a", "b"] * 200] * 3), threads=1)
-
-
 @TRAINERS
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
@@ -136,16 +100,3 @@ def test_one_pair_of_words_is_enough_to_learn_from(trainer):
     model = configured.train(em.Corpus([["a"], ["b"], ["a", "b"]]), threads=1)
     assert model.record["steps"] == 2 * 3  # each of the two is a centre in each epoch
     assert model.tables["output"].any()
-
-
-def test_interrupt_names_its_model(monkeypatch):
-    def interrupted(work, threads, report):
-        work(0, Event())
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("embeddings.training.run.run_threads", interrupted)
-    with pytest.raises(Interrupted, match=r"\.model") as error:
-        em.SkipGram(dim=8, epochs=1).train(synonym_corpus(), threads=1)
-    assert isinstance(error.value, KeyboardInterrupt)
-    assert error.value.model.vectors.dim == 8
-    assert error.value.model.record["words"] == error.value.model.record["total_words"]

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from embeddings.errors import FormatError, OutputError, RemoteError
+from embeddings.errors import FormatError, OutputError, RemoteError, S
 from embeddings.support.foreign_files import check_name
 from embeddings.support.logs import log
 from embeddings.support.remote.address import Address, StrPath, parse_address
@@ -49,7 +49,7 @@ def check_remote_output(path: StrPath, *, force: bool) -> Address:
 
 def exists_error(address: Address) -> OutputError:
     """The error for an output that exists."""
-    return OutputError(f"{address} exists; choose another path, or set force=True to replace it")
+    return OutputError(f"{address} exists; choose another path, or set {S.force(True)} to replace it")
 
 
 def has_files(address: Address) -> bool:

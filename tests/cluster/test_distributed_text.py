@@ -1,0 +1,72 @@
+"""Pieces of a text are encoded apart, and put together they are the text."""
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import embeddings as em
+from embeddings.cluster.distributed_text import TextPiece, join_fragments, merge_counted
+from embeddings.corpora.reading.file_ranges import divide_files
+from embeddings.corpora.reading.sources import File
+from embeddings.training.corpus_share import cut_lines, share_bounds
+
+LINES = st.lists(st.sampled_from(["", "", "a", "the cat sat", "Käse a a", "x" * 50, "  ", "b c"]), max_size=40)
+
+
+def write(folder, number, lines, last):
+    path = folder / f"{number}.txt"
+    path.write_bytes("\n".join(lines).encode() + b"\n" * last)
+    return path
+
+
+@settings(max_examples=12)
+@given(st.lists(st.tuples(LINES, st.booleans()), min_size=1, max_size=4), st.integers(1, 5), st.integers(1, 4))
+def test_pieces_are_the_text(tmp_path_factory, texts, parts, shares):
+    folder = tmp_path_factory.mktemp("texts")
+    paths = [write(folder, number, *text) for number, text in enumerate(texts)]
+    paths.append(write(folder, len(paths), ["the last words"], True))
+    encoded = em.Corpus(*paths).encode()
+    rules = em.Corpus(*paths).text_settings
+    pieces = [TextPiece(files, rules, 1) for files in divide_files([*map(File, paths)], parts, "utf-8")]
+    counted = pieces[0].counted_words()
+    for piece in pieces[1:]:
+        counted = merge_counted(counted, piece.counted_words(), None)
+    assert counted.vocabulary.words == encoded.vocabulary.words
+    assert (counted.vocabulary.counts == encoded.vocabulary.counts).all()
+    assert counted.vocabulary.total == len(encoded.ids)
+    offsets = np.append(0, np.cumsum([piece.tokens for piece in pieces])).tolist()
+    hashes = [piece.place(offset, counted.vocabulary) for piece, offset in zip(pieces, offsets, strict=False)]
+    whole = TextPiece([*map(File, paths)], rules, 1)
+    assert tuple(sum(one) % 2**64 for one in zip(*hashes, strict=True)) == tuple(
+        one % 2**64 for one in whole.place(0, counted.vocabulary)
+    )
+    total = offsets[-1]
+    ideal = [total * share // shares for share in range(shares + 1)]
+    lines = sorted({total, *(line for piece in pieces for line in piece.lines_near(ideal))})
+    bounds = share_bounds(total, np.array(lines), shares)
+    assert bounds == share_bounds(total, np.asarray(encoded.sentences), shares)
+    for begin, end in pairwise(bounds):
+        ids, starts, first = join_fragments([piece.cut(begin, end) for piece in pieces], begin, end)
+        assert (ids == encoded.ids[begin:end]).all()
+        expected, number = cut_lines(np.asarray(encoded.sentences), begin, end)
+        if end > begin:
+            assert starts.tolist() == expected.tolist()
+            assert first == number
+    for piece in [*pieces, whole]:
+        piece.close()
+
+
+def test_too_many_words_are_bounded(tmp_path):
+    rng = np.random.default_rng(1)
+    paths = [write(tmp_path, n, [" ".join(f"w{i}" for i in rng.zipf(1.3, 400) % 3000)], True) for n in range(4)]
+    exact = em.Corpus(*paths).encode().vocabulary
+    counts = dict(zip(exact.words, exact.counts.tolist(), strict=True))
+    rules = em.Corpus(*paths, max_types=100).text_settings
+    counted = [TextPiece([File(path)], rules, 1).counted_words() for path in paths]
+    merged = merge_counted(merge_counted(*counted[:2], 100), merge_counted(*counted[2:], 100), 100)
+    assert len(merged.vocabulary) <= 100
+    for word, count in zip(merged.vocabulary.words, merged.vocabulary.counts.tolist(), strict=True):
+        assert count <= counts.pop(word) <= count + merged.max_undercount
+    assert max(counts.values()) <= merged.max_undercount

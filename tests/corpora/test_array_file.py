@@ -1,0 +1,56 @@
+"""Arrays in files that are written block by block."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from embeddings.corpora import array_file
+from embeddings.corpora.array_file import ArrayFile, load_array
+from embeddings.errors import FormatError, OutputError
+from embeddings.kernels.checksum import FileDigest
+
+
+def written(path, *blocks, dtype=np.int32, **options):
+    file = ArrayFile(path, dtype, **options)
+    for block in blocks:
+        file.append(np.array(block))
+    return file
+
+
+def test_blocks_are_one_array(tmp_path):
+    file = written(tmp_path / "a.npy", [1, 2], [], [3])
+    file.close()
+    assert np.load(tmp_path / "a.npy").tolist() == load_array(tmp_path / "a.npy", "<i4", 3).tolist() == [1, 2, 3]
+    assert file.digest.hexdigest() == hashlib.sha256(np.array([1, 2, 3], "<i4").tobytes()).hexdigest()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_all_items_are_replaced(tmp_path, monkeypatch, threads):
+    monkeypatch.setattr(array_file, "BLOCK", 8)
+    file = written(tmp_path / "a.npy", range(100), is_draft=True)
+    file.map(lambda block: 2 * block + len(block), threads)
+    file.close()
+    expected = np.array([2 * i + (8 if i < 96 else 4) for i in range(100)], "<i4")
+    assert np.load(tmp_path / "a.npy").tolist() == expected.tolist()
+    assert file.digest.hexdigest() == hashlib.sha256(expected.tobytes()).hexdigest()
+    whole = FileDigest()
+    whole.add((tmp_path / "a.npy").read_bytes())
+    assert file.file_digest == whole.hexdigest()
+
+
+def test_files_of_other_arrays_are_refused(tmp_path):
+    written(tmp_path / "a.npy", [1, 2]).close()
+    for dtype, count in (("<i4", 3), ("<i8", 2)):
+        with pytest.raises(FormatError, match=r"a\.npy has int32 \(2,\), expected"):
+            load_array(tmp_path / "a.npy", dtype, count)
+    data = (tmp_path / "a.npy").read_bytes()
+    for damaged in (b"", data[:50], data[:-1], data.replace(b"NUMPY", b"PYNUM"), data.replace(b"<i4", b"((4")):
+        (tmp_path / "b.npy").write_bytes(damaged)
+        with pytest.raises(FormatError, match=r"b\.npy is not a readable \.npy file: "):
+            load_array(tmp_path / "b.npy", "<i4", 2)
+
+
+def test_a_folder_that_is_missing_is_named(tmp_path):
+    with pytest.raises(OutputError, match=r"the encoded corpus cannot be written to .*missing: .*EMBEDDINGS_CACHE"):
+        ArrayFile(tmp_path / "missing" / "a.npy", np.int32)

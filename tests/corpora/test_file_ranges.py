@@ -1,0 +1,23 @@
+"""Ranges of files for workers."""
+
+import pytest
+
+import embeddings as em
+from embeddings.corpora.reading.file_ranges import divide_files
+from embeddings.corpora.reading.sources import File
+
+
+def test_files_that_are_not_plain_text_are_not_cut(tmp_path):
+    import gzip
+
+    table, packed, text = tmp_path / "a.jsonl", tmp_path / "b.txt.gz", tmp_path / "c.txt"
+    table.write_text('{"text": "a"}\n' * 100)
+    packed.write_bytes(gzip.compress(b"a b c\n" * 5000))
+    text.write_text("a b c\n" * 200)
+    files = [*map(File, (table, packed, text))]
+    parts = divide_files(files, 6, "utf-8")
+    assert [file for part in parts for file in part if file in files[:2]] == files[:2]
+    assert sum(file.path == text for part in parts for file in part) > 1
+    assert sum(len(part) for part in divide_files(files, 6, "cp1252")) == 3
+    with pytest.raises(em.EmbeddingsError, match="cannot be read"):
+        divide_files([File(tmp_path / "missing")], 2, "utf-8")

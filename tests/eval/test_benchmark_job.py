@@ -1,0 +1,46 @@
+"""Jobs of a benchmark: configurations and the tools that run them."""
+
+import pytest
+
+from embeddings.errors import SettingError
+from embeddings.eval.benchmark import tools
+from embeddings.eval.benchmark.job import Job, ModelConfig, model_configs
+from embeddings.eval.benchmark.tools import select_tools
+
+COMMON = {"window": 3, "subsample": 1e-4, "min_count": 7, "epochs": 2}
+
+
+def made(trainer, **settings):
+    (config,) = model_configs([trainer], dim=[30], negatives=[4], threads=[3], **{**COMMON, **settings})
+    return config
+
+
+def test_every_combination_has_one_configuration():
+    found = model_configs(["skipgram", "cbow"], dim=[10, 20, 10], negatives=[5], threads=[1, 2], **COMMON)
+    summary = [(one.trainer, one.settings["dim"], one.threads) for one in found]
+    assert summary == [(name, dim, threads) for name in ("skipgram", "cbow") for dim in (10, 20) for threads in (1, 2)]
+    assert {one.settings["learning_rate"] for one in found if one.trainer == "cbow"} == {0.075}
+
+
+def test_a_job_survives_the_command_line():
+    job = Job(made("cbow"), 2, "a.txt", "b.bin")
+    assert Job.from_json(job.to_json()) == job
+
+
+def test_a_missing_peer_is_refused_with_its_package(monkeypatch):
+    monkeypatch.setattr(tools, "find_spec", lambda name: None)
+    with pytest.raises(SettingError, match=r"fasttext.*pip install fasttext-numpy2"):
+        select_tools(["fasttext"], [made("cbow")])
+    with pytest.raises(SettingError, match=r"gensim.*pip install gensim.*3\.13"):
+        select_tools(["gensim"], [made("cbow")])
+    assert select_tools([], [made("cbow")]) == [tools.OURS]
+
+
+def test_unknown_peers_and_models_are_refused(monkeypatch):
+    with pytest.raises(SettingError, match=r"peer.*gensim, fasttext.*'word2vec'"):
+        select_tools(["word2vec"], [made("cbow")])
+    monkeypatch.setattr(tools, "find_spec", lambda name: name)
+    other = ModelConfig("glove", {}, 1)
+    with pytest.raises(SettingError, match=r"gensim.*glove.*skipgram, cbow, fasttext, paragraph-dbow, paragraph-dm"):
+        select_tools(["gensim"], [other])
+    assert select_tools([], [other]) == [tools.OURS]

@@ -1,0 +1,126 @@
+"""Retrieval of documents for queries by text vectors."""
+
+import json
+
+import numpy as np
+import pytest
+from text_sets import by_measure, write_csv, write_retrieval
+
+import embeddings as em
+from embeddings.errors import CorpusError, EmbeddingsError, FormatError, SettingError
+from embeddings.eval.tasks.retrieval import MEASURES, measure_queries, read_retrieval_set
+
+
+def naive_measures(ranking, grades):
+    """nDCG@10, recall@10, recall@100 and MRR@10 of one ranking of ids."""
+    gain = [grades.get(document, 0) for document in ranking]
+    best = sorted(grades.values(), reverse=True)
+    dcg, ideal = (sum(g / np.log2(rank + 2) for rank, g in enumerate(part[:10])) for part in (gain, best))
+    found = [rank for rank, g in enumerate(gain) if g > 0]
+    recall = [sum(rank < depth for rank in found) / sum(g > 0 for g in grades.values()) for depth in (10, 100)]
+    return dcg / ideal, *recall, 1 / (found[0] + 1) if found and found[0] < 10 else 0
+
+
+def test_retrieval_equals_the_naive_implementation(vectors, tmp_path):
+    paths = write_retrieval(tmp_path)
+    test = read_retrieval_set(paths)
+    documents, queries = (em.embed(vectors, texts, pool="sif") for texts in (test.documents, test.queries))
+    unit_documents, unit_queries = (
+        rows.astype(float) / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30)
+        for rows in (documents, queries)
+    )
+    expected = []
+    for query, grades in zip(unit_queries, test.relevant, strict=True):
+        order = np.argsort(-(unit_documents @ query), kind="stable")
+        ranking = [row for row in order if documents[row].any()][:100] if query.any() else []
+        expected.append(naive_measures(ranking, grades))
+    results = by_measure(em.evaluate(vectors, retrieval=paths, pool="sif"))
+    for place, measure in enumerate(MEASURES):
+        result = results[measure, None]
+        assert result.value == pytest.approx(np.mean([row[place] for row in expected]), abs=1e-9)
+        assert result.low < result.value < result.high
+        assert (result.set, result.total) == (tmp_path.name, len(test.queries))
+        assert result.covered == int(queries.any(axis=1).sum()) < result.total
+
+
+@pytest.mark.golden
+@pytest.mark.slow  # ranx compiles at import
+def test_retrieval_measures_equal_ranx():
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
+    rng = np.random.default_rng(2)
+    found = np.stack([rng.permutation(300)[:100] for _ in range(30)])
+    relevant = [
+        {int(document): int(rng.integers(1, 4)) for document in rng.choice(300, 7, replace=False)} for _ in range(30)
+    ]
+    judgements = {f"q{n}": {f"d{row}": grade for row, grade in grades.items()} for n, grades in enumerate(relevant)}
+    runs = {f"q{n}": {f"d{row}": 1.0 - rank / 200 for rank, row in enumerate(rows)} for n, rows in enumerate(found)}
+    theirs = ranx.evaluate(ranx.Qrels(judgements), ranx.Run(runs), ["ndcg@10", "recall@10", "recall@100", "mrr@10"])
+    ours = measure_queries(found, relevant).mean(axis=0)
+    assert ours == pytest.approx(list(theirs.values()), abs=1e-9)
+
+
+def test_retrieval_through_an_index(vectors, tmp_path):
+    paths = write_retrieval(tmp_path)
+    exact, indexed = (
+        [result.value for result in em.evaluate(vectors, retrieval=[paths], index=index)] for index in (None, "exact")
+    )
+    assert exact == indexed
+    assert em.evaluate(vectors, retrieval=paths, index="lsh:bits=32")[0].protocol != ""
+    with pytest.raises(EmbeddingsError, match="no-such"):
+        em.evaluate(vectors, retrieval=paths, index="no-such")
+
+
+def test_trec_judgements_are_read(tmp_path):
+    paths = write_retrieval(tmp_path)
+    lines = paths[2].read_text().splitlines()[1:]
+    trec = tmp_path / "qrels.txt"
+    trec.write_text("\n".join("{} 0 {} {}".format(*line.split("\t")) for line in lines))
+    assert read_retrieval_set([*paths[:2], trec]).relevant == read_retrieval_set(paths).relevant
+
+
+@pytest.mark.parametrize(
+    ("judgements", "facts"),
+    [
+        ([("q1", "d1", 1), ("q77", "d1", 1)], ["line 3", "query 'q77'", "queries.jsonl"]),
+        ([("q1", "d1", 1), ("q2", "d777", 1)], ["line 3", "document 'd777'", "corpus.jsonl"]),
+        ([("q1", "d1", 1), ("q2", "d2", "high")], ["line 3", "high", "whole number"]),
+        ([("q1", "d1", 1), ("q1", "d1", 2)], ["line 3", "two grades"]),
+        ([("q1", "d1", 0)], ["no relevant document"]),
+        ([("q1", "d1", 1), ("q2", "d2", 1, 1, 1)], ["line 3", "expected query"]),
+        ([], ["no relevance judgements"]),
+    ],
+)
+def test_unusable_judgements_are_refused(tmp_path, judgements, facts):
+    with pytest.raises(FormatError) as error:
+        read_retrieval_set(write_retrieval(tmp_path, judgements))
+    assert all(fact in str(error.value) for fact in facts), str(error.value)
+
+
+def test_unusable_documents_are_refused(tmp_path):
+    paths = write_retrieval(tmp_path)
+    (tmp_path / "double.jsonl").write_text('{"_id": "d1", "text": "a"}\n{"_id": "d1", "text": "b"}\n')
+    with pytest.raises(FormatError, match="row 2 has the _id 'd1' of an earlier row"):
+        read_retrieval_set([paths[0], tmp_path / "double.jsonl", paths[2]])
+    (tmp_path / "other.jsonl").write_text('{"id": "d1", "text": "a"}\n')
+    with pytest.raises(CorpusError, match="_id"):
+        read_retrieval_set([paths[0], tmp_path / "other.jsonl", paths[2]])
+    with pytest.raises(FormatError, match="no file"):
+        read_retrieval_set([*paths[:2], tmp_path / "missing.tsv"])
+    with pytest.raises(SettingError, match="three files"):
+        read_retrieval_set(paths[:2])
+
+
+def test_titles_of_documents_are_optional(tmp_path):
+    documents = [{"_id": "a", "title": "One", "text": "first"}, {"_id": "b", "text": "second"}]
+    (tmp_path / "d.jsonl").write_text(
+        "".join(json.dumps(one) + "\n" for one in (*documents, {"_id": "c", "text": "x"}))
+    )
+    (tmp_path / "q.jsonl").write_text('{"_id": "q", "text": "ask"}\n')
+    (tmp_path / "r.tsv").write_text("q\ta\t1\n")
+    paths = [tmp_path / name for name in ("q.jsonl", "d.jsonl", "r.tsv")]
+    assert read_retrieval_set(paths).documents == ["One first", "second", "x"]
+    paths[1].write_text("".join(json.dumps(one) + "\n" for one in documents[::-1]))
+    assert read_retrieval_set(paths).documents == ["second", "One first"]
+    for names, expected in ((["_id", "title", "text"], "One first"), (["text", "_id"], "first")):
+        paths[1] = write_csv(tmp_path / "d.csv", names, [[documents[0][name] for name in names]])
+        assert read_retrieval_set(paths).documents == [expected]

@@ -1,0 +1,52 @@
+"""Small test sets of texts whose topics are known."""
+
+import csv
+import json
+import random
+
+WORDS = [f"w{number}" for number in range(60)]
+
+
+def text(rng, topic, unknown=0.1):
+    """Words of one topic among others; sometimes without a known word."""
+    if rng.random() < unknown:
+        return "nobody knows"
+    words = [f"w{20 * topic + rng.randrange(20)}" for _ in range(3)] + [rng.choice(WORDS)]
+    return " ".join(rng.sample(words, 4))
+
+
+def write_csv(path, header, rows):
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([header, *rows])
+    return path
+
+
+def labelled(path, count=120, seed=1):
+    rng = random.Random(seed)
+    rows = [(text(rng, topic), "abc"[topic]) for topic in (rng.choice([0, 0, 1, 2]) for _ in range(count))]
+    return write_csv(path, ("text", "label"), rows), rows
+
+
+def by_measure(results):
+    return {(result.measure, result.method): result for result in results if not result.is_detail}
+
+
+def write_retrieval(folder, judgements=None, queries=40, documents=150):
+    """Queries and documents of three topics; documents of the topic of a query are relevant, some of them more."""
+    rng = random.Random(8)
+    topics = [rng.randrange(3) for _ in range(documents)]
+    corpus = [
+        {"_id": f"d{n}", "title": f"w{rng.randrange(60)}", "text": text(rng, topic)} for n, topic in enumerate(topics)
+    ]
+    asked = [{"_id": f"q{n}", "text": text(rng, n % 3)} for n in range(queries)]
+    if judgements is None:
+        judgements = [
+            (f"q{n}", f"d{document}", rng.choice([0, 1, 1, 2]))
+            for n in range(queries - 2)
+            for document in rng.sample([d for d, topic in enumerate(topics) if topic == n % 3], 6)
+        ]
+    for name, rows in (("queries.jsonl", asked), ("corpus.jsonl", corpus)):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    lines = ["query-id\tcorpus-id\tscore", *("\t".join(map(str, row)) for row in judgements)]
+    (folder / "test.tsv").write_text("\n".join(lines) + "\n")
+    return [folder / name for name in ("queries.jsonl", "corpus.jsonl", "test.tsv")]

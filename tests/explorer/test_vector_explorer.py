@@ -1,0 +1,55 @@
+"""Answers of `embeddings explore`."""
+
+
+def test_neighbours_are_those_of_the_library(server, model):
+    answer = server.answer("neighbours", word="King", top=3)
+    expected = model.most_similar("king", top=3)
+    assert [(row["word"], row["cosine"]) for row in answer["neighbours"]] == expected
+    assert (answer["word"], answer["typed"]) == ("king", "King")
+    assert answer["count"] == model.counts[model.index("king")]
+    for row in answer["neighbours"]:
+        assert row["low"] <= row["cosine"] <= row["high"]
+        assert model.words[row["row"]] == row["word"]
+
+
+def test_analogy_and_comparison_are_those_of_the_library(server, model):
+    answer = server.answer("analogy", a="king", b="queen", c="dog", method="3cosmul", top=2)
+    expected = model.analogy("king", "queen", "dog", method="3cosmul", top=2)
+    assert [(row["word"], row["score"]) for row in answer["answers"]] == expected
+    compared = server.answer("compare", a="king", b="queen", top=4)
+    assert compared["cosine"] == model.similarity("king", "queen")
+    assert (compared["rank_of_b"], compared["rank_of_a"]) == (model.rank("king", "queen"), model.rank("queen", "king"))
+    both = {word for word, _ in model.most_similar("king", top=4)} & {
+        word for word, _ in model.most_similar("queen", top=4)
+    }
+    assert {row["word"] for row in compared["shared"]} == both
+    assert compared["interval"]["low"] <= compared["cosine"]
+
+
+def test_lines_and_contexts(server):
+    lines = server.answer("lines", word="king", lines=5)
+    assert (lines["total"], len(lines["lines"])) == (50, 5)
+    assert lines["lines"][0]["right"] == "rules the land"
+    assert server.answer("lines", word="king", other="bone")["total"] == 0
+    evidence = server.answer("evidence", a="king", b="queen")
+    assert {context["context"] for context in evidence["contexts"]} <= {"the", "rules", "land"}
+
+
+def test_the_map_has_all_words_with_their_groups(server, model):
+    state = server.answer("map")
+    while state["done"] < 1:
+        state = server.answer("map")
+    state = server.answer("map")
+    assert state["words"] == model.words
+    assert len(state["points"]) == 2 * len(model)
+    assert all(0 <= value <= state["scale"] for value in state["points"])
+    groups = dict(zip(state["words"], state["groups"], strict=True))
+    assert groups["king"] == groups["queen"] != groups["dog"]
+    assert groups["the"] == -1
+    assert state["sizes"] == [2, 2]
+    assert "points" not in server.answer("map", version=state["version"])
+
+
+def test_an_unknown_word_is_an_answer(server):
+    assert "did you mean king" in server.answer("neighbours", word="kin")["error"]
+    assert "same word" in server.answer("evidence", a="king", b="King")["error"]

@@ -1,0 +1,198 @@
+"""Vectors composed of subwords: equality with a naive implementation, saved models, and errors."""
+
+import importlib
+import json
+
+import numpy as np
+import pytest
+from subword_models import TOLERANCE, UNSEEN, WORDS, fasttext_model, naive_vector
+
+import embeddings as em
+from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
+from embeddings.errors import FormatError, RegistryError, SettingError
+from embeddings.eval import Suite, compare_scores
+from embeddings.models.model import Model
+from embeddings.models.subwords import SubwordVectors, composer
+from embeddings.vectors.vectors import Vectors
+
+
+@pytest.fixture
+def trainer(tmp_path, monkeypatch):
+    """An installed trainer, called composing, whose models are made of n-grams."""
+    info = tmp_path / "site" / "composing-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: composing\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[embeddings.trainers]\ncomposing = composing_trainer:Composing\n")
+    source = (
+        "from embeddings.models.capabilities import Capabilities\n"
+        "from embeddings.models.subwords import composer\n"
+        "class Composing(Capabilities): composer = staticmethod(composer)\n"
+    )
+    (tmp_path / "site" / "composing_trainer.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    importlib.invalidate_caches()
+    return "composing"
+
+
+@pytest.mark.parametrize(("min_n", "max_n"), [(3, 6), (1, 2), (2, 2)])
+def test_known_and_unseen_words_equal_the_naive_implementation(min_n, max_n):
+    fasttext = fasttext_model(min_n=min_n, max_n=max_n)
+    for word in [*WORDS, *UNSEEN, ""]:
+        expected = naive_vector(fasttext, word)
+        if expected.any():
+            np.testing.assert_allclose(fasttext.vectors[word], expected, **TOLERANCE)
+        else:
+            with pytest.raises(UnknownWordError, match="composed"):
+                fasttext.vectors[word]
+
+
+def test_several_words_at_once_and_zeros_without_ngrams():
+    fasttext = fasttext_model()
+    rows = fasttext.compose([*UNSEEN, ""])
+    assert rows.dtype == np.float32
+    for word, row in zip([*UNSEEN, ""], rows, strict=True):
+        np.testing.assert_allclose(row, naive_vector(fasttext, word), **TOLERANCE)
+    assert not rows[-1].any()
+    assert fasttext.compose([]).shape == (0, 7)
+
+
+def test_vocabulary_words_include_their_own_row():
+    fasttext = fasttext_model()
+    assert fasttext.vectors["the"].tolist() == fasttext.vectors.matrix[0].tolist()
+    assert fasttext.vectors["the"].tolist() != fasttext.compose(["the"])[0].tolist()
+
+
+def test_vocabulary_larger_than_a_block(monkeypatch):
+    monkeypatch.setattr("embeddings.models.subwords.MAX_BLOCK_NGRAMS", 40)
+    assert np.array_equal(fasttext_model().vectors.matrix, np.array([fasttext_model().vectors[word] for word in WORDS]))
+    for word in WORDS:
+        np.testing.assert_allclose(fasttext_model().vectors[word], naive_vector(fasttext_model(), word), **TOLERANCE)
+
+
+def test_a_misspelt_word_is_near_the_correct_one():
+    fasttext = fasttext_model(["government", "river", "banana"], dim=50, buckets=10_000)
+    assert fasttext.vectors.most_similar("goverment", top=1)[0][0] == "government"
+    assert fasttext.vectors.most_similar(["rivver"], top=1)[0][0] == "river"
+    assert fasttext.vectors.similarity("bananna", "banana") > 0.5
+
+
+def test_a_saved_model_composes_by_the_composer_of_its_trainer(tmp_path, trainer):
+    fasttext = fasttext_model(name=trainer)
+    fasttext.save(tmp_path / "m")
+    assert json.loads((tmp_path / "m" / "model.json").read_text())["composes"] is True
+    for loaded in (Model.load(tmp_path / "m").vectors, em.load(tmp_path / "m")):
+        assert loaded["wheres"].tolist() == fasttext.vectors["wheres"].tolist()
+    assert em.load_model(tmp_path / "m").compose(["th"]).tolist() == fasttext.compose(["th"]).tolist()
+
+
+def test_loading_imports_neither_the_trainer_nor_heavy_libraries(tmp_path, trainer, python):
+    fasttext_model(name=trainer).save(tmp_path / "m")
+    code = "import sys, embeddings as em; v = em.load(sys.argv[1]); v['the']; print(*sys.modules)"
+    assert not {"numba", "pandas", "scipy", "sklearn"} & set(python("-c", code, tmp_path / "m").stdout.split())
+
+
+def test_the_trainer_of_a_saved_model_is_not_installed(tmp_path):
+    fasttext_model(name="stranger").save(tmp_path / "m")
+    loaded = em.load(tmp_path / "m")
+    assert loaded["the"].shape == (7,)
+    with pytest.raises(RegistryError, match="'stranger'"):
+        loaded["wheres"]
+
+
+def test_a_model_that_does_not_compose(tmp_path):
+    vectors = Vectors(["a"], np.ones((1, 2)))
+    skipgram = Model("skipgram", vectors=vectors, vocabulary=Vocabulary(["a"], [1]))
+    with pytest.raises(SettingError, match="skipgram"):
+        skipgram.compose(["b"])
+    with pytest.raises(UnknownWordError, match="'b'"):
+        vectors["b"]
+    skipgram.save(tmp_path / "m")
+    text = (tmp_path / "m" / "model.json").read_text()
+    (tmp_path / "m" / "model.json").write_text(text.replace('"composes": false', '"composes": true'))
+    with pytest.raises(FormatError, match=r"model\.json.*skipgram"):
+        em.load(tmp_path / "m")["b"]
+    (tmp_path / "m" / "model.json").write_text(text.replace('"composes": false', '"composes": "yes"'))
+    with pytest.raises(FormatError, match=r"'composes'.*bool"):
+        em.load(tmp_path / "m")
+
+
+def test_model_json_without_the_field_composes(tmp_path):
+    Model("any", vectors=Vectors(["a"], np.ones((1, 2))), vocabulary=Vocabulary(["a"], [1])).save(tmp_path / "m")
+    text = (tmp_path / "m" / "model.json").read_text()
+    (tmp_path / "m" / "model.json").write_text(text.replace('  "composes": false,\n', ""))
+    assert em.load_model(tmp_path / "m").composer is None
+
+
+BROKEN = {
+    "no table": (lambda m: m.tables.pop("ngrams"), r"float32.*'ngrams'.*7"),
+    "narrow": (lambda m: m.tables.update(ngrams=np.ones((5, 6), np.float32)), "float32"),
+    "double": (lambda m: m.tables.update(ngrams=np.ones((5, 7))), "float32"),
+    "empty": (lambda m: m.tables.update(ngrams=np.ones((0, 7), np.float32)), "buckets"),
+    "no range": (lambda m: m.settings.pop("min_n"), r"min_n None, max_n 6"),
+    "text": (lambda m: m.settings.update(max_n="6"), "max_n '6'"),
+    "reversed": (lambda m: m.settings.update(min_n=9), r"min_n.*got 9"),
+    "huge": (lambda m: m.settings.update(max_n=10**12), "max_n"),
+}
+
+
+@pytest.mark.parametrize(("damage", "message"), BROKEN.values(), ids=BROKEN)
+def test_broken_models_are_refused(damage, message):
+    fasttext = fasttext_model()
+    damage(fasttext)
+    with pytest.raises(FormatError, match=message):
+        fasttext.vectors["wheres"]
+    assert fasttext.vectors["the"].shape == (7,)
+
+
+def test_composed_vectors_must_be_finite_and_of_the_right_shape():
+    for rows, message in (([[1, 2, 3]], r"\(1, 2\)"), ([[np.nan, 1]], r"'b'.*NaN")):
+        vectors = Vectors(["a"], np.ones((1, 2)), compose=lambda words, rows=rows: np.array(rows))
+        with pytest.raises(SettingError, match=message):
+            vectors["b"]
+
+
+def test_a_table_must_have_buckets():
+    assert composer(fasttext_model()) is not None
+    with pytest.raises(SettingError, match="buckets"):
+        SubwordVectors(np.ones((0, 3), np.float32), 3, 6)
+
+
+def test_evaluation_counts_pairs_with_composed_words(tmp_path):
+    fasttext = fasttext_model(["river", "banana", "king"], dim=30, buckets=1000)
+    pairs = [
+        ("river", "banana", 1),
+        ("Rivers", "river", 9),
+        ("bananas", "kings", 2),
+        ("king", "banana", 1.5),
+    ]
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{a}\t{b}\t{rating}\n" for a, b, rating in pairs) + "king\tq\t3\n")
+    plain = em.evaluate(fasttext, similarity=path)[0]
+    assert (plain.covered, plain.total, plain.composed) == (2, 5, 0)
+    scores = em.evaluate(fasttext, similarity=path, compose=True)[0]
+    assert (scores.covered, scores.total, scores.composed) == (5, 5, 3)
+    cosines = [fasttext.vectors.similarity(a.lower(), b.lower()) for a, b, _ in [*pairs, ("king", "q", 3)]]
+    from scipy.stats import spearmanr
+
+    assert scores.value == pytest.approx(spearmanr(cosines, [1, 9, 2, 1.5, 3]).statistic)
+    with pytest.raises(SettingError, match="compose"):
+        em.evaluate(Vectors(["river", "q"], np.eye(2)), similarity=path, compose=True)
+    with pytest.raises(SettingError, match=r"compose.*similarity"):
+        em.evaluate(fasttext, stats=True, compose=True)
+    assert "compose" in scores.protocol
+    assert "compose" not in plain.protocol
+
+
+def test_composed_words_count_in_paired_tests_and_reports(tmp_path):
+    from embeddings.eval.report import EvaluatedVectors, write_report
+
+    fasttext, path = fasttext_model(["river", "banana", "king"], dim=30, buckets=1000), tmp_path / "pairs.tsv"
+    path.write_text("".join(f"river\trivers{i}\t{i}\n" for i in range(12)))
+    suite = Suite.read(similarity=path, compose=True)
+    other = fasttext_model(["river", "banana", "king"], dim=20, buckets=900)
+    scores = [suite.score(one, name) for one, name in ((fasttext, "a"), (other, "b"))]
+    assert [(one.items, one.measure) for one in compare_scores(scores)] == [(12, "spearman"), (12, "pearson")]
+    write_report(tmp_path / "r.html", suite, [EvaluatedVectors.of("a", fasttext, scores[0])])
+    page = (tmp_path / "r.html").read_text()
+    assert "12 composed" in page
+    assert '"compose": true' in page

@@ -1,0 +1,188 @@
+"""Gradients of text vectors from pairs, in float64: through the objective, norms, the map, weights and sums."""
+
+from types import SimpleNamespace
+
+import naive_pairs
+import numpy as np
+import pytest
+
+from embeddings.compilation.jit import entry_point
+from embeddings.kernels.sparse_steps import step_rates
+from embeddings.kernels.step_buffers import LOSS, aligned_zeros, new_step_buffers
+from embeddings.plugins.text_pairs.learn_pairs import Operands, learn_pairs, new_subword_batch
+from embeddings.plugins.text_pairs.pair_objectives import (
+    BatchShape,
+    learn_units,
+    new_contrastive,
+    new_cosent,
+    new_cosine_regression,
+    new_in_batch_negatives,
+    new_triplet_margin,
+)
+from embeddings.plugins.text_pairs.pair_stream import PairBlock
+from embeddings.plugins.text_pairs.pair_training import new_text_batch
+from embeddings.plugins.text_pairs.text_batch import PairTexts
+from embeddings.testing.gradient_rows import GradientRows
+
+WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
+NO_NGRAMS = np.zeros(WORDS + 1, np.int64), np.zeros(0, np.int32)
+SETTINGS = SimpleNamespace(temperature_value=0.3, margin_value=0.6)
+
+
+@entry_point
+def units_loss(operand, batch, block, size, sides):
+    return learn_units(operand, batch, block, size, sides, step_rates(1.0, 1))
+
+
+def new_block(numbers):
+    return PairBlock(np.array([0, 0, len(numbers)]), np.array(numbers), np.arange(len(numbers), dtype=np.uint64))
+
+
+def random_texts(rng, sides, pairs=PAIRS):
+    """Texts with repeated words, and some equal ones; the id of an unknown word is not below the number of words."""
+    texts = [tuple(rng.integers(0, WORDS + 1, rng.integers(2, 6)).tolist()) for _ in range(pairs * sides)]
+    texts[sides] = texts[0]  # left texts of the first two pairs
+    texts[3 * sides + 1] = texts[2 * sides + 1]  # right texts of the third and the fourth
+    texts[5 * sides + 1] = texts[4 * sides + 2 * sides]  # right of the sixth and left of the seventh
+    return [text if min(text) < WORDS else (0, *text) for text in texts]
+
+
+def pair_texts(texts, sides, dropout=0):
+    ids = np.array([word for text in texts for word in text], np.int32)
+    return PairTexts(ids, np.cumsum([0, *map(len, texts)]), sides, WORDS, 1 << 40, dropout)
+
+
+def by_side(texts, sides, numbers):
+    """Known words of the texts of a batch, in the order of the kernel."""
+    return [tuple(w for w in texts[p * sides + side] if w < WORDS) for side in range(sides) for p in numbers]
+
+
+def run_kernel(texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=NO_NGRAMS):
+    """Gradients of all tables by name, and the loss; `ngrams` are the offsets of words, and the buckets."""
+    shape = BatchShape(len(numbers), sides, WIDTH)
+    batch = new_text_batch(shape, sum(map(len, texts)) * 2, WORDS, has_map=len(tables["map"]) > 0, dtype=np.float64)
+    tables = {"ngrams": np.zeros((0, WIDTH)), **tables}
+    rows = {name: GradientRows(table, np.zeros_like(table)) for name, table in tables.items()}
+    buffers = new_step_buffers(1, 1, 16, dtype=np.float64)
+    source = pair_texts(texts, sides, dropout)
+    subwords = new_subword_batch(rows["ngrams"], *ngrams, sum(map(len, texts)) * 2)
+    operands = Operands(source, batch, rows["words"], subwords, rows["weights"], rows["map"], np.array(dims), operand)
+    learn_pairs(new_block(numbers), operands, buffers, 1.0)
+    return {name: row.moments for name, row in rows.items()}, buffers.tally[LOSS]
+
+
+def padded(values):
+    table = aligned_zeros(len(values), WIDTH, np.float64)
+    table[:, : values.shape[1]] = values
+    return table
+
+
+@pytest.mark.parametrize("sides", [2, 3])
+def test_gradients_of_in_batch_negatives_with_weights_a_map_and_several_dims(sides):
+    rng = np.random.default_rng(sides)
+    words, weights = rng.normal(size=(WORDS, DIM)), rng.uniform(0.5, 2, (WORDS, 1))
+    matrix, texts, dims = np.eye(DIM) + 0.3 * rng.normal(size=(DIM, DIM)), random_texts(rng, sides), [5, 3]
+    numbers = rng.permutation(PAIRS)
+    operand = new_in_batch_negatives(SETTINGS, BatchShape(PAIRS, sides, WIDTH), None, np.float64)
+    tables = {"words": padded(words), "weights": padded(weights), "map": padded(matrix)}
+    gradients, loss = run_kernel(texts, sides, numbers, operand, tables, dims)
+    batch_texts = by_side(texts, sides, numbers)
+
+    def mean_loss():
+        vectors = naive_pairs.text_vectors(batch_texts, words, weights[:, 0], matrix)
+        losses = [
+            naive_pairs.in_batch_loss(naive_pairs.unit(vectors[:, :dim]), batch_texts, PAIRS, 0.3) for dim in dims
+        ]
+        return np.mean(losses) / PAIRS
+
+    assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
+    for name, table in (("words", words), ("weights", weights), ("map", matrix)):
+        expected = naive_pairs.numerical_gradient(mean_loss, table)
+        np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
+
+
+def test_gradients_of_words_composed_of_ngrams():
+    """Some n-grams are of several words, or twice of one; some words have none."""
+    rng = np.random.default_rng(6)
+    words, weights, rows = rng.normal(size=(WORDS, DIM)), rng.uniform(0.5, 2, (WORDS, 1)), rng.normal(size=(7, DIM))
+    counts = np.array([0, 1, 3, 2, 0, 4, 1, 1, 2, 3, 5, 2])
+    offsets, buckets = np.cumsum([0, *counts]), rng.integers(0, 7, counts.sum()).astype(np.int32)
+    buckets[offsets[2] : offsets[3]] = 5, 1, 5
+    texts, numbers = random_texts(rng, 2), rng.permutation(PAIRS)
+    operand = new_in_batch_negatives(SETTINGS, BatchShape(PAIRS, 2, WIDTH), None, np.float64)
+    tables = {"words": padded(words), "weights": padded(weights), "map": np.zeros((0, WIDTH)), "ngrams": padded(rows)}
+    gradients, loss = run_kernel(texts, 2, numbers, operand, tables, [DIM], ngrams=(offsets, buckets))
+    batch_texts = by_side(texts, 2, numbers)
+
+    def mean_loss():
+        parts = [rows[buckets[offsets[w] : offsets[w + 1]]] for w in range(WORDS)]
+        composed = words + np.array([part.mean(axis=0) if len(part) else np.zeros(DIM) for part in parts])
+        vectors = naive_pairs.text_vectors(batch_texts, composed, weights[:, 0])
+        return naive_pairs.in_batch_loss(naive_pairs.unit(vectors), batch_texts, PAIRS, 0.3) / PAIRS
+
+    assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
+    for name, table in (("words", words), ("weights", weights), ("ngrams", rows)):
+        expected = naive_pairs.numerical_gradient(mean_loss, table)
+        np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
+
+
+def cosine_losses():
+    rng = np.random.default_rng(3)
+    ratings, labels = rng.integers(0, 4, PAIRS) / 3, rng.integers(0, 2, PAIRS).astype(float)
+    shapes = [BatchShape(PAIRS, sides, WIDTH) for sides in (2, 3)]
+    return {
+        "cosine-regression": (
+            new_cosine_regression(SETTINGS, shapes[0], ratings),
+            lambda units, numbers: naive_pairs.regression_loss(units, ratings[numbers]),
+        ),
+        "cosent": (
+            new_cosent(SETTINGS, shapes[0], ratings),
+            lambda units, numbers: naive_pairs.cosent_loss(units, ratings[numbers], 0.3),
+        ),
+        "contrastive": (
+            new_contrastive(SETTINGS, shapes[0], labels),
+            lambda units, numbers: naive_pairs.contrastive_loss(units, labels[numbers], 0.6),
+        ),
+        "triplet-margin": (
+            new_triplet_margin(SETTINGS, shapes[1], None, np.float64),
+            lambda units, numbers: naive_pairs.triplet_loss(units, PAIRS, 0.6),
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", ["cosine-regression", "cosent", "contrastive", "triplet-margin"])
+def test_gradients_of_objectives_on_cosines(name):
+    operand, naive_loss = cosine_losses()[name]
+    sides = 3 if name == "triplet-margin" else 2
+    rng = np.random.default_rng(7)
+    numbers, units = rng.permutation(PAIRS), naive_pairs.unit(rng.normal(size=(PAIRS * sides, DIM)))
+    batch = new_text_batch(BatchShape(PAIRS, sides, WIDTH), 1, WORDS, has_map=False, dtype=np.float64)
+    batch.units[:, :DIM] = units
+    loss = units_loss(operand, batch, new_block(numbers), PAIRS, sides)
+    assert loss == pytest.approx(naive_loss(units, numbers), rel=1e-12)
+    expected = naive_pairs.numerical_gradient(lambda: naive_loss(units, numbers) / PAIRS, units)
+    np.testing.assert_allclose(batch.unit_gradients[:, :DIM], expected, atol=1e-8)
+
+
+def test_dropped_words_have_no_gradient_and_no_text_loses_all_of_them():
+    rng = np.random.default_rng(5)
+    texts = [tuple(row) for row in np.arange(WORDS).reshape(6, 2).tolist()]
+    operand = new_in_batch_negatives(SETTINGS, BatchShape(3, 2, WIDTH), None, np.float64)
+    tables = {"words": padded(rng.normal(size=(WORDS, DIM))), "weights": np.zeros((0, 16)), "map": np.zeros((0, 16))}
+    counts = []
+    for _ in range(20):
+        gradients, _ = run_kernel(texts, 2, rng.permutation(3), operand, tables, [DIM], int(0.5 * 2**32))
+        has_gradient = gradients["words"].any(axis=1).reshape(6, 2)
+        assert has_gradient.any(axis=1).all()
+        counts.append(has_gradient.sum())
+    assert 6 < np.mean(counts) < 12
+
+
+def test_equal_texts_alone_have_no_loss():
+    texts = [(1, 2), (3,)] * 4
+    operand = new_in_batch_negatives(SETTINGS, BatchShape(4, 2, WIDTH), None, np.float64)
+    words = padded(np.random.default_rng(1).normal(size=(WORDS, DIM)))
+    tables = {"words": words, "weights": np.zeros((0, 16)), "map": np.zeros((0, 16))}
+    gradients, loss = run_kernel(texts, 2, np.arange(4), operand, tables, [DIM])
+    assert loss == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(gradients["words"], 0, atol=1e-12)

@@ -1,0 +1,214 @@
+"""Recurrent networks in PyTorch: the network, its losses and Adam, against numpy."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from commands import expect
+from neural_models import naive_context, naive_lstm, naive_spelling
+
+import embeddings as em
+from embeddings.errors import SettingError
+from embeddings.kernels.block import LAST
+from embeddings.plugins.neural.neural_trainer import unpadded
+from embeddings.plugins.neural.trained_networks import ContextEncoder
+from embeddings.training.training_data import prepare
+
+torch = pytest.importorskip("torch", reason="requires PyTorch: pip install 'embeddings-toolkit[neural]'")
+
+TEXTS = ["the cat eats a fish", "the dog eats", "a cat sleeps", "so the dog sleeps on a mat", "rare"] * 12
+SMALL = {"dim": 7, "min_count": 12, "batch_words": 20, "hidden_size": 5, "learning_rate": 0.02, "epochs": 2}
+OBJECTIVES = ["negative-sampling", "nce", "sampled-softmax", "full-softmax"]
+TRAINERS = {"context2vec": {"input_dim": 3}, "c2w": {"character_dim": 4, "character_hidden_size": 3}}
+
+
+def new_network(name, **settings):
+    """A network, its arrays and a block of text, with one word of which no vocabulary knows the frequency."""
+    corpus = em.Corpus([*TEXTS, "hapax the cat"])
+    trainer = {"context2vec": em.Context2Vec, "c2w": em.C2W}[name](**SMALL | TRAINERS[name] | settings)
+    data = prepare(trainer, corpus, threads=1, seed=2)
+    plan = trainer.plan(data)
+    arrays = plan.allocate(2)
+    rng = np.random.default_rng(4)
+    for key, table in plan.tables.items():
+        if table.saved_as is not None:
+            arrays[key][:, : table.dim] = rng.normal(size=(len(arrays[key]), table.dim)) * 0.5
+    network, block = plan.operands(arrays), plan.stream.new_block()
+    plan.stream.rewind(block, next(plan.stream.chunks(0, plan.stream.units, None)))
+    plan.stream.fill(block, next(plan.stream.chunks(0, plan.stream.units, None)), np.array([3, 0], np.uint64))
+    tables = unpadded({key: table for key, table in plan.tables.items() if table.saved_as is not None}, copied(arrays))
+    return network, tables, block, data
+
+
+def copied(arrays):
+    return {name: array.copy() for name, array in arrays.items()}
+
+
+def hidden_rows(network, block):
+    """For each batch: the places of the words in the block, and what the network computes for them."""
+    from embeddings.plugins.neural.sentence_batches import batches
+
+    for batch in batches(block, network.settings.batch_words):
+        rows = np.arange(batch.places.size)[(np.arange(batch.places.shape[1]) < batch.lengths[:, None]).ravel()]
+        ids = block.words[batch.places].astype(np.int64)
+        with torch.no_grad():
+            yield batch.places.ravel()[rows], network.hidden(ids, batch, torch.from_numpy(rows)).numpy()
+
+
+def sentence_of(block, place):
+    """The words of the sentence of a word, and its place there."""
+    number = int(np.searchsorted(block.starts[: block.cursor[LAST] + 1], place, side="right")) - 1
+    start, stop = block.starts[number : number + 2]
+    return block.words[start:stop].tolist(), int(place - start)
+
+
+def test_the_context_network_is_that_of_trained_models():
+    network, tables, block, data = new_network("context2vec")
+    size = len(data.vocabulary)
+    encoder = ContextEncoder({name: tables[name] for name in network.settings.tables(size)}, size)
+    for places, hidden in hidden_rows(network, block):
+        for place, row in list(zip(places, hidden, strict=True))[::7]:
+            ids, position = sentence_of(block, place)
+            np.testing.assert_allclose(row, encoder([np.array(ids)])[0][position], rtol=1e-3, atol=1e-5)
+
+
+def test_the_language_model_reads_all_words_by_their_characters():
+    network, tables, block, data = new_network("c2w")
+    words, marks = data.encoded.vocabulary.words, tables["marks"]
+    spelt = {"code_points": np.array(sorted({ord(c) for word in data.vocabulary.words for c in word})), **tables}
+    for places, hidden in hidden_rows(network, block):
+        for place, row in list(zip(places, hidden, strict=True))[::7]:
+            ids, position = sentence_of(block, place)
+            inputs = [marks[1], *(naive_spelling(spelt, words[one], 40) for one in ids[:position])]
+            expected = naive_lstm(inputs, tables["sentence_weights"], tables["sentence_bias"])
+            np.testing.assert_allclose(row, expected, rtol=1e-3, atol=1e-5)
+
+
+def naive_loss(objective, hidden, output, bias, weights, word, noise):
+    """The loss of one word, in float64."""
+    logistic = lambda score: np.logaddexp(0, -score)  # noqa: E731  # -log sigmoid
+    shares = weights / weights.sum()
+    if objective == "full-softmax":
+        scores = output @ hidden
+        return np.log(np.exp(scores).sum()) - scores[word]
+    if objective == "negative-sampling":
+        others = [one for one in noise if one != word]
+        return logistic(output[word] @ hidden) + sum(logistic(-output[one] @ hidden) for one in others)
+    if objective == "nce":
+        score = lambda one: output[one] @ hidden + bias[one, 0] - np.log(len(noise) * shares[one])  # noqa: E731
+        return logistic(score(word)) + sum(logistic(-score(one)) for one in noise)
+    candidates = [word, *dict.fromkeys(one for one in noise if one != word)]
+    scores = np.array([output[one] @ hidden - np.log(1 - (1 - shares[one]) ** len(noise)) for one in candidates])
+    return np.log(np.exp(scores).sum()) - scores[0]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_losses_equal_naive_ones(objective):
+    network, tables, _, data = new_network("c2w", objective=objective)
+    size, rng = len(data.vocabulary), np.random.default_rng(6)
+    hidden, words, noise = rng.normal(size=(40, 5)), rng.integers(0, size, 40), rng.integers(0, size, (40, 4))
+    object.__setattr__(network.settings, "negatives", 4)
+    weights = network.objective.noise_weights
+    from embeddings.plugins.neural.torch_network import log_expectation
+
+    network.log_noise = torch.from_numpy(np.log(log_expectation(network.objective, weights))).float()
+    total = network.loss(torch.from_numpy(hidden).float(), torch.from_numpy(words), torch.from_numpy(noise)).item()
+    output, bias = tables["next_words"].astype(np.float64), tables.get("bias")
+    rows = zip(hidden, words.tolist(), noise.tolist(), strict=True)
+    expected = sum(naive_loss(objective, row, output, bias, weights, word, drawn) for row, word, drawn in rows)
+    assert total == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_adam_is_that_of_pytorch(is_sparse):
+    from embeddings.plugins.neural.torch_network import AdamParameter
+
+    rng = np.random.default_rng(0)
+    start = torch.from_numpy(rng.normal(size=(6, 3))).float()
+    ours = AdamParameter(start.clone().requires_grad_(), torch.zeros(6, 3), torch.zeros(6, 3), np.zeros(1, np.float32))
+    theirs = start.clone().requires_grad_()
+    optimizer = (torch.optim.SparseAdam if is_sparse else torch.optim.Adam)([theirs], lr=0.1)
+    for _ in range(5):
+        rows, goal = torch.from_numpy(rng.integers(0, 5, 4)), torch.from_numpy(rng.normal(size=(4, 3))).float()
+        for parameter in (ours.values, theirs):
+            parameter.grad = None
+            ((torch.nn.functional.embedding(rows, parameter, sparse=is_sparse) - goal) ** 2).sum().backward()
+        ours.step(0.1)
+        optimizer.step()
+        torch.testing.assert_close(ours.values, theirs)
+
+
+def test_the_threads_of_pytorch_are_given_back():
+    before, seen = torch.get_num_threads(), []
+    em.train("context2vec", TEXTS, threads=1, report=lambda progress: seen.append(torch.get_num_threads()), **SMALL)
+    assert torch.get_num_threads() == before
+
+
+def test_rare_words_are_composed_and_read():
+    model = em.train("c2w", TEXTS, threads=1, **SMALL | TRAINERS["c2w"])
+    assert "mat" in model.vectors
+    row = model.vectors.matrix[model.vectors.index("mat")]
+    np.testing.assert_allclose(model.compose(["mat"])[0], row, rtol=1e-4, atol=1e-5)
+    with pytest.raises(SettingError, match="use skipgram, cbow"):
+        model.predict_output_word(["cat"])
+    assert "sleeping" not in model.vectors
+    assert model.compose(["sleeping"])[0].any()
+
+
+def test_copies_on_a_device_are_stored_in_the_tables(monkeypatch):
+    """A network that has copies of the tables, as on a GPU, learns the same but for the order of sums."""
+    model = em.train("context2vec", TEXTS, threads=1, seed=2, **SMALL)
+    monkeypatch.setattr("embeddings.plugins.neural.torch_network.Network.share", share_copy)
+    other = em.train("context2vec", TEXTS, threads=1, seed=2, **SMALL)
+    np.testing.assert_allclose(other.vectors.matrix, model.vectors.matrix, atol=1e-3)
+    for name, table in model.tables.items():
+        np.testing.assert_allclose(other.tables[name], table, atol=1e-3)
+
+
+def share_copy(network, table, dim):
+    view = torch.from_numpy(table)[:, :dim]
+    copy = torch.full(view.shape, torch.nan)
+    network.copies.append((copy, view))
+    return copy
+
+
+def test_a_wrong_device_is_one_line(tmp_path):
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    (tmp_path / "t").write_text("a b")
+    message = expect("train", "c2w", tmp_path / "t", "-o", tmp_path / "m", "--device", "cuda", code=2).stderr
+    assert "requires a GPU" in message
+    assert "read" not in message  # the corpus was not
+
+
+def test_waiting_threads_of_pytorch_sleep():
+    """Unless the user has chosen otherwise: threads that spin make training ten times slower on a busy machine."""
+    show = "import os, embeddings as em; em.C2W().check_installation(); print(os.environ['OMP_WAIT_POLICY'])"
+    for chosen, used in (("active", "active"), (None, "passive")):
+        environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+        environment |= {} if chosen is None else {"OMP_WAIT_POLICY": chosen}
+        result = subprocess.run([sys.executable, "-c", show], env=environment, capture_output=True, text=True)
+        assert result.stdout.strip() == used, result.stderr
+
+
+def test_the_naive_network_reads_both_sides():
+    """The twin itself: another word on either side changes the context, the word itself does not."""
+    _, tables, _, data = new_network("context2vec")
+    ids = [0, 1, 2, 3]
+    before = naive_context(tables, ids, 1)
+    for place, changes in ((0, True), (1, False), (3, True)):
+        other = [*ids]
+        other[place] = 4 % len(data.vocabulary)
+        assert np.array_equal(naive_context(tables, other, 1), before) != changes
+
+
+@pytest.mark.parametrize("name", ["context2vec", "c2w"])
+def test_the_loss_of_held_out_text_falls(name, tmp_path):
+    (tmp_path / "text.txt").write_text("\n".join(TEXTS))
+    stopping = em.EarlyStopping(validation=tmp_path / "text.txt", patience=30)
+    settings = SMALL | TRAINERS[name] | {"epochs": 5, "objective": "full-softmax"}
+    model = em.train(name, TEXTS, threads=1, callbacks=[stopping], **settings)
+    losses = model.record["early_stopping"]["scores"]
+    assert losses[-1] > losses[0] + 0.1

@@ -1,0 +1,162 @@
+"""Settings: types and bounds are checked, and errors name the field, the value and what is allowed."""
+
+import dataclasses
+import json
+import re
+from dataclasses import dataclass
+from typing import Literal, Optional
+
+import numpy as np
+import pytest
+
+from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.plugins.cbow import CBOW
+from embeddings.plugins.skipgram import SkipGram
+from embeddings.settings import Settings, field_types, flag, option, split_optional
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample(Settings):
+    """One field of every kind."""
+
+    integer: int = option(3, "An integer.", ge=1, le=9)
+    number: float = option(0.5, "A number.", gt=0, le=2)
+    free: float = option(0.0, "Any number.")
+    low: int = option(0, "Only a lower bound.", ge=-2)
+    positive: float = option(1, "Only an exclusive lower bound.", gt=0)
+    choice: Literal["mean", "sum"] = option("mean", "One of two.")
+    switch: bool = option(True, "On or off.")
+    text: str = option("a", "A string.")
+    maybe: int | None = option(None, "An integer or None.", ge=1)
+    old: Optional[float] = option(None, "The same in the old notation.", le=1)  # noqa: UP045
+
+
+VALID = [
+    {"integer": 1}, {"integer": 9}, {"number": 2}, {"number": 1e-300}, {"free": -1e300}, {"low": -2},
+    {"low": 10**400}, {"choice": "sum"}, {"switch": False}, {"text": ""}, {"maybe": 1}, {"maybe": None},
+    {"old": None}, {"old": -5}, {"number": np.float64(0.1)}, {"number": 1},
+]  # fmt: skip
+
+NAN, INFINITY = float("nan"), float("inf")
+INVALID = [  # field, value, what is allowed
+    ("integer", 0, "[1, 9]"), ("integer", 10, "[1, 9]"), ("integer", 3.0, "integer"), ("integer", True, "integer"),
+    ("integer", "3", "integer"), ("integer", None, "integer"), ("integer", NAN, "integer"), ("integer", [1], "integer"),
+    ("number", 0, "(0, 2]"), ("number", 2.1, "(0, 2]"), ("number", NAN, "(0, 2]"), ("number", INFINITY, "(0, 2]"),
+    ("number", "1", "number"), ("number", False, "number"), ("number", 1j, "number"), ("free", NAN, "finite"),
+    ("free", -INFINITY, "finite"), ("low", -3, "-2"), ("positive", 0, "0"), ("choice", "max", "mean, sum"),
+    ("choice", None, "mean, sum"), ("choice", ["mean"], "mean, sum"), ("switch", 1, "true or false"),
+    ("switch", "no", "true or false"), ("text", 1, "string"), ("maybe", 0, "1"), ("maybe", 1.5, "integer"),
+    ("old", 2, "1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("values", VALID, ids=str)
+def test_valid_values_are_accepted(values):
+    assert dataclasses.asdict(Sample(**values)) == {**dataclasses.asdict(Sample()), **values}
+
+
+@pytest.mark.parametrize(("name", "value", "allowed"), INVALID)
+def test_errors_name_field_value_and_bounds(name, value, allowed):
+    with pytest.raises(SettingError, match=rf"^{name}\b.*{re.escape(allowed)}.*{re.escape(repr(value))}$"):
+        Sample(**{name: value})
+
+
+def test_a_setting_error_is_a_value_error():
+    with pytest.raises(ValueError, match="integer"):
+        Sample(integer=0)
+    assert issubclass(SettingError, EmbeddingsError)
+
+
+@pytest.mark.parametrize("trainer", [SkipGram, CBOW])
+def test_bounds_of_trainers(trainer):
+    """An inclusive bound itself is accepted; values just beyond it are refused."""
+    checked = 0
+    for field in dataclasses.fields(trainer):
+        step = 1 if field_types(trainer)[field.name] in (int, int | None) else 1e-9
+        for bound, sign in (("ge", -1), ("le", 1)):
+            value = field.metadata[bound]
+            if value is not None:
+                others = {"learning_rate": 100, **({"schedule": "step"} if field.name == "stages" else {})}
+                trainer(**{**others, field.name: value})
+                with pytest.raises(SettingError, match=rf"^{field.name}\b.*{value}"):
+                    trainer(**{**others, field.name: value + sign * step})
+                checked += 1
+        if (value := field.metadata["gt"]) is not None:
+            with pytest.raises(SettingError, match=rf"^{field.name}\b.*\({value}"):
+                trainer(**{field.name: value})
+            checked += 1
+    assert checked >= 13
+
+
+def test_settings_are_frozen_and_keyword_only():
+    trainer = SkipGram()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        trainer.dim = 3
+    with pytest.raises(TypeError):
+        SkipGram(3)
+
+
+def test_defaults():
+    shared = {
+        "dim": 100, "epochs": 5, "learning_rate": 0.05, "min_learning_rate": None, "schedule": "linear",
+        "warm_up": None, "stages": None, "average_last": None, "shuffle": False, "min_count": 5,
+        "max_vocab": None, "min_documents": 1, "subsample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5,
+        "noise_exponent": 0.75, "negative_sharing": "batch", "objective": "negative-sampling",
+        "initializer": "uniform", "tie": False, "nce_normalizer": "one", "proposals": "unigram",
+        "target_in_sample": True, "tree": "huffman", "cutoffs": None, "unknown_rows": 0,
+    }  # fmt: skip
+    assert dataclasses.asdict(SkipGram()) == shared
+    own = {"learning_rate": 0.075, "combine": "mean", "context_gradient": "undivided"}
+    assert dataclasses.asdict(CBOW()) == {**shared, **own}
+
+
+def test_types_and_flags():
+    assert field_types(Sample)["maybe"] == int | None
+    assert split_optional(int | None) == (int, True)
+    assert split_optional(Optional[float]) == (float, True)  # noqa: UP045
+    assert split_optional(int) == (int, False)
+    assert flag("noise_exponent") == "--noise-exponent"
+
+
+FLOATS = [np.float16, np.float32, np.float64, np.longdouble]
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("name", ["learning_rate", "subsample", "noise_exponent", "min_learning_rate"])
+def test_numpy_numbers_that_are_not_finite_are_refused(name, value, kind):
+    with pytest.raises(SettingError, match=rf"^{name}\b.* {value}$"):
+        SkipGram(**{name: kind(value)})
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_numpy_floats_become_python_floats(kind):
+    trainer = CBOW(learning_rate=kind(0.05), subsample=kind(0), noise_exponent=kind(1), min_learning_rate=kind(0))
+    values = (trainer.learning_rate, trainer.subsample, trainer.noise_exponent, trainer.min_learning_rate)
+    assert values == (float(kind(0.05)), 0.0, 1.0, 0.0)
+    assert {type(value) for value in values} == {float}
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int32, np.int64, np.uint64])
+def test_numpy_integers_become_python_integers(kind):
+    names = ("dim", "window", "negatives", "epochs", "min_count", "max_vocab")
+    trainer = SkipGram(**{name: kind(number) for number, name in enumerate(names, 1)})
+    values = [getattr(trainer, name) for name in names]
+    assert values == [1, 2, 3, 4, 5, 6]
+    assert {type(value) for value in values} == {int}
+
+
+def test_integers_become_floats_in_float_fields():
+    trainer = SkipGram(learning_rate=1, subsample=np.int64(0), min_learning_rate=np.uint8(0))
+    assert {type(getattr(trainer, name)) for name in ("learning_rate", "subsample", "min_learning_rate")} == {float}
+
+
+def test_settings_survive_json():
+    trainer = SkipGram(dim=np.int64(5), learning_rate=np.float16(0.05), min_count=np.uint8(3))
+    assert SkipGram(**json.loads(json.dumps(dataclasses.asdict(trainer)))) == trainer
+
+
+@pytest.mark.parametrize("value", [np.float32(3), np.float64(7), np.bool_(True), np.array(3.0), np.array([3])])
+def test_other_numpy_values_are_not_integers(value):
+    with pytest.raises(SettingError, match=r"^dim\b.*integer"):
+        SkipGram(dim=value)

@@ -1,0 +1,55 @@
+"""Small text files of users: lines and TOML; other content is refused in one line that names the file."""
+
+import codecs
+
+import pytest
+
+from embeddings.errors import FormatError
+from embeddings.support.text_lines import MAX_LENGTH, MAX_LINE_LENGTH, read_text_lines, read_toml
+
+
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_lines_have_no_mark_and_no_ends(tmp_path, mark, end):
+    (tmp_path / "f").write_bytes(mark + "naïve x\u2028y".encode() + end + end + b"b")
+    assert read_text_lines(tmp_path / "f", "list of words") == ["naïve x\u2028y", "", "b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot be read as a list of words: No such file"),
+        (b"a\n\xff", "is not a list of words: not UTF-8 at byte 2"),
+        ("a\n".encode("utf-16"), "is not a list of words: it is in UTF-16 or UTF-32; convert it to UTF-8"),
+        ("a\n".encode("utf-32"), "is not a list of words: it is in UTF-16 or UTF-32; convert it to UTF-8"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "f").write_bytes(content)
+    with pytest.raises(FormatError) as error:
+        read_text_lines(tmp_path / "f", "list of words")
+    assert str(error.value).startswith(f"{tmp_path / 'f'} {message}")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a = ", "f is not TOML: "),
+        (b"a = '\xff'", "f is not TOML: "),
+        (b"a = " + b"[" * 3000, "f is not TOML: nested too deeply"),
+        (b"a = '" + b"x" * MAX_LINE_LENGTH + b"'", "it is not a configuration"),
+        (b"a = 1\n" * MAX_LENGTH, "it is not a configuration"),
+    ],
+)
+def test_other_toml_is_refused(tmp_path, content, message):
+    (tmp_path / "f").write_bytes(content)
+    with pytest.raises(FormatError) as error:
+        read_toml(tmp_path / "f", "configuration")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_toml(tmp_path):
+    (tmp_path / "f").write_text("[train]\ndim = 5\n")
+    assert read_toml(tmp_path / "f", "configuration") == {"train": {"dim": 5}}

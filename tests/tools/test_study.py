@@ -1,0 +1,126 @@
+"""Tables of the documentation are those of the recorded rows, and studies have what the command needs."""
+
+import json
+import re
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from studies.grid import Grid, append_rows, collect, markdown, mean_and_spread, read_rows, take_turns
+from study import STUDIES, find, main
+
+RESULTS = Path(__file__).parents[2] / "eval" / "results"
+RECORDED = {  # the tables of each study, apart from the one of its name
+    "settings": ["choices", "defaults", "initial-values", "pretrained", "regularisation", "schedules"],
+    "replicas": ["results", "../replicas-tried/results", "../replica-intervals/results"],
+    **{name: [] for name in ("classifiers", "cluster-check", "kernels", "objectives", "search", "text-pairs")},
+    **{name: [] for name in ("threads", "tokenizers", "unseen-words", "reproduction")},
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_tables_of_the_documentation_are_those_of_the_rows(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(RESULTS.parents[1])
+    own = RESULTS / find(name).results
+    for stem in RECORDED[name] or [own.name]:
+        path, out = (own.parent / stem).resolve(), tmp_path / Path(stem).name
+        for extension in (".tsv", ".json"):
+            if path.with_suffix(extension).exists():
+                out.with_suffix(extension).write_bytes(path.with_suffix(extension).read_bytes())
+        main([name, "--only-table", "--out", str(out)])
+        made, written = (one.with_suffix(".md").read_text(encoding="utf-8") for one in (out, path))
+        assert made.partition("- Measured on")[0] == written.partition("- Measured on")[0]
+
+
+def test_all_recorded_rows_of_studies_are_compared():
+    tables = {(RESULTS / find(name).results).with_suffix(".tsv") for name in STUDIES if issubclass(find(name), Grid)}
+    recorded = {(RESULTS / find(name).results).with_suffix(".tsv") for name in RECORDED}
+    assert {path for path in tables if path.exists()} - recorded == {RESULTS / "glove.tsv"}  # which has no table
+
+
+def test_the_documentation_names_every_study_and_its_options():
+    root = RESULTS.parents[1]
+    pages = [*(root / "docs").rglob("*.md"), root / "CONTRIBUTING.md", RESULTS / "settings" / "study.md"]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages).replace("\\\n", " ")
+    assert {name for name in STUDIES if f"`{name}`" not in text and f"tools/study.py {name}" not in text} == set()
+    commands = re.findall(r"tools/study\.py ([a-z-]+)([^`\n]*)", text)
+    assert len(commands) > 25
+    for name, arguments in commands:
+        options = {one.replace("-", "_") for one in re.findall(r"--([a-z-]+)", arguments)} - {"out", "only_table"}
+        assert options <= set(find(name).defaults), (name, arguments)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_has_a_help_text(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert all(f"--{option.replace('_', '-')}" in text for option in find(name).defaults)
+    assert find(name).__doc__.splitlines()[0] in text
+
+
+class Squares(Grid):
+    """Squares of numbers."""
+
+    results = "squares"
+    keys = rows = ("number",)
+    columns: ClassVar = {"square": ".1f"}
+    packages = ("numpy",)
+    defaults: ClassVar = {"number": [1, 2], "text": str}
+
+    def measure(self, number):
+        return [("square", number * number)]
+
+    def about(self):
+        return "About squares."
+
+
+@pytest.fixture
+def squares(monkeypatch):
+    monkeypatch.setitem(STUDIES, "squares", "x:y")
+    monkeypatch.setattr("study.find", lambda name: Squares)
+
+
+def test_a_grid_measures_what_is_missing(tmp_path, squares, capsys):
+    arguments = ["squares", "--text", "a", "--out", str(tmp_path / "new" / "table")]
+    main([*arguments, "--number", "3"])
+    main([*arguments, "--number", "3", "4"])
+    assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()] == ["3", "4"]
+    assert read_rows(tmp_path / "new" / "table.tsv")[1] == {"number": "4", "measure": "square", "value": "16"}
+    about, *lines = (tmp_path / "new" / "table.md").read_text().splitlines()
+    assert about.endswith(" About squares.")
+    assert lines == ["", "| number | square |", "| --- | --- |", "| 3 | 9.0 |", "| 4 | 16.0 |"]
+    assert json.loads((tmp_path / "new" / "table.json").read_text())["machine"]["packages"]["numpy"]
+
+
+def test_a_required_option_is_named(tmp_path, squares, capsys):
+    with pytest.raises(SystemExit):
+        main(["squares", "--out", str(tmp_path / "table")])
+    assert "squares requires --text" in capsys.readouterr().err
+
+
+def test_a_process_that_fails_leaves_its_cell_out(tmp_path, capsys):
+    """The cell of a text that is missing has no rows; its error is one line."""
+    command = ["replicas", "--corpus", str(tmp_path / "none.txt"), "--out", str(tmp_path / "results")]
+    main([*command, "--replicas", "0"])
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_helpers(tmp_path):
+    assert mean_and_spread([]) == mean_and_spread(None) == ""
+    assert mean_and_spread([1.0, 2.0]) == "1.5 ± 0.5"
+    assert mean_and_spread([-0.01]) == "0.0"
+    assert markdown("abc", [], names=(0, 2)).splitlines()[1] == "| --- | ---: | --- |"
+    counts = {"a": 0, "b": 0}
+
+    def run(name):
+        counts[name] += 1
+        return {"count": counts[name]}
+
+    turns = list(take_turns({name: lambda name=name: run(name) for name in counts}, 2))
+    assert turns == [("a", 1, "count", 2), ("b", 1, "count", 2), ("a", 2, "count", 3), ("b", 2, "count", 3)]
+    append_rows(tmp_path / "t.tsv", ("measure", "value"), [("x", 1)])
+    append_rows(tmp_path / "t.tsv", ("measure", "value"), [("x", 2)])
+    assert collect(read_rows(tmp_path / "t.tsv")) == {(): {"x": [1.0, 2.0]}}

@@ -1,0 +1,305 @@
+"""Studies: a grid of cells, what is measured in each, and the table of the rows."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from argparse import Namespace
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from statistics import fmean, median
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+from typing import Any, ClassVar
+
+from embeddings.corpora.reading.compression import open_decompressed
+from embeddings.errors import SettingError
+from embeddings.eval.benchmark.workspace import Usage, run, write_text
+from embeddings.eval.machine import describe, environment
+from embeddings.support.markup import table_lines
+from embeddings.support.plots import save_figure
+
+Rows = list[dict[str, str]]
+Measures = dict[str, list[float]]  # the values of each measure
+SPREAD = " ± "
+
+
+class Study:
+    """A table or picture of the documentation, made by one command.
+
+    results: the path of what is made, below eval/results, without extension.
+    defaults: the options; a type in place of a default value means that a value is required.
+    """
+
+    results: ClassVar[str]
+    defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, name: str, options: Mapping[str, Any], folder: Path | None = None) -> None:
+        self.name, self.options, self.folder = name, Namespace(**{**self.defaults, **options}), folder or Path()
+
+    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
+        """Measure what is missing, and write the results."""
+        raise NotImplementedError
+
+
+class Grid(Study):
+    """A study that measures the cells of a grid.
+
+    keys: the columns that name a cell. values: the columns of what is measured; a cell may have several rows.
+    packages: whose versions are recorded with the machine; without any the machine is not recorded.
+    in_processes: whether each cell is measured in a process of its own, whose libraries use one thread.
+    picture: the extension of the picture.
+    named: the options whose values are NAME=FILE.
+    rows, columns: the columns that name a row of the table, and the format of each measure, whose median it has; for a
+    class without a method `table`.
+    """
+
+    keys: ClassVar[tuple[str, ...]]
+    values: ClassVar[tuple[str, ...]] = ("measure", "value")
+    packages: ClassVar[tuple[str, ...]] = ()
+    in_processes: ClassVar[bool] = False
+    picture: ClassVar[str] = ".png"
+    named: ClassVar[tuple[str, ...]] = ()
+    columns: ClassVar[dict[str, str]] = {}
+    rows: ClassVar[tuple[str, ...]] = ()
+
+    def cells(self) -> Iterable[tuple[Any, ...]]:
+        """The cells to measure: by default all values of the options with the names of the keys, seed by seed."""
+        order = sorted(self.keys, key=lambda key: key != "seed")
+        options = (getattr(self.options, key) for key in order)
+        for values in product(*(one if isinstance(one, list) else [one] for one in options)):
+            cell = dict(zip(order, values, strict=True))
+            yield tuple(name_of(cell[key]) if key in self.named else cell[key] for key in self.keys)
+
+    def file(self, option: str, name: str) -> str:
+        """The file with a name in an option whose values are NAME=FILE."""
+        return dict(one.split("=", 1) for one in getattr(self.options, option))[name]
+
+    def prepare(self) -> None:
+        """Write what all cells need to `folder`, which is removed in the end."""
+
+    def measure(self, *cell: Any) -> Iterable[Sequence[Any]]:
+        """The rows of a cell, without its keys."""
+        raise NotImplementedError
+
+    def table(self, rows: Rows) -> str:
+        """The rows as Markdown."""
+        values = collect(rows, *self.rows).items()
+        lines = [
+            [*key, *(format(median(one[name]), form) for name, form in self.columns.items())] for key, one in values
+        ]
+        return markdown([*self.rows, *self.columns], lines)
+
+    def figure(self, rows: Rows) -> Any:
+        """The rows as a figure of matplotlib; None for no picture."""
+        return None
+
+    def about(self) -> str:
+        """A sentence about the measurement, which follows the description of the machine."""
+        return ""
+
+    def versions(self) -> dict[str, str]:
+        """The versions of libraries of other interpreters that were measured."""
+        return {}
+
+    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
+        """Measure the cells that the file of rows does not hold, and write the table and the picture."""
+        path = beside(out, ".tsv")
+        if not only_table:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            done = {tuple(row[key] for key in self.keys) for row in read_rows(path)}
+            cells = [cell for cell in dict.fromkeys(self.cells()) if tuple(map(str, cell)) not in done]
+            with TemporaryDirectory(prefix="embeddings-study-") as folder:
+                self.folder = Path(folder)
+                if cells:
+                    self.prepare()
+                for cell, rows in self.measure_all(cells, processes):
+                    if rows:
+                        append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
+                if self.packages and cells:
+                    self.record(beside(out, ".json"))
+        self.write(out)
+
+    def write(self, out: Path) -> None:
+        """Write the table and the picture of the rows that are there."""
+        rows, record = read_rows(beside(out, ".tsv")), beside(out, ".json")
+        if not rows:
+            return
+        text = self.table(rows)
+        if record.exists():
+            content = json.loads(record.read_text(encoding="utf-8"))
+            about = describe(content["machine"], content["machine"]["packages"])
+            text = f"{about} {content['about']}".strip() + "\n\n" + text
+        write_text(text, beside(out, ".md"))
+        if (figure := self.figure(rows)) is not None:
+            save_figure(figure, beside(out, self.picture), force=True)
+
+    def measure_all(self, cells: Sequence[Any], processes: int) -> Iterator[tuple[Any, list[Sequence[Any]]]]:
+        """The rows of each cell, with the cell; a process that fails has none, and its error is printed."""
+        if not self.in_processes:
+            for cell in cells:
+                start = perf_counter()
+                yield cell, list(self.measure(*cell))
+                log(" ".join(map(str, cell)), f"{perf_counter() - start:.0f} s")
+            return
+        with ThreadPoolExecutor(processes) as pool:
+            tasks = {pool.submit(self.measure_apart, cell): cell for cell in cells}
+            for task in as_completed(tasks):
+                rows, message = task.result()
+                log(" ".join(map(str, tasks[task])), message)
+                yield tasks[task], rows
+
+    def measure_apart(self, cell: Sequence[Any]) -> tuple[list[Sequence[Any]], str]:
+        """The rows of a cell, measured in a process of its own, and a message."""
+        task = {"options": vars(self.options), "folder": str(self.folder), "cell": cell}
+        program = Path(__file__).parents[1] / "study.py"
+        try:
+            usage = run_command([sys.executable, program, self.name, "--cell", json.dumps(task)], threads=1)
+        except SettingError as error:
+            return [], str(error)
+        return json.loads(usage.output.strip().splitlines()[-1]), f"{usage.wall:.0f} s"
+
+    def record(self, path: Path) -> None:
+        """Write the machine, the versions of libraries, and what was measured."""
+        machine = environment(("embeddings-toolkit", *self.packages))
+        machine["packages"] |= self.versions()
+        write_text(json.dumps({"machine": machine, "about": self.about()}, indent=1) + "\n", path)
+
+
+def beside(out: Path, extension: str) -> Path:
+    """A file of a study."""
+    return out.with_name(out.name + extension)
+
+
+def name_of(value: str) -> str:
+    """The name in NAME=FILE."""
+    return value.partition("=")[0]
+
+
+def log(*parts: str) -> None:
+    """Report progress."""
+    sys.stderr.write(": ".join(parts) + "\n")
+
+
+def append_rows(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Add tab-separated rows to a file; a new one begins with the names of the columns."""
+    heads = [] if path.exists() else [columns]
+    with path.open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([*heads, *rows])
+
+
+def read_rows(path: Path) -> Rows:
+    """The rows of a tab-separated file; none without the file."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def collect(rows: Rows, *columns: str) -> dict[tuple[str, ...], Measures]:
+    """The values of each measure, by these columns."""
+    values: dict[tuple[str, ...], Measures] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        values[tuple(row[column] for column in columns)][row["measure"]].append(float(row["value"]))
+    return {key: dict(measures) for key, measures in values.items()}
+
+
+def medians(measures: Measures, *names: str) -> list[float]:
+    """The medians of some measures."""
+    return [median(measures[name]) for name in names]
+
+
+def mean_and_spread(values: Sequence[float] | None) -> str:
+    """The mean with one digit, and half the range of several values; empty without values."""
+    if not values:
+        return ""
+    spread = f"{SPREAD}{(max(values) - min(values)) / 2:.1f}" if len(values) > 1 else ""
+    return f"{round(fmean(values), 1) + 0.0:.1f}{spread}"  # without a minus before 0.0
+
+
+def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]], names: int | Collection[int] | None = None) -> str:
+    """A table; columns are aligned right, but for the first `names` or those with these numbers, if it is not None."""
+    left = range(len(heads) if names is None else names) if names is None or isinstance(names, int) else names
+    head, _, *lines = table_lines(heads, rows)
+    rule = ["---" if number in left else "---:" for number in range(len(heads))]
+    return "\n".join([head, f"| {' | '.join(rule)} |", *lines]) + "\n"
+
+
+def timed(work: Callable[[], Any]) -> dict[str, float]:
+    """CPU and wall seconds of a call."""
+    wall, cpu = perf_counter(), process_time()
+    work()
+    return {"CPU s": process_time() - cpu, "wall s": perf_counter() - wall}
+
+
+def take_turns(
+    runs: Mapping[Any, Callable[[], Mapping[str, Any]]], rounds: int, *, warm_up: bool = True
+) -> Iterator[tuple[Any, ...]]:
+    """The name, round, measure and value of runs that take turns; a first round, which compiles, does not count."""
+    for number in range(0 if warm_up else 1, rounds + 1):
+        for name, measure in runs.items():
+            names = name if isinstance(name, tuple) else (name,)
+            values = measure()
+            yield from ((*names, number, *one) for one in values.items() if number > 0)
+
+
+def run_command(command: Sequence[Any], threads: int | None = None, **variables: str) -> Usage:
+    """Run a program and measure it; `variables` are added to its environment.
+
+    With a number of threads, libraries use that many, and neither the network nor a GPU.
+
+    Raises:
+        SettingError: it failed.
+    """
+    if threads is not None:
+        libraries = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+        variables |= dict.fromkeys(libraries, str(threads)) | {"TOKENIZERS_PARALLELISM": str(threads > 1).lower()}
+        variables |= {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    usage = run([str(part) for part in command], {**os.environ, **variables})
+    if usage.code:
+        raise SettingError(f"{command[0]}: {usage.error}")
+    return usage
+
+
+def run_embeddings(arguments: Sequence[Any], **variables: str) -> Usage:
+    """Run a command of this package and measure it; `variables` are added to its environment."""
+    return run_command([sys.executable, "-m", "embeddings", *arguments], **variables)
+
+
+def installed(python: str, modules: Mapping[str, Sequence[str]]) -> list[str]:
+    """The tools whose modules an interpreter can import."""
+    code = "import importlib.util, sys; sys.exit(None in map(importlib.util.find_spec, sys.argv[1:]))"
+    return [name for name, needed in modules.items() if not subprocess.run([python, "-c", code, *needed]).returncode]
+
+
+def is_installed(name: str, library: str) -> bool:
+    """Whether a library is installed; without it what is measured with it is left out."""
+    is_there = find_spec(library) is not None
+    if not is_there:
+        log(f"{name} is left out", f"{library} is not installed")
+    return is_there
+
+
+def require(library: str) -> None:
+    """Refuse to measure without a library.
+
+    Raises:
+        SettingError: it is not installed.
+    """
+    if find_spec(library) is None:
+        raise SettingError(f"{library} is not installed: pip install {library}")
+
+
+def iter_words(path: str | Path) -> Iterator[str]:
+    """The words of a text, which may be compressed, read in parts."""
+    rest = b""
+    with open_decompressed(Path(path)) as file:
+        while part := file.read(1 << 20):
+            *words, rest = (rest + part).split(b" ")
+            yield from (word for piece in words for word in piece.decode("utf-8", "replace").split())
+    yield from rest.decode("utf-8", "replace").split()

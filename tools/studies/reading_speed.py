@@ -1,0 +1,275 @@
+"""Speed of reading and encoding text: by format of the file, language, tokenizer and number of threads."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, NamedTuple
+from xml.sax.saxutils import escape
+
+import pyarrow
+import pyarrow.parquet
+
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.reading.reader import BLOCK_SIZE
+from embeddings.support.system import available_threads
+from studies.grid import Grid, Rows, collect, is_installed, markdown, medians, take_turns, timed
+
+ROWS = 10_000  # of a table, in a batch
+PAGE_ROWS = 20  # lines of a page
+N_PARTS, COMPRESSION = 8, 6  # the level of the command gzip
+SCANNERS = ("words", "alphanumeric")
+ARTICLES = Path(__file__).parents[1] / "human_rights.tsv"
+
+
+def lines_of(source: Path) -> Iterator[str]:
+    """The lines of a file that are not empty."""
+    with source.open(encoding="utf-8", newline="\n") as lines:
+        yield from (line.rstrip("\r\n") for line in lines if line.strip())
+
+
+def pages(source: Path) -> Iterator[str]:
+    """Some lines at a time."""
+    lines = list(lines_of(source))
+    return ("\n".join(lines[first : first + PAGE_ROWS]) for first in range(0, len(lines), PAGE_ROWS))
+
+
+def copy(source: Path, target: Path, open_target: Callable[[Path], Any]) -> None:
+    """Copy the file, compressed or not."""
+    with source.open("rb") as text, open_target(target) as out:
+        shutil.copyfileobj(text, out, BLOCK_SIZE)
+
+
+def write_parts(source: Path, target: Path) -> None:
+    """Compress parts of the file, as files of a folder."""
+    target.mkdir()
+    size = -(-source.stat().st_size // N_PARTS)
+    with source.open("rb") as text:
+        for number in range(N_PARTS):
+            with gzip.open(target / f"part{number}.gz", "wb", COMPRESSION) as out:
+                out.write(text.read(size) + text.readline())
+
+
+def write_csv(source: Path, target: Path, delimiter: str = ",") -> None:
+    """Write a row for each line."""
+    with target.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, delimiter=delimiter).writerows([line] for line in chain(["text"], lines_of(source)))
+
+
+def write_json_lines(source: Path, target: Path) -> None:
+    """Write a row for each line."""
+    with target.open("w", encoding="utf-8") as out:
+        out.writelines(json.dumps({"text": line}, ensure_ascii=False) + "\n" for line in lines_of(source))
+
+
+def write_table(source: Path, target: Path, open_writer: Callable[..., Any]) -> None:
+    """Write a row for each line with a writer of pyarrow."""
+    table = pyarrow.table({"text": list(lines_of(source))})
+    with open_writer(target, table.schema) as writer:
+        writer.write_table(table, ROWS)
+
+
+def write_wet(source: Path, target: Path) -> None:
+    """Write a page for some lines at a time, each page compressed by itself, as Common Crawl does."""
+    from warcio.warcwriter import WARCWriter
+
+    with target.open("wb") as out:
+        writer = WARCWriter(out, gzip=True)
+        for page in pages(source):
+            record = writer.create_warc_record("https://example.org/", "conversion", io.BytesIO(page.encode()))
+            writer.write_record(record)
+
+
+def write_dump(source: Path, target: Path) -> None:
+    """Write a page for some lines at a time."""
+    with target.open("w", encoding="utf-8") as out:
+        out.write("<mediawiki>\n")
+        for number, page in enumerate(pages(source)):
+            out.write(f"<page><title>{number}</title><ns>0</ns><id>{number}</id><revision><text>{escape(page)}")
+            out.write("</text></revision></page>\n")
+        out.write("</mediawiki>\n")
+
+
+class Format(NamedTuple):
+    """The name of a file, the function that writes it, the library that reading it requires, and the most text."""
+
+    file: str
+    write: Callable[..., None]
+    library: str = "pyarrow"
+    max_size: int | None = None
+
+
+FORMATS: dict[str, Format] = {
+    "plain text": Format("text.txt", partial(copy, open_target=partial(open, mode="wb"))),
+    "gzip": Format("text.txt.gz", partial(copy, open_target=partial(gzip.open, mode="wb", compresslevel=COMPRESSION))),
+    f"gzip, {N_PARTS} files": Format("parts", write_parts),
+    "zstd": Format("text.txt.zst", partial(copy, open_target=lambda path: pyarrow.output_stream(path, "detect"))),
+    "bzip2": Format("text.txt.bz2", partial(copy, open_target=partial(bz2.open, mode="wb"))),
+    "xz": Format("text.txt.xz", partial(copy, open_target=partial(lzma.open, mode="wb", preset=1))),
+    "CSV": Format("text.csv", write_csv),
+    "TSV": Format("text.tsv", partial(write_csv, delimiter="\t")),
+    "JSON lines": Format("text.jsonl", write_json_lines),
+    "Parquet": Format("text.parquet", partial(write_table, open_writer=pyarrow.parquet.ParquetWriter)),
+    "Arrow": Format("text.arrow", partial(write_table, open_writer=pyarrow.ipc.new_file)),
+    "Arrow stream": Format("text.arrows", partial(write_table, open_writer=pyarrow.ipc.new_stream)),
+    "WET (gzip)": Format("text.warc.wet.gz", write_wet, "warcio", 30_000_000),
+    "MediaWiki dump": Format("text.xml", write_dump, "mwparserfromhell", 4_000_000),
+}
+
+
+def count_split(source: Path) -> None:
+    """Count words with Python alone."""
+    with source.open(encoding="utf-8") as lines:
+        Counter(chain.from_iterable(line.lower().split() for line in lines))
+
+
+def count_gensim(source: Path) -> None:
+    """Count the words of gensim's stream of sentences."""
+    from gensim.models.word2vec import LineSentence
+
+    Counter(chain.from_iterable(LineSentence(str(source))))
+
+
+OTHERS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "Python: `line.lower().split()`, `Counter`": (count_split, "collections"),
+    "gensim: `LineSentence`, `Counter`": (count_gensim, "gensim"),
+}
+
+
+class Reading(Grid):
+    """Measures how fast text is read and encoded, by format of the file and number of threads.
+
+    The lines of --text, a plain text file, that are not empty are written as rows of tables, and the file is
+    compressed. Each file is encoded with each number of threads in turns: read, split into words, counted, and written
+    as ids. Figures are medians in MB of text per second of wall time; compilation is not included. The last rows are
+    what others use for plain text; they only split at white space and count. Formats and others whose library is not
+    installed are left out. 100 MB take a few minutes.
+    """
+
+    results = "reading-speed"
+    keys = ("format",)
+    values = ("threads", "round", "measure", "value")
+    packages = ("numba", "numpy", "pyarrow")
+    defaults: ClassVar = {"text": str, "format": [*FORMATS, *OTHERS], "threads": [], "rounds": 3}
+
+    def cells(self) -> Iterable[tuple[Any, ...]]:
+        """Each format, and each way of others."""
+        for name in self.options.format:
+            if is_installed(name, FORMATS[name].library if name in FORMATS else OTHERS[name][1]):
+                yield (name,)
+
+    def measure(self, name: str) -> Iterator[Sequence[Any]]:
+        """MB per second of wall time and per CPU second, by number of threads; others have none."""
+        source = Path(self.options.text)
+        if name in OTHERS:
+            runs: dict[str, Any] = {"": partial(speed, source, lambda: OTHERS[name][0](source))}
+            yield from take_turns(runs, self.options.rounds)
+            return
+        form = FORMATS[name]
+        with TemporaryDirectory() as folder:
+            path = Path(folder, form.file)
+            if form.max_size is not None and source.stat().st_size > form.max_size:
+                with source.open("rb") as text:
+                    head = text.read(form.max_size) + text.readline()
+                source = Path(folder, "head")
+                source.write_bytes(head)
+            form.write(source, path)
+            threads = self.options.threads or sorted({1, available_threads()})
+            runs = {str(number): partial(speed, source, partial(encode, path, int(number))) for number in threads}
+            yield from take_turns(runs, self.options.rounds)
+
+    def about(self) -> str:
+        """The size of the text."""
+        size = Path(self.options.text).stat().st_size / 1e6
+        return f"{size:.0f} MB of text; medians of {self.options.rounds}."
+
+    def table(self, rows: Rows) -> str:
+        """The speeds of each format, what the last number of threads gains, and what it costs."""
+        values = {key: medians(one, "MB/s", "MB/CPU s") for key, one in collect(rows, "format", "threads").items()}
+        threads = sorted({int(number) for _, number in values if number})
+        lines = []
+        for name in dict.fromkeys(name for name, _ in values):
+            if (name, "") in values:
+                lines.append([name, f"{values[name, ''][0]:.0f}", *["-"] * (len(threads) + 1)])
+                continue
+            first, *others = [values[name, str(number)] for number in threads]
+            last = others[-1] if others else first
+            speeds = [f"{one[0]:.0f}" for one in (first, *others)]
+            lines.append([name, *speeds, f"{last[0] / first[0]:.2f}", f"{first[1] / last[1]:.2f}"])
+        columns = [f"{number} thread{'s' * (number > 1)}, MB/s" for number in threads]
+        ratio = f"{threads[-1]} / {threads[0]}"
+        return markdown(["format", *columns, f"speed, {ratio}", f"CPU time, {ratio}"], lines)
+
+
+class Tokenizers(Grid):
+    """Measures how fast text of several languages is encoded, with the tokenizers `words` and `alphanumeric` in turns.
+
+    Texts are article 1 of the Universal Declaration of Human Rights in each language, repeated to --size bytes: all but
+    its first words are known ones, so that it shows the speed of the scanner alone. Further ones are --text NAME=FILE.
+    Figures are medians in MB per CPU second of scanning, counting and writing ids; compilation is not included.
+    """
+
+    results = "tokenizer-speed"
+    keys = ("text", "MB")
+    values = ("tokenizer", "round", "measure", "value")
+    packages = ("numba", "numpy", "pyarrow")
+    defaults: ClassVar = {"text": [], "size": 20_000_000, "rounds": 5}
+
+    def cells(self) -> Iterable[tuple[Any, ...]]:
+        """Each text with its size."""
+        for name, file in (text.split("=", 1) for text in self.options.text):
+            yield name, f"{Path(file).stat().st_size / 1e6:.0f}"
+        for name in articles():
+            yield f"{name}, repeated article", f"{self.options.size / 1e6:.0f}"
+
+    def measure(self, name: str, size: str) -> Iterator[Sequence[Any]]:
+        """MB per second, by tokenizer."""
+        files = dict(text.split("=", 1) for text in self.options.text)
+        with TemporaryDirectory() as folder:
+            path = Path(files.get(name, Path(folder, "text")))
+            if name not in files:
+                line = f"{articles()[name.removesuffix(', repeated article')]}\n".encode()
+                path.write_bytes(line * max(1, self.options.size // len(line)))
+            runs = {one: partial(speed, path, partial(encode, path, tokenizer=one)) for one in SCANNERS}
+            yield from take_turns(runs, self.options.rounds)
+
+    def about(self) -> str:
+        """How often each was measured."""
+        return f"One core; medians of {self.options.rounds}."
+
+    def table(self, rows: Rows) -> str:
+        """A row for each text."""
+        values = {key: median(one["MB/CPU s"]) for key, one in collect(rows, *self.keys, "tokenizer").items()}
+        lines = []
+        for key in dict.fromkeys(key[:2] for key in values):
+            words, other = (values[*key, one] for one in SCANNERS)
+            lines.append([*key, f"{words:.0f}", f"{other:.0f}", f"{other / words:.2f}"])
+        heads = [f"`{name}`, MB per CPU s" for name in SCANNERS]
+        return markdown(["text", "MB", *heads, "CPU time, `words` / `alphanumeric`"], lines)
+
+
+def articles() -> dict[str, str]:
+    """Article 1 of the declaration, by language."""
+    return dict(line.split("\t") for line in ARTICLES.read_text("utf-8").splitlines())
+
+
+def encode(path: Path, threads: int = 1, **settings: Any) -> None:
+    """Encode a text, without the cache."""
+    with TemporaryDirectory() as folder:
+        Corpus(path, **settings).write_text(Path(folder), None, BLOCK_SIZE, threads)
+
+
+def speed(source: Path, work: Callable[[], None]) -> dict[str, float]:
+    """MB of a text per second of wall time and per CPU second of some work."""
+    size, seconds = source.stat().st_size / 1e6, timed(work)
+    return {"MB/s": size / seconds["wall s"], "MB/CPU s": size / max(seconds["CPU s"], 1e-9)}

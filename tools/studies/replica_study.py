@@ -1,0 +1,187 @@
+"""What replicas cost: quality by their number, the interval of merges and the merge rule."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+from time import process_time
+from typing import Any, ClassVar, NamedTuple
+
+import embeddings as em
+from embeddings import registry
+from embeddings.training.replica_tables import ReplicaTables
+from studies.grid import Grid, Rows, collect, markdown
+
+SCORE, SECONDS, MERGE_SECONDS = "score", "CPU seconds", "CPU seconds of merges"
+NOTES = """
+- Score: the mean of Spearman's correlations and accuracies of all test sets, in percent, over the seeds.
+- Loss: the part of the score of one thread at its best learning rate that is lost.
+- Merging: the part of the CPU seconds of training that merges took; empty if the machine did other work too.
+- Test sets: Google analogies within the 30,000 most frequent words; WordSim-353 with its halves for similarity and
+  relatedness, SimLex-999 and Rare Words. For documents: the accuracy of logistic regression on IMDB, and on half of its
+  test reviews for `imdb-dev`.
+"""
+
+
+class Cell(NamedTuple):
+    """One training run."""
+
+    corpus: str
+    model: str
+    epochs: int
+    replicas: int
+    merge_every: int
+    rule: str
+    learning_rate: float
+    seed: int
+
+
+class Summary(NamedTuple):
+    """A cell without its seed, with means over the seeds; `loss` is None for one thread, `merging` if not recorded."""
+
+    cell: Cell
+    score: float
+    seeds: int
+    loss: float | None
+    merging: float | None
+
+
+class Replicas(Grid):
+    """Measures what replicas cost: quality by their number, the interval of merges and the merge rule.
+
+    Each cell has one thread; 0 replicas stand for one thread without replicas. --name is the name of the corpus in the
+    results, --half is the half of the test sets to score, dev or test. With --documents TRAIN,TEST, tables with the
+    columns name, label and text, models of documents learn from them, and --corpus is not read. --drawn is the measure
+    of the picture: such as questions-words, the accuracy of analogies, which differs less between seeds than the score.
+    With --no-times, for a machine that does other work too, seconds are not recorded.
+    """
+
+    results = "replicas/results"
+    keys = Cell._fields
+    in_processes = True
+    defaults: ClassVar = {
+        "corpus": None, "name": None, "model": ["skipgram"], "replicas": [0, 8], "merge_every": [200_000],
+        "rule": ["coherence"], "learning_rate": [0.05], "seed": [1], "epochs": 3, "similarity": [], "analogy": [],
+        "half": None, "documents": None, "no_times": False, "drawn": SCORE,
+    }  # fmt: skip
+
+    def cells(self) -> Iterator[tuple[Any, ...]]:
+        """The chosen cells; one thread has no interval and no rule."""
+        options = self.options
+        corpus = options.name or Path(options.corpus or options.documents).stem
+        for seed, model, rate, replicas, every, rule in product(
+            options.seed, options.model, options.learning_rate, options.replicas, options.merge_every, options.rule
+        ):
+            merging = (every, rule) if replicas else (0, "")
+            yield Cell(corpus, model, options.epochs, replicas, *merging, rate, seed)
+
+    def measure(self, *values: Any) -> Iterable[Sequence[Any]]:
+        """The score, that of each set, and the seconds of training and of merges."""
+        cell, options = Cell(*values), self.options
+        documents = options.documents.split(",") if options.documents else []
+        columns = {"text_column": "text", "tag_column": "name"} if documents else {}
+        text = em.Corpus(*(documents or [options.corpus]), **columns)
+        text.encode()
+        settings = {"epochs": cell.epochs, "learning_rate": cell.learning_rate}
+        replicas = em.Replicas(cell.replicas, cell.merge_every, cell.rule) if cell.replicas else None
+        merging = measured_merges()
+        start = process_time()
+        trainer = registry.create("trainer", cell.model, settings)
+        model = trainer.train(text, threads=1, seed=cell.seed, run_options=em.RunOptions(replicas=replicas))
+        seconds = {SECONDS: process_time() - start, MERGE_SECONDS: sum(merging)}
+        scores = self.scores(model)
+        rows = {SCORE: fmean(scores.values()), **scores, **({} if options.no_times else seconds)}
+        return [(name, round(value, 4)) for name, value in rows.items()]
+
+    def scores(self, model: em.Model) -> dict[str, float]:
+        """Spearman's correlations and accuracies in percent, by test set."""
+        sets = {name: getattr(self.options, name) for name in ("similarity", "analogy", "half", "documents")}
+        sets = {name: value for name, value in sets.items() if value}
+        if "documents" in sets:
+            sets |= {"text_column": "text", "label_column": "label", "name_column": "name"}
+        else:
+            sets["restrict"] = 30_000
+        results = em.evaluate(model, name="", **sets)
+        kinds = ("spearman", "accuracy")
+        return {one.set: 100 * (one.value or 0) for one in results if one.section is None and one.measure in kinds}
+
+    def table(self, rows: Rows) -> str:
+        """A row for each cell, with means over the seeds."""
+        heads = ["corpus", "model", "epochs", "replicas", "merge every", "rule", "rate", "seeds", "score", "loss"]
+        lines = []
+        for cell, score, seeds, loss, merging in summaries(rows):
+            replicas = (str(cell.replicas), f"{cell.merge_every:,}", f"`{cell.rule}`") if cell.replicas else [""] * 3
+            numbers = [f"{cell.learning_rate:g}", str(seeds), f"{score:.1f}", percent(loss, 1), percent(merging, 0)]
+            lines.append([cell.corpus, f"`{cell.model}`", str(cell.epochs), *replicas, *numbers])
+        return markdown([*heads, "merging"], lines, names=(0, 1, 5)) + NOTES
+
+    def figure(self, rows: Rows) -> Any:
+        """Scores by interval for each corpus and model; one thread is a horizontal line.
+
+        If several intervals were measured for some of them, the others are left out.
+        """
+        from matplotlib.figure import Figure
+
+        means, intervals = summaries(rows, self.options.drawn), {}
+        for one in means:
+            intervals.setdefault(one.cell[:3], set()).update({one.cell.merge_every} - {0})
+        panels = [panel for panel, values in intervals.items() if len(values) > 1] or list(intervals)
+        whole = Figure(figsize=(4.5 * len(panels), 4), layout="constrained")
+        for axes, panel in zip(whole.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+            draw_panel(axes, [one for one in means if one.cell[:3] == panel])
+            axes.set(title=f"{panel[1]}, {panel[0]}", xlabel="words between merges", ylabel=self.options.drawn)
+            axes.set_xscale("log")
+            axes.legend(fontsize="x-small", frameon=False)
+        return whole
+
+
+def draw_panel(axes: Any, means: Sequence[Summary]) -> None:
+    """Draw the cells of one corpus and model."""
+    lines: dict[tuple[Any, ...], list[Summary]] = {}
+    for one in means:
+        if one.cell.replicas == 0:
+            label = f"one thread, rate {one.cell.learning_rate:g}"
+            axes.axhline(one.score, color="grey", linestyle=":", label=label)
+        else:
+            lines.setdefault((one.cell.replicas, one.cell.rule, one.cell.learning_rate), []).append(one)
+    for (replicas, rule, rate), line in lines.items():
+        label = f"{replicas} replicas, {rule}, rate {rate:g}"
+        axes.plot([one.cell.merge_every for one in line], [one.score for one in line], "o-", label=label)
+
+
+def measured_merges() -> list[float]:
+    """A list that receives the CPU seconds of each merge from now on."""
+    merge, seconds = ReplicaTables.merge, []
+
+    def measured(tables: ReplicaTables) -> None:
+        start = process_time()
+        merge(tables)
+        seconds.append(process_time() - start)
+
+    ReplicaTables.merge = measured  # type: ignore[method-assign]
+    return seconds
+
+
+def summaries(rows: Rows, score: str = SCORE) -> list[Summary]:
+    """The cells in order, with a measure as their score; those of one thread come first for each corpus and model."""
+    values = {
+        Cell(*key[:2], *map(int, key[2:5]), key[5], float(key[6]), 0): measures
+        for key, measures in collect(rows, *Cell._fields[:7]).items()
+    }
+    best: dict[tuple[Any, ...], float] = {}
+    for cell, measures in values.items():
+        if cell.replicas == 0:
+            best[cell[:3]] = max(best.get(cell[:3], 0.0), fmean(measures[score]))
+    result = []
+    for cell, measures in sorted(values.items()):
+        mean, alone, merging = fmean(measures[score]), best.get(cell[:3]), None
+        if cell.replicas and SECONDS in measures:
+            merging = sum(measures[MERGE_SECONDS]) / sum(measures[SECONDS])
+        loss = 1 - mean / alone if cell.replicas and alone else None
+        result.append(Summary(cell, mean, len(measures[score]), loss, merging))
+    return result
+
+
+def percent(share: float | None, digits: int) -> str:
+    """A share in percent; empty if there is none."""
+    return "" if share is None else f"{share:.{digits}%}"

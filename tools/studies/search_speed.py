@@ -1,0 +1,133 @@
+"""Exact search beside FAISS's flat index, analogies, and the fastest index at equal recall."""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+import embeddings as em
+from studies.grid import Grid, Rows, collect, markdown, medians, require, take_turns, timed
+
+TOP, ANALOGIES = 10, "analogies"
+RECALLS = (0.9, 0.95, 0.99)
+LIMITS = (20, 40, 80, 500, 1000)  # bytes for each vector
+EXACT_HEADS = [
+    "queries at once", "exact: CPU µs a query", "wall µs", "FAISS: CPU µs a query", "wall µs", "FAISS / exact: CPU",
+    "wall",
+]  # fmt: skip
+
+
+class Search(Grid):
+    """Measures exact search beside FAISS's flat index, and analogies; tells the fastest index at equal recall.
+
+    Exact search and FAISS's flat index of inner products look up the 10 nearest of 1, 64 and 1,000 of --vectors, in
+    turns, with the same threads. Analogies answer all questions of google-analogies among --words words: the vectors,
+    and random rows up to that number. The third table picks from the measurements of `embeddings benchmark-indexes
+    --results`, --neighbours: for each recall and each limit of the memory that an index takes besides the vectors, the
+    one that answers most queries per second, one at a time.
+    """
+
+    results = "search/search"
+    keys = ("queries",)
+    values = ("run", "round", "measure", "value")
+    packages = ("faiss-cpu", "numpy", "numba")
+    defaults: ClassVar = {
+        "vectors": str, "queries": ["1", "64", "1000", ANALOGIES], "neighbours": "eval/results/neighbours.json",
+        "rounds": 5, "calls": 500, "words": 400_000,
+    }  # fmt: skip
+
+    @cached_property
+    def vectors(self) -> em.Vectors:
+        """The vectors."""
+        return em.load(self.options.vectors)
+
+    def measure(self, queries: str) -> Iterator[Sequence[Any]]:
+        """The seconds of a query, or of all analogies."""
+        return self.measure_analogies() if queries == ANALOGIES else self.measure_search(int(queries))
+
+    def measure_search(self, batch: int) -> Iterator[Sequence[Any]]:
+        """The seconds of a query by kind of index."""
+        require("faiss")
+        import faiss
+
+        units = self.vectors.unit_rows.astype(np.float32)
+        flat, exact = faiss.IndexFlatIP(units.shape[1]), em.build_index(self.vectors, "exact")
+        flat.add(units)
+        rows = np.random.default_rng(1).choice(len(units), batch, replace=len(units) < batch)
+        queries, calls = np.ascontiguousarray(units[rows]), max(1, self.options.calls // batch)
+        kinds = {"exact": partial(exact.search, queries, top=TOP), "FAISS": partial(flat.search, queries, TOP)}
+
+        def run(kind: str) -> dict[str, float]:
+            seconds = timed(lambda: [kinds[kind]() for _ in range(calls)])
+            return {name: value / (calls * batch) for name, value in seconds.items()}
+
+        return take_turns({kind: partial(run, kind) for kind in kinds}, self.options.rounds)
+
+    def measure_analogies(self) -> Iterator[Sequence[Any]]:
+        """The seconds of google-analogies, how many questions have all words, and among how many."""
+        vectors, words = self.vectors, self.options.words
+        missing = max(0, words - len(vectors))
+        scale = float(np.linalg.norm(vectors.matrix, axis=1).mean()) / vectors.dim**0.5
+        noise = np.random.default_rng(2).normal(0, scale, (missing, vectors.dim)).astype(np.float32)
+        names = [*vectors.words[:words], *(f"random {number}" for number in range(missing))]
+        larger = em.Vectors(names, np.concatenate([vectors.matrix[:words], noise]))
+
+        def run() -> dict[str, float]:
+            results: list[Any] = []
+            seconds = timed(lambda: results.extend(em.evaluate(larger, analogy="google-analogies", restrict=None)))
+            covered = next(result.covered for result in results if result.section is None)
+            return {**seconds, "questions": covered, "words": len(larger)}
+
+        return take_turns({ANALOGIES: run}, self.options.rounds)
+
+    def about(self) -> str:
+        """The vectors."""
+        return f"{len(self.vectors):,} vectors of {self.vectors.dim} numbers."
+
+    def table(self, rows: Rows) -> str:
+        """Exact search, analogies, and the choice of an index."""
+        values = collect(rows, "queries", "run")
+        lines = []
+        for queries in dict.fromkeys(queries for queries, run in values if run != ANALOGIES):
+            own, other = (medians(values[queries, kind], "CPU s", "wall s") for kind in ("exact", "FAISS"))
+            cells = [f"{seconds * 1e6:,.0f}" for seconds in (*own, *other)]
+            lines.append([f"{int(queries):,}", *cells, *(f"{b / a:.2f}" for a, b in zip(own, other, strict=True))])
+        cpu, wall, questions, words = medians(values[ANALOGIES, ANALOGIES], "CPU s", "wall s", "questions", "words")
+        text = markdown(EXACT_HEADS, lines)
+        text += f"\ngoogle-analogies: {questions:,.0f} questions among {words:,.0f} words take {cpu:.1f} CPU seconds, "
+        text += f"{wall:.1f} seconds of wall time.\n"
+        neighbours = Path(self.options.neighbours)
+        return text + ("\n" + choice_table(neighbours) if neighbours.exists() else "")
+
+
+def choice_table(neighbours: Path) -> str:
+    """The fastest indexes, with what they are chosen from."""
+    content = json.loads(neighbours.read_text(encoding="utf-8"))
+    grid = next(grid for grid in content["grids"] if grid["grid"] == "speed")
+    indexes = [one for one in grid["results"] if one["recall"] is not None]
+    heads = ["recall of at least", *(f"up to {limit} bytes a vector" for limit in LIMITS)]
+    about = (
+        f"{indexes[0]['rows']:,} vectors of {indexes[0]['dim']} numbers; queries per second, one at a time, measured"
+    )
+    return f"{about} on {content['machine']['date']}.\n\n{markdown(heads, choice_rows(indexes))}"
+
+
+def choice_rows(indexes: list[dict[str, Any]]) -> list[list[str]]:
+    """The fastest index for each recall, within each limit of memory."""
+    rows = []
+    for recall in RECALLS:
+        row = [f"{recall:g}"]
+        for limit in LIMITS:
+            fitting = [one for one in indexes if (one["recall"] or 0) >= recall and one["bytes"] <= limit * one["rows"]]
+            best = max(fitting, key=lambda one: one["per_second"], default=None)
+            row.append("-" if best is None else f"`{best['index']}` {rounded(best['per_second']):,.0f}")
+        rows.append(row)
+    return rows
+
+
+def rounded(speed: float) -> float:
+    """A number with three digits."""
+    return float(f"{speed:.3g}")

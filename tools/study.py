@@ -1,0 +1,110 @@
+"""Runs a study: measures what its file of rows does not hold yet, then writes its table and picture.
+
+    python tools/study.py NAME [--out PATH] [--processes N] [--OPTION VALUE ...]
+    python tools/study.py NAME --only-table [--out PATH]
+
+PATH has no extension and is by default the one of the documentation, below eval/results. Rows go to PATH.tsv as soon as
+they are measured, the machine and the versions of libraries to PATH.json, the table to PATH.md. An interrupted study
+continues where it stopped; remove PATH.tsv to measure everything again. `NAME --help` describes a study. Measure times
+on an otherwise idle machine.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from studies.grid import Grid, Study
+
+from embeddings.errors import EmbeddingsError
+
+STUDIES = {  # the class of each study
+    "classifiers": "classifier_study:Classifiers",
+    "cluster-check": "cluster_plan:ClusterCheck",
+    "cluster-costs": "cluster_costs:ClusterCosts",
+    "cluster-plan": "cluster_plan:ClusterPlan",
+    "composition": "composition_summary:Composition",
+    "composition-curve": "composition_summary:CompositionCurve",
+    "evidence-coverage": "evidence_study:Coverage",
+    "evidence-times": "command_times:EvidenceTimes",
+    "explorer-times": "explore_times:ExplorerTimes",
+    "first-runs": "command_times:FirstRuns",
+    "glove": "objective_study:Glove",
+    "kernels": "kernel_roofline:Kernels",
+    "loading": "loading_times:Loading",
+    "neural": "neural_study:Neural",
+    "objectives": "objective_study:Objectives",
+    "pair-curve": "text_pair_curve:PairCurve",
+    "pair-speed": "text_pair_speed:PairSpeed",
+    "reading": "reading_speed:Reading",
+    "replicas": "replica_study:Replicas",
+    "reproduction": "reproduction:Reproduction",
+    "search": "search_speed:Search",
+    "settings": "settings_study:Settings",
+    "text-pairs": "text_pair_study:TextPairs",
+    "text-vectors": "text_vector_speed:TextVectors",
+    "threads": "thread_scaling:Threads",
+    "tokenizer-speed": "reading_speed:Tokenizers",
+    "tokenizers": "tokenizer_comparison:Tokenization",
+    "unseen-words": "unseen_word_study:UnseenWords",
+    "unsegmented": "unsegmented_text:Unsegmented",
+    "usage-groups": "usage_change_study:Groups",
+    "usage-halves": "usage_change_study:RandomHalves",
+}
+
+
+def find(name: str) -> type[Study]:
+    """The class of a study."""
+    module, _, kind = STUDIES[name].partition(":")
+    return getattr(import_module(f"studies.{module}"), kind)
+
+
+def add_options(parser: argparse.ArgumentParser, defaults: Mapping[str, Any]) -> None:
+    """Add the options of a study; a type in place of a default means that a value is required."""
+    for name, default in defaults.items():
+        flag = "--" + name.replace("_", "-")
+        if isinstance(default, bool):
+            parser.add_argument(flag, action="store_true")
+        elif isinstance(default, list):
+            parser.add_argument(flag, nargs="+", type=type(default[0]) if default else str, default=default)
+        elif isinstance(default, type):
+            parser.add_argument(flag, type=default)
+        else:
+            parser.add_argument(flag, type=str if default is None else type(default), default=default)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a study, or measure one of its cells in a process of its own."""
+    usage = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    usage.add_argument("name", metavar="NAME", choices=sorted(STUDIES), help=", ".join(STUDIES))
+    first, *others = sys.argv[1:] if arguments is None else arguments or ["--help"]
+    name = usage.parse_args([first]).name
+    kind = find(name)
+    if others[:1] == ["--cell"] and issubclass(kind, Grid):
+        task = json.loads(others[1])
+        study = kind(name, task["options"], Path(task["folder"]))
+        sys.stdout.write(json.dumps([list(row) for row in study.measure(*task["cell"])]) + "\n")
+        return
+    parser = argparse.ArgumentParser(
+        f"study.py {name}", description=kind.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "eval" / "results" / kind.results)
+    parser.add_argument("--only-table", action="store_true", help="write the table of the rows that are there")
+    parser.add_argument("--processes", type=int, default=1, help="that measure at the same time, if a study has any")
+    add_options(parser, kind.defaults)
+    options = vars(parser.parse_args(others))
+    out, only_table, processes = (options.pop(name) for name in ("out", "only_table", "processes"))
+    missing = [one for one, default in kind.defaults.items() if isinstance(default, type) and options[one] is None]
+    if missing and not only_table:
+        parser.error(f"{name} requires {', '.join('--' + one.replace('_', '-') for one in missing)}")
+    try:
+        kind(name, options).make(out, only_table=only_table, processes=processes)
+    except EmbeddingsError as error:
+        parser.exit(1, f"Error: {error}\n")
+
+
+if __name__ == "__main__":
+    main()
