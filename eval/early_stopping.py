@@ -116,7 +116,7 @@ class EarlyStopping(Callback):
 
     @property
     def basis(self) -> str:
-        """What scores are computed from."""
+        """The test sets or texts from which scores are computed."""
         if self.validation is not None:
             return self.validation.description
         sets = " and ".join(f"{kind} {', '.join(names)}" for kind, names in self.sets.items() if names)

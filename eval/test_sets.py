@@ -100,7 +100,7 @@ def read_lines(path: Path, *, keep_all: bool = False) -> Iterator[tuple[int, str
 
 
 def set_name(name: str | os.PathLike[str]) -> str:
-    """What results call a set: its name, or the name of its file without the ending."""
+    """The name of a set in results: its own, or the name of its file without the ending."""
     return str(name) if str(name) in KINDS else Path(name).stem
 
 

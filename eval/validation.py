@@ -42,7 +42,7 @@ class Validation:
 
     @property
     def description(self) -> str:
-        """What is held out, for records."""
+        """The held-out text, for records."""
         if not isinstance(self.source, float):
             return f"held-out loss on {os.fspath(self.source)}"
         if self.part is None:

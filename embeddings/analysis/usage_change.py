@@ -259,7 +259,7 @@ class ChangeTest:
 
 
 def compare_changes(changes: NDArray[np.float64]) -> ChangeTest:
-    """Compare changes, the observed ones first, with those of random divisions, (1 + permutations, words)."""
+    """Compare observed changes, in the first row, with changes of random divisions, (1 + permutations, words)."""
     z, p = significance(changes)
     return ChangeTest(changes[1:].mean(axis=0), z, p, false_discovery_rates(p))
 
@@ -267,7 +267,7 @@ def compare_changes(changes: NDArray[np.float64]) -> ChangeTest:
 def changed_word(
     number: int, groups: DocumentGroups, measured: DivisionChanges, tested: ChangeTest, lines: int
 ) -> ChangedWord:
-    """One of the words that were compared, with the evidence for its change."""
+    """A compared word with the evidence for its change."""
     row, pair = measured.rows[number], measured.pair
     word = pair[0].words[row]
     return ChangedWord(

@@ -156,7 +156,7 @@ class Index:
             raise SettingError(f"the index was built from other vectors: {self!r} does not fit {vectors!r}")
 
     def with_search(self, name: str, settings: Mapping[str, Any]) -> "Index | None":
-        """The same index with other search settings; None if the name or a build setting differs.
+        """A copy of the index with other search settings; None if the name or a build setting differs.
 
         A setting that returns to None also requires a rebuild: the engine may hold the previous value.
 

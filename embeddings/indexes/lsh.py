@@ -288,7 +288,7 @@ class LSH(Settings):
 
 
 def get_array(arrays: Mapping[str, np.ndarray], name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """A saved array of this type and shape, in memory and in the layout that kernels are compiled for."""
+    """A saved array, checked for its type and shape, in memory and in the layout that kernels are compiled for."""
     array = arrays.get(name)
     if array is None or array.dtype != dtype or array.shape != shape:
         actual = "missing" if array is None else f"{array.dtype} {array.shape}"

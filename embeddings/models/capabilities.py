@@ -1,4 +1,4 @@
-"""What the models of a trainer can do besides holding vectors; trainers declare it as attributes."""
+"""Capabilities of the models of a trainer, besides holding vectors; trainers declare them as attributes."""
 
 from typing import Any, ClassVar
 

@@ -88,7 +88,7 @@ def load_model_tags(path: Path, table: np.ndarray | None) -> Any:
 
 
 def installed_inferencer(model: "Model") -> Infer:
-    """The function by which models of this trainer infer document vectors."""
+    """The function by which a model infers document vectors, made by its installed trainer."""
     message = f"{model.name} models cannot infer document vectors; train paragraph-dbow or paragraph-dm"
     try:
         trainer = registry.load("trainer", model.name)

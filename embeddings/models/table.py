@@ -201,12 +201,12 @@ class Table:
 
     @property
     def continuation(self) -> Continuation:
-        """What continued training does with it."""
+        """The treatment of the table in continued training."""
         return self.on_continue or ("restart" if self.saved_as is None else CONTINUATIONS[self.axis])
 
     @property
     def saved_shape(self) -> tuple[int, ...]:
-        """Its shape in a saved model."""
+        """The shape of the table in a saved model."""
         return (self.rows, self.dim) if self.slots == 1 else (self.rows, self.slots, self.dim)
 
     def allocate(self, seed: int) -> np.ndarray:

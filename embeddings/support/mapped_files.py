@@ -34,7 +34,7 @@ def check_mapped_files(arrays: Iterable[np.ndarray]) -> None:
 
 
 def read_only(values: Any, dtype: Any = None) -> np.ndarray:
-    """A contiguous array that cannot be written to, like those of a memory-mapped file: one compilation serves both."""
+    """A contiguous read-only array, like the arrays of a memory-mapped file: one compiled kernel serves both."""
     array = np.ascontiguousarray(values, dtype).view(np.ndarray)
     array.flags.writeable = False
     return array

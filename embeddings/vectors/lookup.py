@@ -74,7 +74,7 @@ def lookup(
 
 
 def unknown_vectors(vectors: Vectors, words: Sequence[str]) -> np.ndarray:
-    """The vectors of unknown words, (words, dim) or (dim,) if all have the same."""
+    """The vectors of unknown words, (words, dim) or (dim,) if all unknown words have one vector."""
     if vectors.unknown_rows is not None:
         return vectors.learned_unknown(words)
     for word in UNKNOWN_WORDS:

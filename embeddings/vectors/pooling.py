@@ -1,4 +1,4 @@
-"""Vectors of texts from those of their words: sums, means, maxima and minima."""
+"""Vectors of texts pooled from the vectors of their words: sums, means, maxima and minima."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class RowTexts:
         return np.diff(self.starts)
 
     def within(self, first: int, stop: int) -> "RowTexts":
-        """The same texts with only the rows from `first` to below `stop`, numbered from 0."""
+        """The texts without rows outside of `first` to below `stop`; the other rows are numbered from 0."""
         is_inside = (self.ids >= first) & (self.ids < stop)
         starts = np.append(0, np.cumsum(is_inside))[self.starts]
         return RowTexts(self.ids[is_inside] - first, starts)
@@ -137,7 +137,7 @@ def pool_rows(
 
 
 def as_table(table: np.ndarray) -> np.ndarray:
-    """The rows for the kernels: C-contiguous, and always read-only, so that these are compiled once."""
+    """The rows as kernels take them: C-contiguous, and always read-only, so that kernels are compiled once."""
     view = np.ascontiguousarray(table, np.float32).view(np.ndarray)
     view = view[:]
     view.flags.writeable = False

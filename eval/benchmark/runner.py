@@ -74,7 +74,7 @@ LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
 
 
 class BenchmarkError(EmbeddingsError):
-    """All runs failed."""
+    """All runs of a benchmark failed."""
 
 
 @dataclass(eq=False)

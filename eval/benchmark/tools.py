@@ -30,7 +30,9 @@ OPTIONS = "{options}"  # an argument that stands for all settings as options of 
 
 @dataclass(frozen=True)
 class Note:
-    """What a reader of the results must know about a tool, and for which settings (with `trainer` and `threads`).
+    """A remark about a tool for readers of the results, and the settings for which it holds.
+
+    The settings include `trainer` and `threads`.
 
     Arguments:
         only: the value that each of some settings has.
@@ -45,7 +47,7 @@ class Note:
     max_threads: float = float("inf")
 
     def applies_to(self, settings: Mapping[str, Any]) -> bool:
-        """Whether the note is about a run with these settings."""
+        """Whether the note is about a run with the given settings."""
         settings = {"objective": NEGATIVE_SAMPLING, **settings}
         unless = {name: None if value == "" else value for name, value in self.unless.items()}
         return (
@@ -261,7 +263,7 @@ SUFFIX = ".toml"
 
 
 def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[Program]:
-    """Our tool, then these peers, or by default all installed peers that have one of the models.
+    """The tools of a benchmark: ours, then the named peers, or all installed ones that have one of the models.
 
     Arguments:
         names: a peer, the file of a program's description, or either with settings of its own, such as

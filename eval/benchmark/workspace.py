@@ -137,7 +137,7 @@ STATUS_MEMORY = re.compile(r"^(VmHWM|RssAnon):\s+(\d+) kB$", re.MULTILINE)  # in
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process used, its exit code, and its output.
+    """CPU time, wall time and memory of a process, its exit code, and its output.
 
     `cpu` is user and system seconds with child processes; `peak` and `private` are the maximum memory in bytes, with
     and without mapped files (None where the system does not report it); `code` is negative after a signal.

@@ -79,7 +79,7 @@ def resampled_means(gains: np.ndarray, pairs: np.ndarray, count: int) -> np.ndar
 
 
 def normal_test(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, float]:
-    """The same by the normal distribution, whose variance sums the squared contribution of each pair to the mean."""
+    """Interval and p by the normal distribution, whose variance sums the squared contributions of pairs to the mean."""
     mean, rest = float(gains.mean()), gains - gains.mean()
     contributions = np.bincount(pairs.ravel(), np.repeat(rest, 2)) / len(gains)
     spread = float(np.sqrt((contributions**2).sum()))

@@ -50,7 +50,7 @@ class TotalLoss(NamedTuple):
 
 
 def total_loss(predictor: Any, encoded: EncodedCorpus, vocabulary: Vocabulary) -> TotalLoss:
-    """The loss of a text by a `WordPredictor` of this vocabulary; other words are dropped first."""
+    """The loss of a text by a `WordPredictor`; words outside the predictor's vocabulary are dropped first."""
     ids = id_mapping(encoded.vocabulary, vocabulary)[np.asarray(encoded.ids)]
     is_known = ids < len(vocabulary)
     lines = np.append(0, np.cumsum(is_known))[np.asarray(encoded.sentences)]

@@ -139,7 +139,7 @@ def score_pairs(
 def score_ratings(
     name: str, key: Key, cosines: np.ndarray, pairs: dict[PhrasePair, dict[str, float]]
 ) -> Iterator[Measurement]:
-    """The correlation with all ratings, and the mean of those with each participant's."""
+    """The correlation with all ratings, and the mean of the correlations with each participant's ratings."""
     covered = np.flatnonzero(np.isfinite(cosines))
     raters_of_covered = [list(pairs.values())[pair] for pair in covered]
     cosine_of_rating = np.repeat(cosines[covered], [len(raters) for raters in raters_of_covered])

@@ -30,7 +30,7 @@ class EmbeddedTexts:
     unknown_words: int
 
     def merge(self, other: "EmbeddedTexts") -> "EmbeddedTexts":
-        """These texts, then those."""
+        """The texts of both, `other` last."""
         return EmbeddedTexts(
             np.concatenate([self.matrix, other.matrix]),
             np.concatenate([self.covered, other.covered]),

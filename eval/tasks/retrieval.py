@@ -25,7 +25,7 @@ StrPath = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class RetrievalSet:
-    """Queries and documents, by position; those of one query are `relevant[query]`, document to grade (1 or more)."""
+    """Queries and documents, by position; `relevant[query]` maps documents to their grade (1 or more)."""
 
     name: str
     queries: list[str]

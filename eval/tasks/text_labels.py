@@ -170,7 +170,7 @@ def group_columns(counts: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 def entropy(counts: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """The entropy in nats of each row of counts (resamples, cells) with these totals (resamples,)."""
+    """The entropy in nats of each row of counts (resamples, cells), whose sums are `total` (resamples,)."""
     shares = counts / total[:, None]
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     return np.asarray(-(shares * logs).sum(axis=1))

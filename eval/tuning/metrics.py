@@ -1,4 +1,4 @@
-"""What scores trials: the dev half of test sets, labelled texts or held-out text; the test half is for the end."""
+"""Metrics of a search: trials are scored by the dev half of sets or texts, and the best by the test half."""
 
 import json
 import os
@@ -46,7 +46,7 @@ CHUNK = 1 << 20  # bytes that are read at a time
 
 
 def content_fingerprint(items: Any) -> str:
-    """The fingerprint of items such as those of a test set; anything that `to_jsonable` accepts."""
+    """The fingerprint of the items of a test set, or of anything else that `to_jsonable` accepts."""
     return sha256(json.dumps(to_jsonable(items)).encode()).hexdigest()[:LENGTH]
 
 
@@ -79,11 +79,11 @@ class Metric(ABC):
     @property
     @abstractmethod
     def description(self) -> str:
-        """What is scored, with its half."""
+        """The sets or texts that are scored, with their half."""
 
     @property
     def fingerprint(self) -> str | None:
-        """What identifies the items or texts; None if there are none, or the fingerprint of the corpus covers them."""
+        """The fingerprint of the items or texts; None if the fingerprint of the corpus covers them."""
         return None
 
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
@@ -132,7 +132,7 @@ class HeldOutLoss(Metric):
 
     @property
     def fingerprint(self) -> str | None:
-        """What identifies the held-out text; None if it is cut from the corpus."""
+        """The fingerprint of the held-out text; None if it is cut from the corpus."""
         return None if isinstance(self.validation.source, float) else files_fingerprint(self.validation.source)
 
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
@@ -268,7 +268,7 @@ class LabelMetricOfTexts(Metric):
 
     @property
     def fingerprint(self) -> str:
-        """What identifies the texts and labels of all parts."""
+        """The fingerprint of the texts and labels of all parts."""
         parts = [one.batches for one in (self.dev, self.held_back) if one is not None]
         content = [
             [[sha256(text.data).hexdigest(), text.starts, text.labels, text.label_starts] for text in batches]
@@ -407,7 +407,7 @@ class SetMetric(Metric):
 
     @property
     def fingerprint(self) -> str:
-        """What identifies the items of both halves."""
+        """The fingerprint of the items of both halves."""
         parts = [[suite.sets[kind] for kind in SETS] for suite in (self.dev, self.held_back)]
         return content_fingerprint(parts)
 

@@ -259,7 +259,7 @@ class Search:
         self.tuning.metric = self.metric.description
 
     def resume(self, trials: list[Trial]) -> None:
-        """Continue after these trials."""
+        """Continue a search after its earlier trials."""
         states = self.optuna.trial.TrialState
         of_state = {"complete": states.COMPLETE, "halved": states.PRUNED, "failed": states.FAIL}
         for trial in trials:
