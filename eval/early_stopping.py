@@ -94,7 +94,7 @@ class EarlyStopping(Callback):
             score = label_score(labels, label_format or LabelFormat())
         self.validation = None if validation is None else Validation(validation)
         if self.validation is not None:
-            score = self.negative_loss
+            score = self.validation.score
         self.score = score or partial(mean_score, Suite.read(**self.sets, restrict=None, half=DEV))
         self._reset()
 
@@ -108,11 +108,6 @@ class EarlyStopping(Callback):
     def on_corpus(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
         """Cut off what is held out."""
         return encoded if self.validation is None else self.validation.training_part(encoded, trainer)
-
-    def negative_loss(self, model: Model) -> float:
-        """The score of a model by held-out text."""
-        assert self.validation is not None
-        return -self.validation.loss(model)
 
     @property
     def basis(self) -> str:

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.support.mapped_files import read_only
 
 Pool = Literal["mean", "sif", "subsample", "idf", "sum", "max", "min", "power-mean"]
 POOLS: tuple[str, ...] = get_args(Pool)
@@ -37,32 +36,6 @@ class RowTexts:
         return RowTexts(self.ids[is_inside] - first, starts)
 
 
-@dataclass(frozen=True)
-class BagsOfWords:
-    """Documents as `ids` of `words`, and where each document starts in them (documents + 1,)."""
-
-    words: list[str]
-    ids: NDArray[np.int32]
-    starts: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    @classmethod
-    def of(cls, encoded: "EncodedCorpus") -> Self:
-        """Copy the documents of an encoded corpus, which may then be closed."""
-        starts = np.array(encoded.sentences[encoded.documents])
-        return cls(list(encoded.vocabulary.words), np.array(encoded.ids), starts)
-
-    def sum_vectors(self, matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The sum of the vectors (words, dim) of each document's words by weight (words,), float32 (documents, dim)."""
-        return sum_rows([matrix], RowTexts(self.ids.astype(np.int64), self.starts), [weights])
-
-    def sum_weights(self, weights: np.ndarray) -> NDArray[np.float64]:
-        """The sum of the weights (words,) of each document's words, (documents,)."""
-        return sum_weights(RowTexts(self.ids.astype(np.int64), self.starts), weights)
-
-
 def sum_rows(
     tables: Sequence[np.ndarray], texts: RowTexts, weights: Sequence[np.ndarray] | None = None, dim: int | None = None
 ) -> np.ndarray:
@@ -79,7 +52,7 @@ def sum_rows(
     sums = np.zeros((len(texts), dim or tables[0].shape[1]), np.float32)
     for number, (table, part) in enumerate(split_by_table(tables, texts)):
         factors = np.zeros(0) if weights is None else weights[number]
-        sum_texts(as_table(table), part.ids, part.starts, np.ascontiguousarray(factors, np.float32), sums)
+        sum_texts(read_only(table, np.float32), part.ids, part.starts, np.ascontiguousarray(factors, np.float32), sums)
     return sums
 
 
@@ -89,7 +62,7 @@ def extreme_rows(tables: Sequence[np.ndarray], texts: RowTexts, sign: int, dim: 
 
     extremes = np.full((len(texts), dim or tables[0].shape[1]), -np.inf, np.float32)
     for table, part in split_by_table(tables, texts):
-        maximize_texts(as_table(table), part.ids, part.starts, np.float32(sign), extremes)
+        maximize_texts(read_only(table, np.float32), part.ids, part.starts, np.float32(sign), extremes)
     extremes[texts.counts == 0] = 0
     return extremes if sign > 0 else -extremes
 
@@ -134,11 +107,3 @@ def pool_rows(
         divisors = sum_weights(texts, np.concatenate(weights))
     sums *= (1 / np.where(divisors > 0, divisors, 1)).astype(np.float32)[:, None]
     return sums
-
-
-def as_table(table: np.ndarray) -> np.ndarray:
-    """The rows as kernels take them: C-contiguous, and always read-only, so that kernels are compiled once."""
-    view = np.ascontiguousarray(table, np.float32).view(np.ndarray)
-    view = view[:]
-    view.flags.writeable = False
-    return view

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, Measurement
+from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key
 from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
+from embeddings.eval.tasks.pooled_texts import word_coverage
 from embeddings.eval.tasks.word_categories import F1Scores
 from embeddings.eval.tasks.word_matching import look_up
 from embeddings.eval.test_sets import FOLDS, stratified_folds
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate, document_numbers
 from embeddings.models.model import Model
-from embeddings.vectors.pooling import BagsOfWords
+from embeddings.vectors.pooling import RowTexts, sum_rows, sum_weights
 from embeddings.vectors.vectors import Vectors
 
 TRAIN_TEST = "trained on one file and tested on another"
@@ -30,9 +31,12 @@ CROSS_VALIDATED = (
 
 
 @dataclass(frozen=True)
-class LabelledDocuments(BagsOfWords):
-    """Documents with their labels."""
+class LabelledDocuments:
+    """Documents as `ids` of `words`, where each starts in them (documents + 1,), and their labels."""
 
+    words: list[str]
+    ids: NDArray[np.int32]
+    starts: NDArray[np.int64]
     labels: list[str]
 
     def contents(self) -> list[bytes]:
@@ -99,8 +103,8 @@ def read_labelled(source: str, text_column: str, label_column: str) -> LabelledD
         labels = encoded.single_tags.to_pylist()
         if None in labels:
             raise CorpusError(f"{source}: document {labels.index(None) + 1} has no label")
-        bags = BagsOfWords.of(encoded)
-        return LabelledDocuments(bags.words, bags.ids, bags.starts, labels)
+        starts = np.array(encoded.sentences[encoded.documents])
+        return LabelledDocuments(list(encoded.vocabulary.words), np.array(encoded.ids), starts, labels)
 
 
 def concatenate_documents(first: LabelledDocuments, second: LabelledDocuments) -> LabelledDocuments:
@@ -126,7 +130,6 @@ NOT_COVERED = {
     INFERRED: "the model knows no word of the documents",
     TRAINED: "no document has a vector of its name",
 }
-COVERAGE = "word coverage"
 NO_LABEL = -1
 
 
@@ -168,22 +171,9 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
     scores = [*by_label, *majority, macro, accuracy]
     if kind is TRAINED or isinstance(source, ConcatenatedModels):
         return scores
-    return [*scores, coverage_score(source if isinstance(source, Vectors) else source.vectors, test, is_tested, name)]
-
-
-def coverage_score(vectors: Vectors, test: DocumentSet, is_tested: NDArray[np.bool_], name: str) -> Measurement:
-    """The share of the words of tested documents that have a vector."""
-    _, counts = mean_vectors(vectors, test)
-    covered, total = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
-    return Measurement(
-        vectors=name,
-        key=Key(test.name, COVERAGE),
-        value=covered / total if total else None,
-        covered=covered,
-        total=total,
-        protocol="word occurrences with a vector over all",
-        reason=None if total else "the documents have no words",
-    )
+    _, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
+    known, words = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
+    return [*scores, word_coverage(name, test.name, known, words)]
 
 
 def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.bool_], str]:
@@ -217,7 +207,8 @@ def infer(models: ConcatenatedModels, test: DocumentSet) -> np.ndarray:
 def mean_vectors(vectors: Vectors, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.int64]]:
     """The mean vector (documents, dim) float32 of the words that have one, and how many do (documents,)."""
     matrix, has_vector = look_up(vectors, test.documents.words)
-    sums, counts = test.documents.sum_vectors(matrix, has_vector), test.documents.sum_weights(has_vector)
+    texts = RowTexts(test.documents.ids.astype(np.int64), test.documents.starts)
+    sums, counts = sum_rows([matrix], texts, [has_vector]), sum_weights(texts, has_vector)
     return np.asarray(sums / np.maximum(counts, 1)[:, None], dtype=np.float32), counts.astype(np.int64)
 
 

@@ -230,12 +230,16 @@ class LabelScores:
     def overall(self, labels: PredictedLabels, section: str | None, method: str | None = None) -> Iterator[Result]:
         """Micro-averaged precision, recall and F1, and macro-averaged F1."""
         hits, actual, predicted = counts_by(labels.text, labels, len(labels))
-        is_single = (actual == 1).all() and (predicted == 1).all()
+        is_single, resampled = (actual == 1).all() and (predicted == 1).all(), macro_f1_resamples(labels)
+        interval = percentiles(resampled) if len(resampled) else NO_INTERVAL
         values = {
             "precision": ratio(hits, predicted),
             "recall": ratio(hits, actual),
             "f1": ratio(hits, actual) if is_single else ratio(2 * hits, actual + predicted),
-            "macro-f1": (macro_f1(*self.label_counts(labels)), percentiles_or_none(macro_f1_resamples(labels))),
+            "macro-f1": (
+                macro_f1(*self.label_counts(labels)),
+                percentiles(resampled) if len(resampled) else NO_INTERVAL,
+            ),
         }
         yield from (self.result(measure, section, *value, method=method) for measure, value in values.items())
 
@@ -369,11 +373,6 @@ def dice(hits: int, either: int) -> tuple[float, Interval]:
 def macro_f1(hits: np.ndarray, actual: np.ndarray, predicted: np.ndarray) -> float:
     """The mean F1 of the labels that occur or are predicted."""
     return float(np.nanmean(divide_or_nan(2.0 * hits, (actual + predicted).astype(np.float64))))
-
-
-def percentiles_or_none(resampled: np.ndarray) -> Interval:
-    """The interval of resampled values; none if there are none."""
-    return percentiles(resampled) if len(resampled) else NO_INTERVAL
 
 
 def macro_f1_resamples(labels: PredictedLabels) -> np.ndarray:

@@ -40,16 +40,15 @@ class EmbeddedTexts:
 
     def coverage(self, vectors: str, test: str) -> Measurement:
         """The share of word occurrences that have a vector."""
-        known = self.words - self.unknown_words
-        return Measurement(
-            vectors=vectors,
-            key=Key(test, COVERAGE),
-            value=known / self.words if self.words else None,
-            covered=known,
-            total=self.words,
-            protocol="word occurrences with a vector over all",
-            reason=None if self.words else "the texts have no words",
-        )
+        return word_coverage(vectors, test, self.words - self.unknown_words, self.words)
+
+
+def word_coverage(vectors: str, test: str, known: int, words: int) -> Measurement:
+    """The share of word occurrences that have a vector."""
+    return Measurement(
+        vectors=vectors, key=Key(test, COVERAGE), value=known / words if words else None, covered=known, total=words,
+        protocol="word occurrences with a vector over all", reason=None if words else "the texts have no words",
+    )  # fmt: skip
 
 
 class TextVectors:

@@ -160,27 +160,30 @@ def score_similarity(
     matrix, is_composed = gather(vectors, words, rows, compose=compose)
     covered = np.asarray(((rows >= 0) | is_composed).reshape(-1, 2).all(axis=1))
     sides = normalize(matrix).reshape(-1, 2, vectors.dim)[covered]
-    cosines, ratings = np.zeros(len(covered)), np.array(test.ratings)
+    cosines = np.zeros(len(covered))
     cosines[covered] = (sides[:, 0] * sides[:, 1]).sum(axis=1)
     composed = int((covered & is_composed.reshape(-1, 2).any(axis=1)).sum())
     protocol = PROTOCOL.format(missing=COMPOSED if compose else "")
-    scores = []
+    return correlation_scores(name, test, cosines, covered, protocol, composed=composed)
+
+
+def correlation_scores(
+    name: str, test: Any, scores: np.ndarray, covered: np.ndarray, protocol: str, *, method: str | None = None,
+    composed: int = 0,
+) -> list[CorrelationScores]:  # fmt: skip
+    """Spearman's and Pearson's correlation of scores (pairs,) with the ratings of a test set, over `covered` pairs."""
+    ratings = np.array(test.ratings)
+    results = []
     for measure in ("spearman", "pearson"):
-        value, reason = correlation(cosines[covered], ratings[covered], ranked=measure == "spearman")
-        scores.append(
+        value, reason = correlation(scores[covered], ratings[covered], ranked=measure == "spearman")
+        key = Key(test.name, measure, method=method, half=test.half)
+        results.append(
             CorrelationScores(
-                vectors=name,
-                key=Key(test.name, measure, half=test.half),
-                covered=covered,
-                scores=cosines,
-                ratings=ratings,
-                value=value,
-                reason=reason,
-                composed=composed,
-                protocol=protocol,
+                vectors=name, key=key, covered=covered, scores=scores, ratings=ratings, value=value, reason=reason,
+                composed=composed, protocol=protocol,
             )
-        )
-    return scores
+        )  # fmt: skip
+    return results
 
 
 def correlation(x: np.ndarray, y: np.ndarray, *, ranked: bool = True) -> tuple[float | None, str | None]:
