@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import FormatError, SettingError
-from embeddings.models.capabilities import capabilities_of
+from embeddings.models.capabilities import installed_capability
 from embeddings.models.document_vectors import (
     DOCUMENTS,
     Infer,
@@ -54,18 +53,10 @@ if TYPE_CHECKING:
 
 def installed_composer(model: "Model") -> Compose:
     """The compose function of a model, made by its installed trainer."""
-    composer: Callable[[Model], Compose] | None = capabilities_of(registry.load("trainer", model.name)).composer
-    if composer is None:
+    compose: Compose | None = installed_capability(model, "composer")
+    if compose is None:
         raise FormatError(f"model.json is broken: it says that {model.name} models compose vectors, but they do not")
-    return composer(model)
-
-
-def installed_classifier(model: "Model") -> "Classifier":
-    """The classifier of a model, made by its installed trainer."""
-    predictor: Callable[[Model], Classifier] | None = capabilities_of(registry.load("trainer", model.name)).predictor
-    if predictor is None:
-        raise SettingError(f"{model.name} models predict no labels; train a classifier")
-    return predictor(model)
+    return compose
 
 
 RECORD_FIELDS = ("seed", "threads", "words", "seconds", "words_per_second", "loss_by_epoch")
@@ -260,7 +251,10 @@ class Model(GapContexts, InteropMixin):
             SettingError: models of this trainer have no labels.
             RegistryError: the trainer of a saved model is not installed.
         """
-        return installed_classifier(self)
+        classifier: Classifier | None = installed_capability(self, "predictor")
+        if classifier is None:
+            raise SettingError(f"{self.name} models predict no labels; train a classifier")
+        return classifier
 
     def predict(
         self, texts: Iterable[str], k: int = 1, threshold: float = 0.0, *, threads: int | None = None
@@ -280,7 +274,6 @@ class Model(GapContexts, InteropMixin):
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
 
     def _repr_html_(self) -> str:
-
         return model_html(self)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:

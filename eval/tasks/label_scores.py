@@ -236,10 +236,7 @@ class LabelScores:
             "precision": ratio(hits, predicted),
             "recall": ratio(hits, actual),
             "f1": ratio(hits, actual) if is_single else ratio(2 * hits, actual + predicted),
-            "macro-f1": (
-                macro_f1(*self.label_counts(labels)),
-                percentiles(resampled) if len(resampled) else NO_INTERVAL,
-            ),
+            "macro-f1": (macro_f1(*self.label_counts(labels)), interval),
         }
         yield from (self.result(measure, section, *value, method=method) for measure, value in values.items())
 

@@ -5,6 +5,7 @@ import os
 import re
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
