@@ -137,13 +137,13 @@ def hash_units(encoded: EncodedCorpus, starts: NDArray[np.int64]) -> NDArray[np.
         begin, end = int(starts[first]), int(starts[last])
         sizes = np.diff(starts[first : last + 1])
         position = np.arange(begin, end) - np.repeat(starts[first:last], sizes)
-        terms = mix(of_type[encoded.ids[begin:end]] + mix(position.astype(np.uint64)))
+        terms = splitmix(of_type[encoded.ids[begin:end]] + splitmix(position.astype(np.uint64)))
         sums = np.append(np.uint64(0), np.cumsum(terms))  # modulo 2**64, like the difference
-        hashes[first:last] = mix(sums[starts[first + 1 : last + 1] - begin] - sums[starts[first:last] - begin])
+        hashes[first:last] = splitmix(sums[starts[first + 1 : last + 1] - begin] - sums[starts[first:last] - begin])
     return hashes
 
 
-def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def splitmix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread the bits of integers: the finaliser of SplitMix64 (Steele et al. 2014)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -15,13 +15,13 @@ from embeddings.settings import LEARNING_RATE, RATE_RANGE, UnknownWords, WeightT
 from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
-from embeddings.training.pretrained_words import learn_windows, pretrained_plan
+from embeddings.training.pretrained_words import learn_pretrained_cbow, pretrained_plan
 from embeddings.training.replicas import RATE_FACTOR
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import mean_examples
 
 
-class Operands(NamedTuple):
+class CBOWOperands(NamedTuple):
     """Input vectors of words, (vocabulary, padded dim), the objective, and how contexts are combined.
 
     mean: the hidden row is the mean of the contexts, else their sum.
@@ -35,7 +35,7 @@ class Operands(NamedTuple):
 
 
 @entry_point
-def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_block(block: Block, operands: CBOWOperands, buffers: StepBuffers, rate: float) -> None:
     """The mean or sum of the contexts predicts the centre; its gradient goes to every context."""
     width = operands.words.shape[1]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
@@ -69,12 +69,12 @@ class CBOW(WeightTying, UnknownWords, PredictionTrainer):
         objective = self.new_objective(data.vocabulary)
         mean, exact = self.combine == "mean", self.context_gradient == "exact"
         if (init := data.run_options.pretrained) is not None:
-            return pretrained_plan(self, data, init, objective, learn_windows, inputs=1, mean=mean, exact=exact)
+            return pretrained_plan(self, data, init, objective, learn_pretrained_cbow, inputs=1, mean=mean, exact=exact)
         return self.window_plan(
             data,
             objective,
             kernel=learn_block,
-            operands=lambda tables, objective: Operands(tables["words"], objective, mean, exact),
+            operands=lambda tables, objective: CBOWOperands(tables["words"], objective, mean, exact),
             buffers=lambda targets, width: new_step_buffers(1, targets, width, contexts=2 * self.window, rows=2),
             cached_inputs="words",
             cached_outputs=objective.cached_table,

@@ -20,7 +20,7 @@ from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import concatenated_examples
 
 
-class Operands(NamedTuple):
+class ContinuousWindowOperands(NamedTuple):
     """Input vectors of words, (vocabulary, padded dim), the objective, and how many windows learn in one step."""
 
     words: np.ndarray
@@ -30,7 +30,7 @@ class Operands(NamedTuple):
 
 
 @entry_point
-def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_block(block: Block, operands: ContinuousWindowOperands, buffers: StepBuffers, rate: float) -> None:
     """Equation 5 of Ling et al. (2015): the concatenated contexts are the input, zeros where there is none.
 
     The centre is the positive. Each context gets its own part of the gradient.
@@ -45,7 +45,7 @@ def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 
 
 @entry_point
-def learn_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_single_windows(block: Block, operands: ContinuousWindowOperands, buffers: StepBuffers, rate: float) -> None:
     """The same window by window, for any objective."""
     window, width = operands.window, operands.words.shape[1]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
@@ -85,8 +85,8 @@ class ContinuousWindow(FixedWindow, UnknownWords, PredictionTrainer):
         return self.window_plan(
             data,
             objective,
-            kernel=learn_block if in_batches else learn_windows,
-            operands=lambda tables, objective: Operands(tables["words"], objective, self.window, batch),
+            kernel=learn_block if in_batches else learn_single_windows,
+            operands=lambda tables, objective: ContinuousWindowOperands(tables["words"], objective, self.window, batch),
             buffers=buffers,
             cached_inputs="words",
             cached_outputs=objective.cached_table,

@@ -9,9 +9,10 @@ import numpy as np
 from embeddings.compilation.jit import as_helper, entry_point, inline, noinline
 from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
+from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.row_operations import address, copy_row, hadamard_add
-from embeddings.kernels.step_buffers import StepBuffers, mask_frozen, new_step_buffers
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.subword_rows import (
     SubwordCache,
     SubwordTables,
@@ -46,7 +47,7 @@ POSITION_WEIGHTS = 2  # of `StepBuffers.hidden_rows`, after a hidden row and its
 FASTTEXT_BLOCK_SIZE = 512  # words: composed rows are outdated by at most one block
 
 
-class Operands(NamedTuple):
+class FastTextOperands(NamedTuple):
     """What one thread works on.
 
     subwords: the rows that words are composed of; cache: the thread's composed rows.
@@ -63,27 +64,27 @@ skipgram_step, cbow_step = as_helper(skipgram.learn_block), as_helper(cbow.learn
 
 
 @entry_point
-def learn_skipgram(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_skipgram(block: Block, operands: FastTextOperands, buffers: StepBuffers, rate: float) -> None:
     """Skip-gram on composed rows."""
     count = compose_block(operands.cache, block, operands.subwords, buffers)
-    composed = skipgram.Operands(operands.cache.rows, operands.objective)
+    composed = skipgram.SkipGramOperands(operands.cache.rows, operands.objective)
     steps = composed_buffers(operands.cache, count, buffers)
     skipgram_step(composed_block(block, operands.cache), composed, steps, rate)
     backprop_to_subwords(operands.cache, count, operands.subwords, buffers)
 
 
 @entry_point
-def learn_cbow(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_cbow(block: Block, operands: FastTextOperands, buffers: StepBuffers, rate: float) -> None:
     """CBOW on composed rows."""
     count = compose_block(operands.cache, block, operands.subwords, buffers)
-    composed = cbow.Operands(operands.cache.rows, operands.objective, True, False)
+    composed = cbow.CBOWOperands(operands.cache.rows, operands.objective, True, False)
     steps = composed_buffers(operands.cache, count, buffers)
     cbow_step(composed_block(block, operands.cache), composed, steps, rate)
     backprop_to_subwords(operands.cache, count, operands.subwords, buffers)
 
 
 @entry_point
-def learn_weighted_cbow(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_weighted_cbow(block: Block, operands: FastTextOperands, buffers: StepBuffers, rate: float) -> None:
     """CBOW with position weights on composed rows."""
     count = compose_block(operands.cache, block, operands.subwords, buffers)
     steps = composed_buffers(operands.cache, count, buffers)
@@ -98,7 +99,7 @@ def composed_block(block: Block, cache: SubwordCache) -> Block:
 
 
 @noinline
-def weighted_cbow_step(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def weighted_cbow_step(block: Block, operands: FastTextOperands, buffers: StepBuffers, rate: float) -> None:
     """CBOW with position weights: equation 2 of Mikolov et al. (2018).
 
     h = (d_1 * u_1 + ... + d_m * u_m) / m, elementwise. A context u gets the undivided gradient of h, as in CBOW; the
@@ -181,10 +182,10 @@ class FastText(PredictionTrainer):
         stream = data.window_stream(objective.noise_weights, objective.noise, size=FASTTEXT_BLOCK_SIZE)
         block_size = len(stream.new_block().words)
 
-        def operands(tables: Arrays, objective: Any) -> Operands:
+        def operands(tables: Arrays, objective: Any) -> FastTextOperands:
             subwords = SubwordTables(tables["words"], tables["ngrams"], *parts)
             cache = new_subword_cache(block_size, size, max_parts, tables["words"].shape[1])
-            return Operands(subwords, cache, objective, tables["positions"])
+            return FastTextOperands(subwords, cache, objective, tables["positions"])
 
         init = INITIALIZERS[self.initializer]
         tables = {

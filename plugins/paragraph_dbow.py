@@ -1,21 +1,31 @@
-"""Paragraph vectors, distributed bag of words (Le and Mikolov 2014): each tag of a document predicts its words."""
+"""Paragraph vectors, distributed bag of words (Le and Mikolov 2014): each tag of a document predicts its words.
 
-from collections.abc import Callable
+A document of vector d predicts the words of the document (section 2.3 there). With the output vector o of a word,
+y = 1, or of a negative sample, y = 0, and its weight w:
+
+    g = rate * w * (y - sigmoid(d · o))    or the step of another objective
+    o += g * d                             d += sum of g * o, of o before the step
+
+Negative sampling learns from a group of words in one step, `WordGroups`; other objectives from one word after another,
+`SingleWords`. If words learn too, skip-gram on the same words follows. Inference updates only d.
+"""
+
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from embeddings.compilation.jit import as_helper, entry_point, inline, noinline
+from embeddings.compilation.jit import as_helper, entry_point, implements, inline, noinline
 from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block
+from embeddings.kernels.document_kernels import learn_block, learn_documents
+from embeddings.kernels.gradient_steps import learn, learn_input
 from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows, gather_tags
-from embeddings.kernels.infer_documents import Inference, infer_documents
 from embeddings.kernels.noise_sampling import shared_noise_count
 from embeddings.kernels.random_numbers import random_bits, uniform_below
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, prefetch
-from embeddings.kernels.step_buffers import StepBuffers, learn, learn_input, new_step_buffers
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.objectives.objective import Objective, infer_input, predict
 from embeddings.plugins import skipgram
@@ -27,30 +37,23 @@ from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import WindowTrainer
 from embeddings.training.training_data import TrainingData
 
-fill = as_helper(fill_block)
-
-
-@entry_point
-def fill_sampled_block(block: Block, source: BlockSource, rng: np.ndarray) -> int:
-    """`fill_block`, after which `inputs[i]` is a random word of the window of centre i, itself included."""
-    read = fill(block, source, rng)
-    first, last = block.cursor[FIRST], block.cursor[LAST]
-    for i in range(first, last):
-        offset = uniform_below(random_bits(rng[0], rng[1] + np.uint64(i - first)), block.stop[i] - block.start[i])
-        block.inputs[i] = block.words[block.start[i] + offset]
-    rng[1] += np.uint64(last - first)
-    return read
-
-
 GROUP_SIZE = 4  # words that learn in one step; with 3 negative samples each they fill one pass over a row with AVX-512
 DEFAULT_WINDOW = next(field.default for field in fields(WindowTrainer) if field.name == "window")
 
 
-class Operands(NamedTuple):
-    """Vectors of documents (documents, padded dim), those of words and the objective.
+class SingleWords(NamedTuple):
+    """Vectors of documents and words (rows, padded dim), the objective, and the rows of documents with several tags."""
 
-    Each word of a group comes with `noise` negative samples, which stand for `negatives`.
-    tags: the rows of documents with several tags.
+    documents: np.ndarray
+    words: np.ndarray
+    objective: Any
+    tags: TagRows = SINGLE_ROWS
+
+
+class WordGroups(NamedTuple):
+    """The fields of `SingleWords`, and `noise`: negative samples of each word of a group, which stand for `negatives`.
+
+    The objective is negative sampling.
     """
 
     documents: np.ndarray
@@ -62,22 +65,46 @@ class Operands(NamedTuple):
 
 
 @entry_point
-def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
-    """The tags of a document are the inputs, a group of its words the positives and its negative samples."""
-    learn_groups(block, operands, buffers, rate, False)
+def learn_documents_and_words(block: Block, operands: Any, buffers: StepBuffers, rate: float) -> None:
+    """A block of documents, then skip-gram on the same words."""
+    learn_documents(operands, block, buffers, rate, False)
+    words = skipgram.SkipGramOperands(operands.words, operands.objective)
+    skipgram.learn_block(with_targets(block, block.words), words, buffers, rate)
 
 
-@entry_point
-def learn_both(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
-    """The same, followed by skip-gram on the same words."""
-    learn_groups(block, operands, buffers, rate, False)
-    skipgram.learn_block(
-        with_targets(block, block.words), skipgram.Operands(operands.words, operands.objective), buffers, rate
-    )
+@implements(SingleWords)
+@inline
+def learn_each_word(operands: SingleWords, block: Block, buffers: StepBuffers, rate: float, frozen: bool) -> None:
+    """One step for each word, by any objective; if `frozen`, only document vectors are updated."""
+    targets = with_targets(block, block.inputs)
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        m = gather_document(block, operands, buffers, i)
+        if frozen:
+            infer_input(operands.objective, targets, buffers, i, rate)
+        elif m == 1:
+            predict(operands.objective, targets, buffers, i, 1, rate)
+        else:
+            predict(operands.objective, targets, buffers, i, m, rate)
 
 
 @inline
-def learn_groups(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
+def gather_document(block: Block, operands: Any, buffers: StepBuffers, i: int) -> int:
+    """Make the rows of centre i's document the inputs of the next step; returns how many there are."""
+    m = gather_tags(block, operands.documents, operands.tags, buffers.inputs, i, 0)
+    for k in range(m):
+        buffers.input_gradient_rows[k] = buffers.inputs[k]
+    return m
+
+
+@inline
+def with_targets(block: Block, words: np.ndarray) -> Block:
+    """The block with these words to predict, which are also its inputs."""
+    return Block(words, words, block.start, block.stop, block.noise, block.cursor, block.documents)
+
+
+@implements(WordGroups)
+@inline
+def learn_groups(operands: WordGroups, block: Block, buffers: StepBuffers, rate: float, frozen: bool) -> None:
     """One step for each group of words; if `frozen`, only document vectors are updated, and documents have no tags."""
     output, last = operands.objective.output, block.cursor[LAST]
     i = block.cursor[FIRST]
@@ -103,50 +130,6 @@ def learn_tags(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: f
     learn(buffers, m, p, n, width, rate)
 
 
-@entry_point
-def learn_words(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
-    """`learn_block` word by word, for any objective."""
-    learn_each_word(block, operands, buffers, rate, False)
-
-
-@entry_point
-def learn_words_and_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
-    """`learn_both` word by word, for any objective."""
-    learn_each_word(block, operands, buffers, rate, False)
-    skipgram.learn_block(
-        with_targets(block, block.words), skipgram.Operands(operands.words, operands.objective), buffers, rate
-    )
-
-
-@inline
-def learn_each_word(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
-    """One step for each word; if `frozen`, only document vectors are updated."""
-    targets = with_targets(block, block.inputs)
-    for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        m = gather_document(block, operands, buffers, i)
-        if frozen:
-            infer_input(operands.objective, targets, buffers, i, rate)
-        elif m == 1:
-            predict(operands.objective, targets, buffers, i, 1, rate)
-        else:
-            predict(operands.objective, targets, buffers, i, m, rate)
-
-
-@inline
-def gather_document(block: Block, operands: Operands, buffers: StepBuffers, i: int) -> int:
-    """Make the rows of centre i's document the inputs of the next step; returns how many there are."""
-    m = gather_tags(block, operands.documents, operands.tags, buffers.inputs, i, 0)
-    for k in range(m):
-        buffers.input_gradient_rows[k] = buffers.inputs[k]
-    return m
-
-
-@inline
-def with_targets(block: Block, words: np.ndarray) -> Block:
-    """The block with these words to predict, which are also its inputs."""
-    return Block(words, words, block.start, block.stop, block.noise, block.cursor, block.documents)
-
-
 @inline
 def group_size(block: Block, i: int, last: int) -> int:
     """How many words from centre i on form a group: up to `GROUP_SIZE` words of one document."""
@@ -157,7 +140,7 @@ def group_size(block: Block, i: int, last: int) -> int:
 
 
 @inline
-def gather_group_targets(block: Block, operands: Operands, buffers: StepBuffers, i: int, p: int) -> int:
+def gather_group_targets(block: Block, operands: WordGroups, buffers: StepBuffers, i: int, p: int) -> int:
     """Write rows and weights of p words from centre i on and of their negative samples; returns how many rows.
 
     Each pair of document and word needs `negatives` negative terms. So each of K negative samples shared by p words has
@@ -188,22 +171,19 @@ def prefetch_group(block: Block, output: np.ndarray, noise: int, i: int, p: int)
             prefetch(address(output, block.noise[i + j, q]), size)
 
 
-@entry_point
-def infer(
-    vectors: np.ndarray, source: BlockSource, block: Block, operands: Operands, buffers: StepBuffers,
-    inference: Inference, rng: np.ndarray,
-) -> None:  # fmt: skip
-    """Infer the vector of each line of a source into `vectors` (lines, dim), with word and output vectors frozen."""
-    infer_documents(learn_groups, vectors, source, block, operands, buffers, inference, rng)
+fill = as_helper(fill_block)
 
 
 @entry_point
-def infer_by_words(
-    vectors: np.ndarray, source: BlockSource, block: Block, operands: Operands, buffers: StepBuffers,
-    inference: Inference, rng: np.ndarray,
-) -> None:  # fmt: skip
-    """`infer` word by word, for any objective."""
-    infer_documents(learn_each_word, vectors, source, block, operands, buffers, inference, rng)
+def fill_sampled_block(block: Block, source: BlockSource, rng: np.ndarray) -> int:
+    """`fill_block`, after which `inputs[i]` is a random word of the window of centre i, itself included."""
+    read = fill(block, source, rng)
+    first, last = block.cursor[FIRST], block.cursor[LAST]
+    for i in range(first, last):
+        offset = uniform_below(random_bits(rng[0], rng[1] + np.uint64(i - first)), block.stop[i] - block.start[i])
+        block.inputs[i] = block.words[block.start[i] + offset]
+    rng[1] += np.uint64(last - first)
+    return read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,11 +243,10 @@ class ParagraphDBOW(DocumentTrainer):
         With `train_words` there are also those of the objective; without it "vectors" are its output vectors.
         """
         objective = self.new_objective(data.vocabulary)
-        kernels = (learn_block, learn_both) if self.in_groups else (learn_words, learn_words_and_windows)
         return self.document_plan(
             data,
             objective,
-            kernel=kernels[self.train_words],
+            kernel=learn_documents_and_words if self.train_words else learn_block,
             noise=objective.noise if self.train_words else self.document_noise(objective),
             word_table=self.word_table,
             cached_outputs=objective.cached_table,
@@ -285,11 +264,6 @@ class ParagraphDBOW(DocumentTrainer):
         return replace(stream, make_block=new_sampled_block, fill_from=fill_sampled_block)
 
     @property
-    def infer_kernel(self) -> Callable[..., None]:
-        """The kernel that infers document vectors."""
-        return infer if self.in_groups else infer_by_words
-
-    @property
     def word_table(self) -> str:
         """The table of the vectors of words."""
         return "words" if self.train_words else "output"
@@ -302,10 +276,12 @@ class ParagraphDBOW(DocumentTrainer):
             tables["output"] = replace(tables["output"], saved_as=VECTORS)
         return tables
 
-    def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> Operands:
+    def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> SingleWords | WordGroups:
         """What the kernels work on."""
-        words, noise = tables[self.word_table], shared_noise_count(self.negatives)
-        return Operands(tables["documents"], words, objective, noise, self.negatives, tags)
+        documents, words = tables["documents"], tables[self.word_table]
+        if not self.in_groups:
+            return SingleWords(documents, words, objective, tags)
+        return WordGroups(documents, words, objective, shared_noise_count(self.negatives), self.negatives, tags)
 
     def document_noise(self, objective: Objective) -> int:
         """Random words drawn for each word, which a group shares."""

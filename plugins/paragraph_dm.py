@@ -1,203 +1,89 @@
-"""Paragraph vectors, distributed memory (Le and Mikolov 2014): a document and a context window predict the centre."""
+"""Paragraph vectors, distributed memory (Le and Mikolov 2014): a document and a context window predict the centre.
 
-from collections.abc import Callable
+The hidden row h of equation 1 there is the mean or sum of the vector d of the document and those of the m context
+words, v_1 to v_m, as here, or their concatenation, as in `paragraph_dm_concatenated`. With the output vector o of the
+centre, y = 1, or of a negative sample, y = 0:
+
+    h = (d + v_1 + ... + v_m) / (m + 1)    or the sum, which is not divided
+    g = rate * (y - sigmoid(h · o))        or the step of another objective
+    o += g * h                             d += e    v_c += e    e = sum of g * o, of o before the step
+
+Each row of the mean gets the whole gradient e, as in word2vec. Inference updates only d.
+"""
+
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from embeddings.compilation.jit import entry_point, inline
+from embeddings.compilation.jit import implements, inline
 from embeddings.corpora.documents import Documents
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.kernels.block import FIRST, LAST, Block, BlockSource
+from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import (
     SINGLE_ROWS,
     TagRows,
     backprop_to_contexts,
     backprop_to_document,
-    backprop_to_slots,
     combine_contexts,
-    concatenate_contexts,
     gather_tags,
     new_slot_buffers,
 )
-from embeddings.kernels.infer_documents import Inference, infer_documents
 from embeddings.kernels.noise_sampling import shared_noise_count
-from embeddings.kernels.row_cache import cached_row
-from embeddings.kernels.row_operations import address, sum_rows
+from embeddings.kernels.row_operations import sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-from embeddings.kernels.window import gather_contexts, gather_slots, prefetch_context
-from embeddings.kernels.window_batch import (
-    MAX_BATCH,
-    backprop_to_first_rows,
-    compute_batch_steps,
-    learn_batch,
-    new_window_buffers,
-    select_batch,
-)
+from embeddings.kernels.window import cut_right_contexts, gather_contexts
+from embeddings.kernels.window_batch import MAX_BATCH, new_window_buffers
 from embeddings.models.table import Arrays, Table, uniform
 from embeddings.objectives.objective import Objective, infer_input, predict
+from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedBatches, ConcatenatedWindows
 from embeddings.settings import BATCH_WINDOWS, option
 from embeddings.training.document_trainer import DocumentTrainer
-from embeddings.training.plan import Kernel, Plan
+from embeddings.training.plan import Plan
 from embeddings.training.training_data import TrainingData
 
-COMBINATIONS = ("mean", "sum", "concat")
-MEAN, SUM, CONCAT = range(3)  # of `Operands.combine`
 
+class CombinedContexts(NamedTuple):
+    """Vectors of documents and words (rows, padded dim), the objective, and how rows are combined.
 
-class Operands(NamedTuple):
-    """Vectors of documents and words (rows, padded dim), the objective, and how they are combined.
-
-    nothing: (1, padded dim), with CONCAT the learned vector of empty positions.
-    batch: concatenated windows that learn in one step.
+    is_mean: whether the hidden row is the mean or the sum.
     past_only: whether the context is only the words before the centre.
-    tags: the rows of documents with several tags; with CONCAT each document has `tag_count`.
+    tags: the rows of documents with several tags.
     averages_tags: whether the rows of a document count as one, their mean, or as one each.
     """
 
     documents: np.ndarray
     words: np.ndarray
-    nothing: np.ndarray
     objective: Any
-    combine: int
-    batch: int
+    is_mean: bool
     past_only: bool = False
     tags: TagRows = SINGLE_ROWS
-    tag_count: int = 1
     averages_tags: bool = True
 
 
+@implements(CombinedContexts)
 @inline
-def learn_combined(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
+def learn_combined(operands: CombinedContexts, block: Block, buffers: StepBuffers, rate: float, frozen: bool) -> None:
     """CBOW with the document's rows as more contexts; if `frozen`, only the first one of these is updated."""
     width = operands.words.shape[1]
-    cut_windows(block, operands)
+    if operands.past_only:
+        cut_right_contexts(block)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = gather_contexts(block, operands.words, buffers, i)
         t = gather_tags(block, operands.documents, operands.tags, buffers.contexts, i, m)
         if operands.averages_tags and t > 1:
-            factor = 1 / (m + 1) if operands.combine == MEAN else 1.0
+            factor = 1 / (m + 1) if operands.is_mean else 1.0
             combine_contexts(buffers, m, width, factor)
             buffers.factor[0] = factor / t
             sum_rows(buffers.factor, buffers.inputs[0], buffers.contexts[m:], t, width)
         else:
-            combine_contexts(buffers, m + t, width, 1 / (m + t) if operands.combine == MEAN else 1.0)
+            combine_contexts(buffers, m + t, width, 1 / (m + t) if operands.is_mean else 1.0)
         if frozen:
             infer_input(operands.objective, block, buffers, i, rate)
             backprop_to_document(buffers, m + 1, width)
         else:
             predict(operands.objective, block, buffers, i, 1, rate)
             backprop_to_contexts(buffers, m + t, width, 1.0)
-
-
-@inline
-def learn_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
-    """Batches of concatenated windows; if `frozen`, only document vectors are updated."""
-    output, width = operands.objective.output, operands.words.shape[1]
-    slots = output.shape[1] // width
-    spacing = 2 * context_slots(operands, slots) + 1
-    cut_windows(block, operands)
-    for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        m = select_batch(block, buffers, i, spacing, operands.batch, True)
-        for k in range(m):
-            gather_window(block, operands, buffers, buffers.inputs, buffers.centres[k], k * slots, slots)
-        if m > 0 and frozen:
-            compute_batch_steps(block, output, buffers, m, slots, rate)
-            backprop_to_first_rows(buffers, m, block.noise.shape[1], slots, width)
-        elif m > 0:
-            learn_batch(block, output, buffers, m, slots, rate)
-
-
-@inline
-def learn_window(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
-    """Concatenated windows one by one; if `frozen`, only document vectors are updated."""
-    slots, width = buffers.contexts.shape[0], operands.words.shape[1]
-    cut_windows(block, operands)
-    for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        gather_window(block, operands, buffers, buffers.contexts, i, 0, slots)
-        concatenate_contexts(buffers, slots, width)
-        if frozen:
-            infer_input(operands.objective, block, buffers, i, rate)
-        else:
-            predict(operands.objective, block, buffers, i, 1, rate)
-        backprop_to_slots(buffers, 1 if frozen else slots, width)
-
-
-@inline
-def gather_window(
-    block: Block, operands: Operands, buffers: StepBuffers, rows: np.ndarray, i: int, first: int, slots: int
-) -> None:
-    """Write the rows of centre i's document and contexts into `rows`, by position, from slot `first` on."""
-    window, empty = context_slots(operands, slots), address(operands.nothing, 0)
-    first += gather_tags(block, operands.documents, operands.tags, rows, i, first)
-    if not operands.past_only:
-        gather_slots(block, operands.words, buffers, rows, i, window, first, empty)
-        return
-    for slot in range(window):
-        c = i - window + slot
-        is_empty = c < block.start[i]
-        rows[first + slot] = empty if is_empty else cached_row(operands.words, buffers.input_cache, block.inputs[c])
-    prefetch_context(block, operands.words, buffers.input_cache, i)
-
-
-@inline
-def cut_windows(block: Block, operands: Operands) -> None:
-    """Remove the words after each centre from its window, if only those before it count."""
-    if operands.past_only:
-        for i in range(block.cursor[FIRST], block.cursor[LAST]):
-            block.stop[i] = i + 1
-
-
-@inline
-def context_slots(operands: Operands, slots: int) -> int:
-    """The window of concatenated rows: how many words there are on each side."""
-    return (slots - operands.tag_count) // (1 if operands.past_only else 2)
-
-
-@entry_point
-def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
-    """The mean or sum of a document and its context words predicts the centre."""
-    learn_combined(block, operands, buffers, rate, False)
-
-
-@entry_point
-def learn_concatenated(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
-    """The same with the document and its context words concatenated."""
-    learn_windows(block, operands, buffers, rate, False)
-
-
-@entry_point
-def learn_slots(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
-    """`learn_concatenated` window by window, for any objective."""
-    learn_window(block, operands, buffers, rate, False)
-
-
-@entry_point
-def infer(
-    vectors: np.ndarray, source: BlockSource, block: Block, operands: Operands, buffers: StepBuffers,
-    inference: Inference, rng: np.ndarray,
-) -> None:  # fmt: skip
-    """Infer the vector of each line of a source into `vectors` (lines, dim), with word and output vectors frozen."""
-    infer_documents(learn_combined, vectors, source, block, operands, buffers, inference, rng)
-
-
-@entry_point
-def infer_concatenated(
-    vectors: np.ndarray, source: BlockSource, block: Block, operands: Operands, buffers: StepBuffers,
-    inference: Inference, rng: np.ndarray,
-) -> None:  # fmt: skip
-    """The same with concatenation."""
-    infer_documents(learn_windows, vectors, source, block, operands, buffers, inference, rng)
-
-
-@entry_point
-def infer_slots(
-    vectors: np.ndarray, source: BlockSource, block: Block, operands: Operands, buffers: StepBuffers,
-    inference: Inference, rng: np.ndarray,
-) -> None:  # fmt: skip
-    """`infer_concatenated` window by window, for any objective."""
-    infer_documents(learn_window, vectors, source, block, operands, buffers, inference, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,21 +187,7 @@ class ParagraphDM(DocumentTrainer):
         and there is "nothing" (1, dim), the vector of empty positions.
         """
         objective = self.new_objective(data.vocabulary)
-        return self.document_plan(
-            data, objective, kernel=self.kernels[0], cached_inputs="words", cached_outputs=objective.cached_table
-        )
-
-    @property
-    def kernels(self) -> tuple[Kernel, Callable[..., None]]:
-        """The kernels that train and that infer."""
-        if not self.is_concatenated:
-            return learn_block, infer
-        return (learn_concatenated, infer_concatenated) if self.in_batches else (learn_slots, infer_slots)
-
-    @property
-    def infer_kernel(self) -> Callable[..., None]:
-        """The kernel that infers document vectors."""
-        return self.kernels[1]
+        return self.document_plan(data, objective, cached_inputs="words", cached_outputs=objective.cached_table)
 
     def word_tables(self, objective: Objective) -> dict[str, Table]:
         """The tables of words, the objective and empty positions."""
@@ -324,14 +196,16 @@ class ParagraphDM(DocumentTrainer):
             tables["nothing"] = Table(rows=1, dim=self.dim, axis="other", init=uniform, seed=2**33, on_continue="copy")
         return tables
 
-    def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> Operands:
+    def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> Any:
         """What the kernels work on."""
-        documents, words, combine = tables["documents"], tables["words"], COMBINATIONS.index(self.combine)
-        nothing, past_only = tables.get("nothing", words[:0]), self.context == "past"
-        averages = self.tag_combination != "sum"
-        return Operands(
-            documents, words, nothing, objective, combine, self.batch, past_only, tags, self.tag_count, averages
-        )
+        documents, words, past_only = tables["documents"], tables["words"], self.context == "past"
+        if not self.is_concatenated:
+            averages = self.tag_combination != "sum"
+            return CombinedContexts(documents, words, objective, self.combine == "mean", past_only, tags, averages)
+        rows, tag_settings = (documents, words, tables["nothing"]), (tags, self.tag_count)
+        if self.in_batches:
+            return ConcatenatedBatches(*rows, objective, self.batch, past_only, *tag_settings)
+        return ConcatenatedWindows(*rows, objective, past_only, *tag_settings)
 
     def new_buffers(self, targets: int, width: int, tags: int) -> StepBuffers:
         """Step buffers for one window, or a batch of concatenated ones."""

@@ -20,7 +20,7 @@ from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import pair_examples
 
 
-class Operands(NamedTuple):
+class SkipGramOperands(NamedTuple):
     """Input vectors of words, (vocabulary, padded dim), and the objective."""
 
     words: np.ndarray
@@ -28,7 +28,7 @@ class Operands(NamedTuple):
 
 
 @entry_point
-def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_block(block: Block, operands: SkipGramOperands, buffers: StepBuffers, rate: float) -> None:
     """Each context is an input that predicts its centre, as in word2vec; a window shares its negative samples."""
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = gather_inputs(block, operands.words, buffers, i)
@@ -37,7 +37,7 @@ def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 
 
 @entry_point
-def learn_pairs(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_pairs(block: Block, operands: SkipGramOperands, buffers: StepBuffers, rate: float) -> None:
     """The same pair by pair, each with its own negative samples, as in word2vec."""
     noise = block.noise.shape[1] // buffers.contexts.shape[0]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
@@ -63,7 +63,7 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
         noise = objective.noise * contexts if in_pairs else objective.noise
         stream, init = data.window_stream(objective.noise_weights, noise), data.run_options.pretrained
         if init is not None:
-            kernel = pretrained_words.learn_pairs if in_pairs else pretrained_words.learn_contexts
+            kernel = pretrained_words.learn_pretrained_pairs if in_pairs else pretrained_words.learn_pretrained_skipgram
             return pretrained_words.pretrained_plan(
                 self, data, init, objective, kernel, inputs=1 if in_pairs else contexts, stream=stream
             )
@@ -72,6 +72,6 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
             objective,
             stream=stream,
             kernel=learn_pairs if in_pairs else learn_block,
-            operands=lambda tables, objective: Operands(tables["words"], objective),
+            operands=lambda tables, objective: SkipGramOperands(tables["words"], objective),
             buffers=lambda targets, width: new_step_buffers(contexts, targets, width, contexts=contexts),
         )

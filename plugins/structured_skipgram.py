@@ -19,7 +19,7 @@ from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import Examples, Windows, pair_examples
 
 
-class Operands(NamedTuple):
+class SlotOperands(NamedTuple):
     """Input vectors of words, (vocabulary, padded dim), and the objective, with an output row for each slot of a word.
 
     Slot s is for contexts at offsets `reach[s, 0]` to `reach[s, 1]` from the centre; `reach` is (slots, 2).
@@ -31,7 +31,7 @@ class Operands(NamedTuple):
 
 
 @entry_point
-def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_block(block: Block, operands: SlotOperands, buffers: StepBuffers, rate: float) -> None:
     """Equation 4 of Ling et al. (2015), in word2vec's direction: the contexts in a slot predict the centre.
 
     Each slot has its own output row of the centre and of each negative sample; all slots share the negative samples.
@@ -67,7 +67,7 @@ class SlotTrainer(UnknownWords, PredictionTrainer):
             data,
             self.new_objective(data.vocabulary),
             kernel=learn_block,
-            operands=lambda tables, objective: Operands(tables["words"], objective, reach),
+            operands=lambda tables, objective: SlotOperands(tables["words"], objective, reach),
             buffers=lambda targets, width: new_step_buffers(inputs, targets, width),
         )
 

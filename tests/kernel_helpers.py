@@ -19,7 +19,9 @@ from embeddings.kernels.block import (
     new_block,
     rewind,
 )
+from embeddings.kernels.gradient_steps import learn, learn_single
 from embeddings.kernels.logistic import logistic_loss, rational_sigmoid, scores_to_steps
+from embeddings.kernels.loss_tally import UNTIL_SAMPLE
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import (
@@ -34,7 +36,8 @@ from embeddings.kernels.row_operations import (
     update,
 )
 from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
-from embeddings.kernels.step_buffers import UNTIL_SAMPLE, aligned_zeros, learn, learn_single, new_step_buffers
+from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.step_buffers import new_step_buffers
 
 ROW_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}  # of one operation
 BLOCK_TOLERANCE = {np.float32: 1e-3, np.float64: 1e-11}  # of a whole block

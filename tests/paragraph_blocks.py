@@ -54,7 +54,7 @@ def positions_with_documents(block):
 
 
 def dbow_tables(documents, words, output, negatives):
-    return dbow.Operands(
+    return dbow.WordGroups(
         documents.table,
         words.table,
         NegativeSamples(output.table, negatives),

@@ -34,12 +34,14 @@ STUDIES = {  # the class of each study
     "first-runs": "command_times:FirstRuns",
     "glove": "objective_study:Glove",
     "kernels": "kernel_roofline:Kernels",
+    "language-examples": "page_tables:LanguageExamples",
     "loading": "loading_times:Loading",
     "neural": "neural_study:Neural",
     "objectives": "objective_study:Objectives",
     "pair-curve": "text_pair_curve:PairCurve",
     "pair-speed": "text_pair_speed:PairSpeed",
     "reading": "reading_speed:Reading",
+    "readme": "page_tables:Readme",
     "replicas": "replica_study:Replicas",
     "reproduction": "reproduction:Reproduction",
     "search": "search_speed:Search",
@@ -102,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"{name} requires {', '.join('--' + one.replace('_', '-') for one in missing)}")
     try:
         kind(name, options).make(out, only_table=only_table, processes=processes)
-    except EmbeddingsError as error:
+    except (EmbeddingsError, OSError) as error:
         parser.exit(1, f"Error: {error}\n")
 
 

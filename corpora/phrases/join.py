@@ -79,7 +79,7 @@ def build(vocabulary: Vocabulary, phrases: Sequence[Phrase]) -> tuple[PhraseTrie
 
 
 @inline
-def find_slot(keys: Array, node: Int, word: Int) -> Int:
+def edge_slot(keys: Array, node: Int, word: Int) -> Int:
     """Return the slot of the edge from a node by a word, or the free slot for it."""
     key = np.int64(node) << 32 | np.int64(word)
     last = keys.shape[0] - 1
@@ -93,7 +93,7 @@ def find_slot(keys: Array, node: Int, word: Int) -> Int:
 @inline
 def child(trie: Any, node: Int, word: Int) -> Int:
     """Return the child of a node for a word, or NONE."""
-    slot = find_slot(trie[1], node, word)
+    slot = edge_slot(trie[1], node, word)
     return trie[2][slot] if trie[1][slot] != NONE else NONE
 
 
@@ -105,7 +105,7 @@ def insert_all(trie: Any) -> None:
     for phrase in range(starts.shape[0] - 1):
         node = np.int64(0)
         for place in range(starts[phrase], starts[phrase + 1]):
-            slot = find_slot(keys, node, words[place])
+            slot = edge_slot(keys, node, words[place])
             if keys[slot] == NONE:
                 keys[slot] = node << 32 | np.int64(words[place])
                 children[slot] = nodes

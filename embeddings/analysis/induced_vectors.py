@@ -18,6 +18,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import CorpusError, FormatError, S, SettingError
+from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.embed import load_source
 from embeddings.settings import check_value
 from embeddings.support import tensors

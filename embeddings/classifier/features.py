@@ -4,13 +4,12 @@ The word `</s>` ends every text; what follows it in the text is ignored. Words a
 of many words, so that memory is read ahead.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from embeddings.compilation.jit import entry_point, inline, noinline
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.matrix_rows import Rows
 from embeddings.kernels.row_operations import CACHE_LINE, address, prefetch_l2
@@ -26,7 +25,6 @@ from embeddings.kernels.word_bytes import (
     word_end,
     word_key,
 )
-from embeddings.models.subwords import concatenate_bytes
 
 BITS = 64
 MAX_PROBES = 1000  # slots read to place an entry: by chance, ten million entries need 300; a hostile file, any number
@@ -552,21 +550,6 @@ def has_prefix(text: np.ndarray, first: int, last: int, prefix: np.ndarray) -> b
     while i < prefix.shape[0] and text[first + i] == prefix[i]:
         i += 1
     return bool(i == prefix.shape[0])
-
-
-def new_features(entries: Sequence[bytes], words: int, bucket_rows: np.ndarray, **settings: Any) -> Features:
-    """The features of a model.
-
-    Arguments:
-        entries: distinct, the words, then the labels.
-        bucket_rows: int32 (buckets, 2), the buckets that pruning has left and the row of each; empty if none is pruned.
-        settings: other fields.
-    """
-    text, starts = concatenate_bytes(list(entries))
-    slots, duplicate = index_entries(text, starts)
-    if duplicate >= 0:
-        raise SettingError(f"the words of a classifier must be distinct, got {entries[duplicate]!r} twice")
-    return index_features(text, starts, slots, bucket_rows, words=words, **settings)
 
 
 def index_features(

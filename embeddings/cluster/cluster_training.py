@@ -20,6 +20,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import SettingError
 from embeddings.kernels.row_operations import padded
+from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.model import Model
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import Arrays

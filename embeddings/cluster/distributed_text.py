@@ -15,6 +15,7 @@ from embeddings.corpora.reading.reader import BLOCK_SIZE
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
+from embeddings.kernels.separate_arrays import read_only
 from embeddings.support.foreign_files import path_below
 from embeddings.support.mapped_files import read_only
 from embeddings.training.corpus_share import CorpusShare, cut_lines

@@ -21,6 +21,7 @@ from embeddings.corpora.reading.sources import File, RemoteFile, file_statuses
 from embeddings.corpora.tokenizers import token_name
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
+from embeddings.kernels.separate_arrays import read_only
 from embeddings.support.logs import notice
 from embeddings.support.mapped_files import read_only
 from embeddings.training.callbacks import Callback

@@ -18,7 +18,7 @@ def new_lanes() -> np.ndarray:
 
 
 @inline
-def mix(lane: np.uint64, word: np.uint64) -> np.uint64:
+def add_word(lane: np.uint64, word: np.uint64) -> np.uint64:
     """Add a word to a lane, as XXH64 does; a bijection of each, so a change of one word always changes the result."""
     total = lane + word * FIRST
     return (total << LEFT | total >> RIGHT) * SECOND
@@ -29,8 +29,8 @@ def add_words(words: np.ndarray, lanes: np.ndarray) -> None:
     """Update the checksum `lanes` with uint64 words, whose number is a multiple of LANES; the rest is ignored."""
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
     for i in range(0, words.shape[0] - LANES + 1, LANES):
-        a, b = mix(a, words[i]), mix(b, words[i + 1])
-        c, d = mix(c, words[i + 2]), mix(d, words[i + 3])
+        a, b = add_word(a, words[i]), add_word(b, words[i + 1])
+        c, d = add_word(c, words[i + 2]), add_word(d, words[i + 3])
     lanes[0], lanes[1], lanes[2], lanes[3] = a, b, c, d
 
 

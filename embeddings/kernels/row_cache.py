@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.checked_build import register_rows
 from embeddings.compilation.jit import entry_point, inline, noinline
 from embeddings.kernels.integers import Int
 from embeddings.kernels.row_operations import address, copy_row, sum_rows
+from embeddings.kernels.separate_arrays import aligned_zeros, separate_ones, separate_zeros
 
 MAX_CACHED_ROWS = 32  # more would not stay in a core's own cache
 SYNC_INTERVAL = 32  # uses of a row between synchronisations
@@ -31,6 +33,25 @@ class RowCache(NamedTuple):
     uses: np.ndarray
     factor: np.ndarray
     operand: np.ndarray
+
+
+def new_row_cache(rows: int, width: int, dtype: type = np.float32) -> RowCache:
+    """A cache for the first `rows` rows of no table yet."""
+    return RowCache(
+        table=separate_zeros(2, np.int64),
+        rows=aligned_zeros(2 * rows, width, dtype),
+        uses=separate_zeros(rows, np.int64),
+        factor=separate_ones(1, dtype),
+        operand=separate_zeros(1, np.int64),
+    )
+
+
+def cache_of(table: np.ndarray) -> RowCache:
+    """A cache for the most frequent rows of a table."""
+    cache = new_row_cache(min(MAX_CACHED_ROWS, len(table)), table.shape[1], table.dtype.type)
+    register_rows(table, cache.table)
+    cache.table[:] = table.ctypes.data, table.strides[0]
+    return cache
 
 
 @inline

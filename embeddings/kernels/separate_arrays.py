@@ -1,4 +1,4 @@
-"""Arrays that share no cache line with other memory.
+"""Arrays for kernels: some share no cache line with other memory, others are read-only.
 
 Small arrays that numpy allocates one after another often share cache lines. If two threads write to such neighbours,
 each write takes the line away from the other thread's core.
@@ -26,3 +26,15 @@ def separate_ones(size: int, dtype: type = np.float32) -> np.ndarray:
     array = separate_zeros(size, dtype)
     array[:] = 1
     return array
+
+
+def aligned_zeros(rows: int, width: int, dtype: type = np.float32) -> np.ndarray:
+    """Zeros (rows, width) whose rows start at a cache line if `width` is a multiple of `row_operations.PADDING`."""
+    return separate_zeros((rows, width), dtype)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A contiguous view that cannot be written to, as memory-mapped files are, so that kernels are compiled once."""
+    view = np.ascontiguousarray(array).view(np.ndarray)
+    view.flags.writeable = False
+    return view

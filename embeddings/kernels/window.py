@@ -73,22 +73,10 @@ def gather_slots(
 
 
 @inline
-def gather_targets(
-    block: Block, table: np.ndarray, buffers: StepBuffers, i: int, negatives: int, first: int = 0, slots: int = 1,
-    slot: int = 0,
-) -> int:  # fmt: skip
-    """Write the rows of centre i and its negative samples, from sample `first` on, into `targets`; returns how many.
-
-    If each word has `slots` rows, the rows of `slot` are used. A negative sample equal to the centre
-    gets weight 0, as in word2vec.
-    """
-    centre = block.words[i]
-    buffers.targets[0] = cached_row(table, buffers.output_cache, centre * slots + slot)
-    for j in range(negatives):
-        word = block.noise[i, first + j]
-        buffers.targets[1 + j] = cached_row(table, buffers.output_cache, word * slots + slot)
-        buffers.weights[1 + j] = word != centre
-    return int(1 + negatives)
+def cut_right_contexts(block: Block) -> None:
+    """Remove the words after each centre from its window."""
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        block.stop[i] = i + 1
 
 
 @inline

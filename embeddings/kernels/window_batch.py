@@ -24,8 +24,10 @@ from numba import types
 from embeddings.compilation.jit import inline, intrinsic
 from embeddings.compilation.vector_emitter import Emitter, int64
 from embeddings.kernels.block import FIRST, LAST, Block
+from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.logistic import logistic_loss, scores_to_steps
+from embeddings.kernels.loss_tally import count_step, tally_loss
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import (
     SCORE_TILE,
@@ -40,7 +42,7 @@ from embeddings.kernels.row_operations import (
     switch_on_count,
 )
 from embeddings.kernels.separate_arrays import separate_zeros
-from embeddings.kernels.step_buffers import StepBuffers, count_step, mask_frozen, new_step_buffers, tally_loss
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 
 
 def write_scores(emit: Emitter, scores: Any, inputs: Any, targets: Any, noise: Any, *numbers: Any) -> None:

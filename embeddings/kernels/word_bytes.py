@@ -82,8 +82,8 @@ def word_key(text: np.ndarray, first: int, last: int) -> np.uint64:
     if last - first > WORD_BYTES:
         key = np.uint64(last - first)
         for at in range(first, last - WORD_BYTES, WORD_BYTES):
-            key = mix(key ^ load_bytes(text, at))
-        return np.uint64(mix(key ^ load_bytes(text, last - WORD_BYTES)) & ~FIRST_BYTE)
+            key = spread_bits(key ^ load_bytes(text, at))
+        return np.uint64(spread_bits(key ^ load_bytes(text, last - WORD_BYTES)) & ~FIRST_BYTE)
     if first + WORD_BYTES <= text.shape[0] and last > first:
         unused = FULL - EIGHT * np.uint64(last - first)
         return np.uint64(load_bytes(text, first) & (ALL_BITS >> unused))
@@ -94,7 +94,7 @@ def word_key(text: np.ndarray, first: int, last: int) -> np.uint64:
 
 
 @inline
-def mix(key: np.uint64) -> np.uint64:
+def spread_bits(key: np.uint64) -> np.uint64:
     """Spread the bits of a key."""
     key *= MULTIPLIER
     return key ^ (key >> HALF)

@@ -12,7 +12,7 @@ import numpy as np
 from embeddings.errors import DeclarationError, S, SettingError
 from embeddings.kernels.merge_rows import RULES
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import aligned_zeros
+from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.support.system import total_memory
 
 Arrays = dict[str, np.ndarray]

@@ -11,15 +11,12 @@ from embeddings.compilation.checked_build import register_rows
 from embeddings.compilation.jit import implements, inline, noinline
 from embeddings.errors import S, SettingError
 from embeddings.kernels.block import Block
+from embeddings.kernels.frozen_rows import mask_frozen
+from embeddings.kernels.gradient_steps import copy_inputs
+from embeddings.kernels.loss_tally import count_step, tally_loss
 from embeddings.kernels.row_operations import SINGLE_TILE, address, padded, score, sum_rows, update
 from embeddings.kernels.softmax import softmax_steps
-from embeddings.kernels.step_buffers import (
-    StepBuffers,
-    copy_inputs,
-    count_step,
-    mask_frozen,
-    tally_loss,
-)
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective
 from embeddings.objectives.softmax_probabilities import log_softmax, log_softmax_items, log_softmax_of_rows
@@ -87,11 +84,12 @@ def learn_tail(
     for k in range(m):
         for j in range(dim):
             copies[inputs + k, j], copies[2 * inputs + k, j] = buffers.scores[k * dim + j], 0
-        buffers.inputs[k], buffers.centres[k] = address(copies, inputs + k), address(copies, 2 * inputs + k)
+        buffers.inputs[k] = address(copies, inputs + k)
+        buffers.projection_gradient_rows[k] = address(copies, 2 * inputs + k)
     gather_rows(buffers.targets, tail[TAIL], n, tail[ROW_BYTES], slots, slot)
     score_rows(buffers.scores, buffers.inputs, m, buffers.targets, n, dim)
     loss = softmax_steps(buffers.scores, m, n, 0, n, word - tail[FIRST_WORD], rate)
-    apply_steps(buffers, buffers.centres, m, n, dim, frozen)
+    apply_steps(buffers, buffers.projection_gradient_rows, m, n, dim, frozen)
     for k in range(m):
         for j in range(dim):
             buffers.scores[k * dim + j] = copies[2 * inputs + k, j]

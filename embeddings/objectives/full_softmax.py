@@ -6,9 +6,11 @@ import numpy as np
 
 from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import Block
+from embeddings.kernels.gradient_steps import apply_objective_steps
+from embeddings.kernels.loss_tally import count_step, tally_loss
 from embeddings.kernels.row_operations import address, score
 from embeddings.kernels.softmax import softmax_steps
-from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, count_step, tally_loss
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.softmax_probabilities import SoftmaxObjective
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import LAST, Block
+from embeddings.kernels.gradient_steps import apply_input_steps, compute_steps, learn_single
 from embeddings.kernels.integers import larger
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, prefetch
-from embeddings.kernels.step_buffers import StepBuffers, apply_input_steps, compute_steps, learn_single
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective
 

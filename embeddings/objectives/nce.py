@@ -7,10 +7,11 @@ import numpy as np
 
 from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import Block
+from embeddings.kernels.gradient_steps import apply_objective_steps, compute_logistic_steps
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import row_stride, score
 from embeddings.kernels.softmax import subtract_offsets
-from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, compute_logistic_steps
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import prefetch_targets
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import SampledObjective
@@ -44,7 +45,7 @@ def learn_contrast(
     As the noise is independent of the word to predict, it may contain it.
     """
     width = operand.output.shape[1]
-    n = gather_targets(operand, block, buffers, i, slots, slot, first)
+    n = gather_contrast(operand, block, buffers, i, slots, slot, first)
     if first == 0:
         prefetch_targets(block, operand.output, operand.negatives, i, slots, slot)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
@@ -56,7 +57,7 @@ def learn_contrast(
 
 
 @inline
-def gather_targets(
+def gather_contrast(
     operand: NoiseContrast, block: Block, buffers: StepBuffers, i: int, slots: int, slot: int, first: int
 ) -> int:
     """Write the rows and offsets of word i and of its noise; returns how many."""

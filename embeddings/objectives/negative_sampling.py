@@ -7,9 +7,10 @@ import numpy as np
 
 from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import Block
+from embeddings.kernels.gradient_steps import apply_objective_steps, compute_logistic_steps
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import score
-from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, compute_logistic_steps
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import prefetch_targets
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import SampledObjective
@@ -33,7 +34,7 @@ def learn_samples(
 ) -> None:  # fmt: skip
     """G = W (Y - sigmoid(S)): the word is positive, the negative samples have label 0."""
     width = operand.output.shape[1]
-    n = gather_targets(operand, block, buffers, i, slots, slot, first)
+    n = gather_samples(operand, block, buffers, i, slots, slot, first)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     if first == 0:  # while the scores are added up
         prefetch_targets(block, operand.output, operand.negatives, i, slots, slot)
@@ -42,7 +43,7 @@ def learn_samples(
 
 
 @inline
-def gather_targets(
+def gather_samples(
     operand: NegativeSamples, block: Block, buffers: StepBuffers, i: int, slots: int, slot: int, first: int
 ) -> int:
     """Write the rows of word i and its negative samples into `targets`; returns how many.

@@ -6,10 +6,12 @@ import numpy as np
 
 from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import Block
+from embeddings.kernels.gradient_steps import apply_objective_steps
+from embeddings.kernels.loss_tally import count_step, tally_loss
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import score
 from embeddings.kernels.softmax import softmax_steps, subtract_offsets
-from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, count_step, tally_loss
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import SampledObjective
 from embeddings.objectives.softmax_probabilities import SoftmaxObjective

@@ -14,6 +14,7 @@ from embeddings.compilation.compile_process import CompileProcess, Work, can_com
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.pair_encoding import PAIR_SIDES
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.support.arrow import to_string_array
 from embeddings.support.mapped_files import read_only
@@ -35,8 +36,8 @@ def training_work(trainer: Trainer) -> Work | None:
 
 def inference_work(models: ConcatenatedModels) -> Work | None:
     """What `compiling` has to do for the inference with these models; None if all is compiled, or if it cannot."""
-    kernels = [infer.kernel for infer in models.inferencers if isinstance(infer, DocumentInferencer)]
-    return work_if_needed(kernels[0].__module__, lambda _: compile_inference(models)) if kernels else None
+    trainers = [type(infer.settings) for infer in models.inferencers if isinstance(infer, DocumentInferencer)]
+    return work_if_needed(trainers[0].__module__, lambda _: compile_inference(models)) if trainers else None
 
 
 def work_if_needed(module: str, work: Work) -> Work | None:
@@ -96,12 +97,13 @@ class SmallText:
 
     def __post_init__(self) -> None:
         ids = list(range(len(WORDS))) * 2
-        self.ids, self.sentences = read_only(ids, np.int32), read_only([0, len(WORDS), len(ids)], np.int64)
-        self.documents = read_only([0, 1, 2], np.int64)
+        self.ids = read_only(np.array(ids, np.int32))
+        self.sentences = read_only(np.array([0, len(WORDS), len(ids)], np.int64))
+        self.documents = read_only(np.array([0, 1, 2], np.int64))
         self.vocabulary = Vocabulary(list(WORDS), np.full(len(WORDS), COUNT))
         self.tags = to_string_array(["a", "b"]) if self.has_labels else None
         if self.has_pairs:
-            self.documents, self.tags = read_only([0, 2], np.int64), None
+            self.documents, self.tags = read_only(np.array([0, 2], np.int64)), None
         self.phrases, self.fingerprint, self.max_undercount = None, "", 0
         settings = {"labels": {"prefix": ""}} if self.has_labels else {}
         self.meta = {"has_items": False, "settings": settings, "documents": 2, "fixed_vocabulary": False}

@@ -17,8 +17,8 @@ from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
 from embeddings.errors import CorpusError, NoWordsError, SettingError
 from embeddings.kernels.block import NO_ROWS, new_block
+from embeddings.kernels.document_kernels import Inference, infer, learn_block, new_state
 from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows
-from embeddings.kernels.infer_documents import Inference, new_state
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers
@@ -132,8 +132,6 @@ class DocumentInferencer:
         noise_weights: the distribution of random words, (vocabulary,).
         noise: random words drawn for each window.
         buffers: makes the step buffers of one thread, given the largest number of rows of a document.
-        kernel: `kernel(rows, source, block, operands, buffers, inference, rng)`, such as
-            `embeddings.plugins.paragraph_dbow.infer`.
         operands: makes what a thread works on, given its table of documents (rows, padded dim), of which the first row
             learns, and the rows of each document.
         shrink: draw the size of each window.
@@ -146,7 +144,6 @@ class DocumentInferencer:
     noise_weights: np.ndarray
     noise: int
     buffers: Callable[[int], StepBuffers]
-    kernel: Callable[..., None]
     operands: Callable[[np.ndarray, TagRows], Any]
     shrink: bool
     tag_count: int = 0
@@ -215,7 +212,7 @@ class DocumentInferencer:
             def work(begin: int, end: int, scratch: Scratch, source: Any = source, first: int = first) -> None:
                 numbers = NO_ROWS if tags is None else np.arange(first + begin, first + end)
                 part = source._replace(lines=source.lines[begin : end + 1], document_rows=numbers)
-                self.kernel(vectors[first + begin : first + end], part, *scratch)
+                infer(vectors[first + begin : first + end], part, *scratch)
 
             def report_done(done: int, first: int = first) -> None:
                 if report is not None:
@@ -283,7 +280,8 @@ def document_ranges(borders: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 class DocumentTrainer(DocumentChoice, PredictionTrainer):
     """Base of trainers of models whose documents predict words; they infer the vectors of new documents.
 
-    A subclass defines `infer_kernel`, `new_operands` and `new_buffers`, and a plan by `document_plan`.
+    A subclass defines `new_operands` and `new_buffers`, and a plan by `document_plan`. The type of its operands selects
+    its steps, an implementation of `embeddings.kernels.document_kernels.learn_documents`.
     """
 
     combines_tags: ClassVar[bool] = False  # whether the tags of a document together predict its words
@@ -292,11 +290,6 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
     def shrinks_window(self) -> bool:
         """Whether window sizes are drawn."""
         return self.shrink_window
-
-    @property
-    def infer_kernel(self) -> Callable[..., None]:
-        """The kernel that infers document vectors, made of `embeddings.kernels.infer_documents.infer_documents`."""
-        raise NotImplementedError
 
     def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> Any:
         """What the kernels of one thread work on, given all arrays, the operand of the objective and rows of tags."""
@@ -318,11 +311,18 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
         return objective.noise
 
     def document_plan(
-        self, data: TrainingData, objective: Objective, *, kernel: Kernel, noise: int | None = None, **others: Any
+        self,
+        data: TrainingData,
+        objective: Objective,
+        *,
+        kernel: Kernel = learn_block,
+        noise: int | None = None,
+        **others: Any,
     ) -> Plan:
         """The plan of a model with the tables of `word_tables` and "documents", (documents or tags, dim).
 
         Arguments:
+            kernel: by default that of documents, whose steps follow from the operands.
             noise: random words drawn for each word, by default `document_noise`.
             others: other fields of the plan.
         """
@@ -360,7 +360,6 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
             objective.noise_weights,
             settings.document_noise(objective),
             buffers=lambda count: settings.new_buffers(objective.max_targets, width, count),
-            kernel=settings.infer_kernel,
             operands=lambda rows, tags: settings.new_operands(
                 {"documents": rows, **tables}, objective.operand(tables), tags
             ),

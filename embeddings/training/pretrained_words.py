@@ -112,8 +112,8 @@ PROJECTION = "projection"
 PROJECTION_SEED = 1 << 32  # added to that of words
 
 
-class Operands(NamedTuple):
-    """The rows of words, the objective, and how CBOW combines contexts; see `embeddings.plugins.cbow.Operands`."""
+class PretrainedOperands(NamedTuple):
+    """The rows of words, the objective, and how CBOW combines contexts; see `embeddings.plugins.cbow.CBOWOperands`."""
 
     words: PretrainedInputs
     objective: Any
@@ -122,7 +122,7 @@ class Operands(NamedTuple):
 
 
 @entry_point
-def learn_contexts(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_pretrained_skipgram(block: Block, operands: PretrainedOperands, buffers: StepBuffers, rate: float) -> None:
     """Skip-gram: each context predicts the centre; a window shares its negative samples."""
     half = buffers.hidden_rows.shape[0] // 2
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
@@ -136,7 +136,7 @@ def learn_contexts(block: Block, operands: Operands, buffers: StepBuffers, rate:
 
 
 @entry_point
-def learn_pairs(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_pretrained_pairs(block: Block, operands: PretrainedOperands, buffers: StepBuffers, rate: float) -> None:
     """Skip-gram pair by pair, each with its own negative samples."""
     noise = block.noise.shape[1] // buffers.contexts.shape[0]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
@@ -148,7 +148,7 @@ def learn_pairs(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 
 
 @entry_point
-def learn_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_pretrained_cbow(block: Block, operands: PretrainedOperands, buffers: StepBuffers, rate: float) -> None:
     """CBOW: the mean or sum of the contexts predicts the centre."""
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = context_words(block, buffers.contexts, i)
@@ -282,7 +282,7 @@ def pretrained_plan(
         stream=stream,
         kernel=kernel,
         tables=words.tables(),
-        operands=lambda arrays, objective: Operands(words.inputs(arrays), objective, mean, exact),
+        operands=lambda arrays, objective: PretrainedOperands(words.inputs(arrays), objective, mean, exact),
         buffers=lambda targets, width: new_step_buffers(inputs, targets, width, contexts=contexts, rows=2 * inputs),
         export=words.export,
     )

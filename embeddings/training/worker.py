@@ -23,10 +23,10 @@ from numba.core.errors import NumbaError
 
 from embeddings.compilation import compile_process
 from embeddings.errors import DeclarationError
-from embeddings.kernels import step_buffers
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, LOSS_INTERVAL, STEPS, UNTIL_SAMPLE
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_cache import flush
-from embeddings.kernels.step_buffers import CARRIED, EXAMPLES, LOSS, STEPS
+from embeddings.kernels.step_buffers import CARRIED, with_frozen_rows, with_row_caches
 from embeddings.models.table import Arrays, copy_into
 from embeddings.training.plan import MAX_READS_WITHOUT_UNITS, Plan, check_block, checked_units
 from embeddings.training.progress import Tally
@@ -78,17 +78,17 @@ class Worker:
         check_block(plan.stream, self.block)
         plan.check_operands(self.operands, buffers, tables)
         if frozen is not None:
-            buffers = step_buffers.with_frozen_rows(buffers, tables[plan.word_table], frozen)
+            buffers = with_frozen_rows(buffers, tables[plan.word_table], frozen)
         elif data.shares_tables:
             cached = (tables.get(name or "") for name in (plan.cached_inputs, plan.cached_outputs))
-            buffers = step_buffers.with_row_caches(buffers, *cached)
+            buffers = with_row_caches(buffers, *cached)
         self.buffers = buffers
         self.caches = [cache for cache in (buffers.input_cache, buffers.output_cache) if len(cache.uses)]
         key = thread_keys(data.seed, data.shares)[thread]
         self.random = np.array([key, 0], np.uint64)
         self.order = np.random.default_rng(key) if data.schedule.shuffle else None
-        first_sample = float(int(key) % step_buffers.LOSS_INTERVAL)  # a random step; numpy 1 would divide floats
-        self.buffers.tally[step_buffers.UNTIL_SAMPLE] = first_sample
+        first_sample = float(int(key) % LOSS_INTERVAL)  # a random step; numpy 1 would divide floats
+        self.buffers.tally[UNTIL_SAMPLE] = first_sample
         self.begin, self.end = self.stream.bounds(data.shares)[thread : thread + 2]
         self.units = (self.end - self.begin) * data.schedule.epochs  # to read over all epochs
         self.limit = math.inf  # units after which it halts

@@ -73,7 +73,7 @@ class Needed(NamedTuple):
 
 
 @inline
-def find_slot(keys: np.ndarray, key: np.uint64) -> Any:
+def key_slot(keys: np.ndarray, key: np.uint64) -> Any:
     """The slot of a key, or the free slot where it belongs."""
     mask = np.uint64(keys.shape[0] - 1)
     slot = (key >> np.uint64(20)) & mask
@@ -143,12 +143,12 @@ def count_part(
             if state[LENGTH] <= n:
                 continue  # at the start of a line without a token for it
             left = random_bits(key ^ LEFT, np.uint64(state[FIRST_TOKEN + n] + 1)) | np.uint64(1)
-            place = find_slot(table.lefts, left)
+            place = key_slot(table.lefts, left)
             if table.lefts[place] == left:
                 continue
             table.lefts[place] = left
             table.used[1] += 1
-        slot = find_slot(table.keys, key)
+        slot = key_slot(table.keys, key)
         if table.keys[slot] == EMPTY:
             table.keys[slot], table.contexts[slot] = key, context
             table.used[0] += 1
@@ -167,10 +167,10 @@ def summarize_part(table: NgramTable, needed: Needed, counts_of_counts: np.ndarr
         count = table.counts[slot]
         if count < counts_of_counts.shape[0]:
             counts_of_counts[count] += 1
-        place = find_slot(needed.ngrams, table.keys[slot])
+        place = key_slot(needed.ngrams, table.keys[slot])
         if needed.ngrams[place] != EMPTY:
             needed.counts[place] = count
-        place = find_slot(needed.contexts, table.contexts[slot])
+        place = key_slot(needed.contexts, table.contexts[slot])
         if needed.contexts[place] != EMPTY:
             needed.totals[place] += count
             needed.types[place, MORE if count > 2 else count - 1] += 1
@@ -183,8 +183,8 @@ def add_needed(text: Text, begin: int, end: int, state: np.ndarray, n: int, need
         if next_word(text, position, state) and state[LENGTH] >= n:
             context = context_hash(state, n)
             key = ngram_hash(context, state[FIRST_TOKEN])
-            needed.ngrams[find_slot(needed.ngrams, key)] = key
-            needed.contexts[find_slot(needed.contexts, context)] = context
+            needed.ngrams[key_slot(needed.ngrams, key)] = key
+            needed.contexts[key_slot(needed.contexts, context)] = context
 
 
 @entry_point
@@ -203,10 +203,10 @@ def add_probabilities(
             continue
         if state[LENGTH] >= n:
             context = context_hash(state, n)
-            place = find_slot(needed.contexts, context)
+            place = key_slot(needed.contexts, context)
             total = needed.totals[place]
             if total > 0:
-                count = needed.counts[find_slot(needed.ngrams, ngram_hash(context, state[FIRST_TOKEN]))]
+                count = needed.counts[key_slot(needed.ngrams, ngram_hash(context, state[FIRST_TOKEN]))]
                 rest = 0.0
                 for k in range(3):
                     rest += discounts[k + 1] * needed.types[place, k]

@@ -13,16 +13,19 @@ import numpy as np
 from embeddings.compilation.jit import entry_point, implements, inline
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.block import LAST, SPACING
+from embeddings.kernels.frozen_rows import mask_frozen
+from embeddings.kernels.gradient_steps import apply_objective_steps
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.logistic import logistic_loss, scores_to_steps
+from embeddings.kernels.loss_tally import count_step, tally_loss
 from embeddings.kernels.noise_sampling import draw_word
 from embeddings.kernels.random_numbers import random_bits, uniform_below
 from embeddings.kernels.row_operations import address, prefetch_l2, score
 from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.softmax import softmax_steps
-from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, count_step, mask_frozen, tally_loss
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.huffman import HuffmanObjective
 from embeddings.objectives.negative_sampling import NegativeSamplingObjective
@@ -155,10 +158,10 @@ def systematic_sample(texts: np.ndarray, weights: np.ndarray, offset: float) -> 
 
 
 TILE = 4096  # rows whose addresses are in memory at a time
-ITEM, ROW, DONE = range(3)  # of `Operands.cursor`
+ITEM, ROW, DONE = range(3)  # of `ClassifierOperands.cursor`
 
 
-class Operands(NamedTuple):
+class ClassifierOperands(NamedTuple):
     """What one thread works on.
 
     inputs: the rows of words and n-grams, (rows, padded dim).
@@ -177,7 +180,7 @@ class Operands(NamedTuple):
 
 
 @entry_point
-def learn_texts(block: LabelledBlock, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_texts(block: LabelledBlock, operands: ClassifierOperands, buffers: StepBuffers, rate: float) -> None:
     """One step for each text: h is the mean of its rows, and each row gets its share of the gradient of h."""
     size = block.cursor[FILLED]
     for k in range(size):
@@ -187,7 +190,7 @@ def learn_texts(block: LabelledBlock, operands: Operands, buffers: StepBuffers, 
 
 
 @inline
-def learn_text(operands: Operands, block: LabelledBlock, buffers: StepBuffers, k: int, rate: float) -> None:
+def learn_text(operands: ClassifierOperands, block: LabelledBlock, buffers: StepBuffers, k: int, rate: float) -> None:
     """One step for text k of the block."""
     text, width = block.texts[k], operands.inputs.shape[1]
     hidden = address(buffers.hidden_rows, HIDDEN)
@@ -226,13 +229,13 @@ def backprop_to_rows(buffers: StepBuffers, m: int, width: int, factor: float) ->
 
 
 @inline
-def start_text(operands: Operands, text: int) -> None:
+def start_text(operands: ClassifierOperands, text: int) -> None:
     """Go to the first row of a text."""
     operands.cursor[ITEM], operands.cursor[ROW] = operands.starts[text], 0
 
 
 @inline
-def gather_rows(operands: Operands, rows: np.ndarray, text: int) -> int:
+def gather_rows(operands: ClassifierOperands, rows: np.ndarray, text: int) -> int:
     """Write the addresses of the next rows of a text; returns how many."""
     m, at, end = 0, operands.cursor[ITEM], operands.starts[text + 1]
     if operands.subword_rows.shape[0] == 0:
@@ -263,7 +266,7 @@ def gather_rows(operands: Operands, rows: np.ndarray, text: int) -> int:
 
 
 @inline
-def prefetch_text(operands: Operands, text: int) -> None:
+def prefetch_text(operands: ClassifierOperands, text: int) -> None:
     """Prefetch the first rows of a text."""
     size = operands.inputs.shape[1] * operands.inputs.itemsize
     begin = operands.starts[text]

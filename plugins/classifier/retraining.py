@@ -15,6 +15,7 @@ from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
 from embeddings.kernels.matrix_rows import DenseRows
+from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.model_files import INPUTS
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective

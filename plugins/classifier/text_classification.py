@@ -17,7 +17,7 @@ from embeddings.errors import FormatError
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.separate_arrays import separate_zeros
+from embeddings.kernels.separate_arrays import read_only, separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.models.model import Model
 from embeddings.models.model_files import INPUTS
@@ -34,8 +34,8 @@ from embeddings.plugins.classifier.classifier_settings import (
 from embeddings.plugins.classifier.learn_texts import (
     NOISE_EXPONENT,
     TILE,
+    ClassifierOperands,
     LabelSource,
-    Operands,
     TextStream,
     learn_texts,
     new_label_objective,
@@ -269,7 +269,7 @@ class TextClassification(Trainer, ClassifierSettings):
         source = LabelSource(np.arange(len(texts)), starts, ids, noise)
         tables = self.tables(features, objective, old)
 
-        def operands(arrays: Arrays) -> Operands:
+        def operands(arrays: Arrays) -> ClassifierOperands:
             return new_operands(features, arrays[INPUTS], objective.operand(arrays))
 
         def export(arrays: Arrays) -> Arrays:
@@ -348,7 +348,7 @@ def new_noise(labels: Vocabulary) -> np.ndarray:
     return alias_table(labels.noise_weights(NOISE_EXPONENT))
 
 
-def new_operands(features: TextFeatures, inputs: np.ndarray, objective: Any) -> Operands:
+def new_operands(features: TextFeatures, inputs: np.ndarray, objective: Any) -> ClassifierOperands:
     """What one thread works on."""
     items = features.items, features.starts, features.subword_starts, features.subword_rows
-    return Operands(inputs, *items, separate_zeros(3, np.int64), objective)
+    return ClassifierOperands(inputs, *items, separate_zeros(3, np.int64), objective)

@@ -18,6 +18,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.row_operations import address, prefetch_l2
+from embeddings.kernels.separate_arrays import read_only
 from embeddings.kernels.subword_rows import hash_words
 from embeddings.models.subwords import LINE_END, bucket_rows, concatenate_bytes, ngram_hashes, to_bytes
 from embeddings.plugins.classifier.classifier_settings import ClassifierSettings

@@ -8,8 +8,9 @@ import numpy as np
 
 from embeddings import learning_rates
 from embeddings.compilation.jit import entry_point, inline
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, STEPS
 from embeddings.kernels.row_operations import address, prefetch
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, STEPS, StepBuffers
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import VECTORS, Arrays, Table, fill_random_rows
 from embeddings.plugins.glove.cooccurrences import ShuffledCells, count_and_shuffle
 from embeddings.settings import (
@@ -140,7 +141,7 @@ class Side(NamedTuple):
     bias_squares: np.ndarray
 
 
-class Operands(NamedTuple):
+class GloVeOperands(NamedTuple):
     """All parameters."""
 
     words: Side
@@ -148,7 +149,7 @@ class Operands(NamedTuple):
 
 
 @entry_point
-def learn_block(block: CellBlock, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_block(block: CellBlock, operands: GloVeOperands, buffers: StepBuffers, rate: float) -> None:
     """Fit w_i c_j + b_i + b_j = log x for each cell, with weight f(x) (equation 8 of the paper)."""
     size, loss = block.cursor[FILLED], 0.0
     for k in range(size):
@@ -162,7 +163,7 @@ def learn_block(block: CellBlock, operands: Operands, buffers: StepBuffers, rate
 
 
 @inline
-def learn_cell(operands: Operands, block: CellBlock, k: int, rate: float, frozen: np.ndarray) -> float:
+def learn_cell(operands: GloVeOperands, block: CellBlock, k: int, rate: float, frozen: np.ndarray) -> float:
     """One step of AdaGrad for cell k; returns the loss before it."""
     words, contexts, i, j = operands.words, operands.contexts, block.rows[k], block.columns[k]
     w, w_squares = words.vectors[i], words.vector_squares[i]
@@ -279,13 +280,13 @@ class GloVe(Trainer, UnknownWords, DocumentFrequency, VocabularySize, Schedule, 
         return "words" if self.vectors == "sum" else VECTORS
 
 
-def new_operands(tables: Arrays) -> Operands:
+def new_operands(tables: Arrays) -> GloVeOperands:
     """The operands of the kernel."""
     words, contexts = (
         Side(*(tables[name] for name in (vectors, biases, f"{vectors}_squares", f"{biases}_squares")))
         for vectors, biases in (("words", "word_biases"), ("contexts", "context_biases"))
     )
-    return Operands(words, contexts)
+    return GloVeOperands(words, contexts)
 
 
 def squares_of(table: Table) -> Table:

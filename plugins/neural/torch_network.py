@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, embedding, linear, relu
 
+from embeddings.kernels.loss_tally import report_loss
 from embeddings.kernels.sentence_block import SentenceBlock
-from embeddings.kernels.step_buffers import StepBuffers, report_loss
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.neural_trainer import MOMENTS, STEPS, NeuralTrainer

@@ -50,7 +50,7 @@ def new_pairs(bits: int) -> Pairs:
 
 
 @inline
-def find_slot(pairs: Pairs, key: Int, hashed: Int) -> Int:
+def pair_slot(pairs: Pairs, key: Int, hashed: Int) -> Int:
     """The slot of a pair, or the empty one where it belongs."""
     last = pairs.keys.shape[0] - 1
     slot = np.int64(hashed >> SUFFIX) & last
@@ -71,7 +71,7 @@ def insert_pairs(pairs: Pairs, keys: Array, values: Array, low: Int, high: Int) 
     for i in range(keys.shape[0]):
         hashed = hash_pair(keys[i])
         if keys[i] != EMPTY and low <= np.int64(hashed & LOW) < high:
-            slot = find_slot(pairs, keys[i], hashed)
+            slot = pair_slot(pairs, keys[i], hashed)
             pairs.keys[slot] = keys[i]
             pairs.values[slot] = values[i]
             pairs.used[0] += 1
@@ -112,7 +112,7 @@ def lengthen_ngrams(chunk: Array, frequent: Pairs) -> None:
         chunk[i] = -1
         if prefix >= 0 and suffix >= 0:
             key = np.uint64(prefix) << SUFFIX | np.uint64(suffix)
-            slot = find_slot(frequent, key, hash_pair(key))
+            slot = pair_slot(frequent, key, hash_pair(key))
             if frequent.keys[slot] == key:
                 chunk[i] = frequent.values[slot]
     chunk[last] = -1
@@ -132,7 +132,7 @@ def count_pairs(chunk: Array, start: Int, counts: Pairs, max_pairs: Int, low: In
         hashed = hash_pair(key)
         if not low <= np.int64(hashed & LOW) < high:
             continue
-        slot = find_slot(counts, key, hashed)
+        slot = pair_slot(counts, key, hashed)
         if counts.keys[slot] == EMPTY:
             if counts.used[0] >= max_pairs:
                 return i

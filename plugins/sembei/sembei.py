@@ -11,9 +11,11 @@ from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, keep_thresholds
+from embeddings.kernels.frozen_rows import mask_frozen
+from embeddings.kernels.gradient_steps import learn
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
-from embeddings.kernels.step_buffers import StepBuffers, learn, mask_frozen
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, unpad, word_vectors
 from embeddings.plugins.sembei import ngram_vectors
@@ -55,7 +57,7 @@ from embeddings.training.vocabulary_selection import with_vocabulary
 DEFAULT_PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
 
 
-class Operands(NamedTuple):
+class LatticeOperands(NamedTuple):
     """Vectors of n-grams, and output vectors of right and left neighbours, each (n-grams, padded dim); the window."""
 
     words: np.ndarray
@@ -75,7 +77,7 @@ class SummedOperands(NamedTuple):
 
 
 @entry_point
-def learn_block(block: LatticeBlock, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_block(block: LatticeBlock, operands: LatticeOperands, buffers: StepBuffers, rate: float) -> None:
     """At each position, n-grams that end there predict those that start there as right neighbours, and vice versa."""
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         prefetch_next(block, operands, i + 1)
@@ -100,7 +102,7 @@ def learn_summed(block: LatticeBlock, operands: SummedOperands, buffers: StepBuf
 
 @inline
 def predict(
-    operands: Operands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
+    operands: LatticeOperands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
     noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
     """One step in which all inputs predict all positives."""
@@ -142,7 +144,7 @@ def gather_parts(operands: SummedOperands, ngram: int, rows: np.ndarray) -> int:
 
 
 @inline
-def prefetch_next(block: LatticeBlock, operands: Operands | SummedOperands, i: int) -> None:
+def prefetch_next(block: LatticeBlock, operands: LatticeOperands | SummedOperands, i: int) -> None:
     """Prefetch the rows that position i needs, if it is in the block."""
     if i >= block.cursor[LAST]:
         return
@@ -234,9 +236,11 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         parts = ngram_vectors.occurrences(ngram_vectors.trie_of(words), words) if self.compositional else None
         max_parts = 0 if parts is None else int(np.diff(parts.offsets).max(initial=0))
 
-        def operands(tables: Arrays) -> Operands | SummedOperands:
+        def operands(tables: Arrays) -> LatticeOperands | SummedOperands:
             arrays = tables["words"], tables["right"], tables["left"]
-            return Operands(*arrays, self.window) if parts is None else SummedOperands(*arrays, parts, self.window)
+            return (
+                LatticeOperands(*arrays, self.window) if parts is None else SummedOperands(*arrays, parts, self.window)
+            )
 
         source = LatticeSource(
             ids=np.asarray(data.encoded.ids),

@@ -5,9 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import entry_point, inline
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, STEPS
 from embeddings.kernels.row_operations import PADDING, address, copy_row, sum_rows
+from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, StepRates, prefetch_row, step_rates, step_row
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, STEPS, StepBuffers, aligned_zeros
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.plugins.text_pairs.pair_objectives import learn_units
 from embeddings.plugins.text_pairs.pair_stream import FILLED, PairBlock
 from embeddings.plugins.text_pairs.text_batch import (
@@ -144,7 +146,7 @@ def group_words_by_ngram(subwords: SubwordBatch, batch: TextBatch, words: int) -
 PREFETCH_DISTANCE = 3  # rows
 
 
-class Operands(NamedTuple):
+class PairOperands(NamedTuple):
     """What one thread works on.
 
     words, weights, map: `AdamRows` or `AdaGradRows` of the rows of words, their weights, and the linear map; the latter
@@ -165,7 +167,7 @@ class Operands(NamedTuple):
 
 
 @entry_point
-def learn_pairs(block: PairBlock, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuffers, rate: float) -> None:
     """One step for a batch of pairs; its loss is the mean of that of all dims (Kusupati et al. 2022)."""
     size, batch, sides = block.cursor[FILLED], operands.batch, operands.texts.sides
     if size == 0:
@@ -194,7 +196,7 @@ def learn_pairs(block: PairBlock, operands: Operands, buffers: StepBuffers, rate
 
 
 @inline
-def step_words(operands: Operands, rows: np.ndarray, frozen: np.ndarray, texts: int, rates: StepRates) -> None:
+def step_words(operands: PairOperands, rows: np.ndarray, frozen: np.ndarray, texts: int, rates: StepRates) -> None:
     """One step of the row of each word of the batch, of its weight if there are weights, and of its n-grams.
 
     rows: those that texts are sums of.

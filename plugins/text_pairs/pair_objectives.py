@@ -16,9 +16,9 @@ import numpy as np
 
 from embeddings.compilation.jit import dispatched, implements, inline
 from embeddings.compilation.vector_emitter import VECTOR_BYTES
+from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.kernels.softmax import exponentiate
 from embeddings.kernels.sparse_steps import StepRates
-from embeddings.kernels.step_buffers import aligned_zeros
 from embeddings.models.table import Table
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.text_batch import TextBatch, add_product, transpose

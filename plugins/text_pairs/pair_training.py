@@ -10,8 +10,8 @@ import numpy as np
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.row_operations import PADDING, padded
+from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
-from embeddings.kernels.step_buffers import aligned_zeros
 from embeddings.models.model import Model
 from embeddings.models.subwords import (
     BUCKETS_HELP,
@@ -25,7 +25,7 @@ from embeddings.models.subwords import (
     ngram_hashes,
 )
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
-from embeddings.plugins.text_pairs.learn_pairs import Operands, learn_pairs, new_subword_batch
+from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import (
     CONTRASTIVE,
     COSENT,
@@ -272,8 +272,8 @@ class DualEncoder(Trainer, PairSettings):
         dropout = int(self.word_dropout * 2**32)
         texts = PairTexts(pairs.ids, pairs.starts, pairs.sides, len(data.vocabulary), limit, dropout)
 
-        def operands(arrays: Arrays) -> Operands:
-            return Operands(
+        def operands(arrays: Arrays) -> PairOperands:
+            return PairOperands(
                 texts,
                 new_text_batch(shape, capacity, len(data.vocabulary), has_map=self.linear_map),
                 self.optimizer_rows(arrays, WORDS),
@@ -289,7 +289,7 @@ class DualEncoder(Trainer, PairSettings):
         return Plan(
             tables=tables,
             stream=PairStream(pairs.order, shape.pairs, (pairs.ids, pairs.starts)),
-            kernel=learn_pairs,
+            kernel=learn_text_pairs,
             operands=operands,
             export=(lambda arrays: self.exported(tables, arrays, data.vocabulary)) if self.has_products else None,
             composes=self.max_n > 0,

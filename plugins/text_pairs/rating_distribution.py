@@ -13,8 +13,8 @@ from embeddings.compilation.jit import implements, inline
 from embeddings.errors import S, SettingError
 from embeddings.kernels.logistic import sigmoid
 from embeddings.kernels.row_operations import PADDING, padded
+from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.kernels.sparse_steps import StepRates, step_row
-from embeddings.kernels.step_buffers import aligned_zeros
 from embeddings.models.embed import embed
 from embeddings.models.model import Model
 from embeddings.models.table import INITIALIZERS, Table

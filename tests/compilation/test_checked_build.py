@@ -9,7 +9,8 @@ import json
 import numpy as np
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.row_operations import address, scatter_add, score, sum_rows
-from embeddings.kernels.step_buffers import aligned_zeros, with_frozen_rows, new_step_buffers
+from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.step_buffers import new_step_buffers, with_frozen_rows
 
 @inline
 def item(array, i):

@@ -1,11 +1,11 @@
 """The README shows what was measured and what exists."""
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
 from commands import expect
+from studies import page_tables
 
 from embeddings import registry
 from embeddings.eval.benchmark import result_table, workspace
@@ -20,9 +20,9 @@ def test_it_is_short():
 
 
 def test_the_comparison_is_that_of_the_results():
-    """`python tools/readme_tables.py` writes it."""
-    tables = runpy.run_path(str(ROOT / "tools" / "readme_tables.py"))
-    assert tables["with_table"](README) == README
+    """`python tools/study.py readme` writes it, and the table of the best learning rates."""
+    assert page_tables.with_table(page_tables.README, "comparison", page_tables.comparison()) == README
+    assert page_tables.best() == (RESULTS / "comparison" / "best.md").read_text(encoding="utf-8")
 
 
 def test_the_speed_of_training_is_what_was_measured():

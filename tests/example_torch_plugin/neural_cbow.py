@@ -7,7 +7,8 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, embedding
 
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.step_buffers import StepBuffers, report_loss
+from embeddings.kernels.loss_tally import report_loss
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table, word_vectors
 from embeddings.settings import option
 from embeddings.training.plan import Plan

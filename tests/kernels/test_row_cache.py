@@ -14,15 +14,16 @@ from kernel_helpers import (
 )
 from paragraph_blocks import DOCUMENTS, WORDS, dbow_tables, filled_block, random_tables
 
+from embeddings.kernels.document_kernels import learn_block
 from embeddings.kernels.noise_sampling import shared_noise_count
-from embeddings.kernels.row_cache import MAX_CACHED_ROWS, SYNC_INTERVAL, flush
-from embeddings.kernels.step_buffers import cache_of, new_row_cache, new_step_buffers, with_frozen_rows, with_row_caches
+from embeddings.kernels.row_cache import MAX_CACHED_ROWS, SYNC_INTERVAL, cache_of, flush, new_row_cache
+from embeddings.kernels.step_buffers import new_step_buffers, with_frozen_rows, with_row_caches
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import cbow, continuous_window
 from embeddings.plugins import paragraph_dbow as dbow
-from embeddings.plugins import paragraph_dm as dm
-from embeddings.plugins.paragraph_dm import CONCAT, MEAN
+from embeddings.plugins.paragraph_dm import CombinedContexts
+from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedBatches
 
 
 def concatenated_output(slots):
@@ -33,7 +34,12 @@ def cbow_case():
     block, words, output = block_and_tables(np.float64, 5)
     buffers = tallying_buffers(1, 6, words.width, np.float64, contexts=10, rows=2)
     buffers = with_row_caches(buffers, words.table, output.table)
-    return cbow.learn_block, block, cbow.Operands(words.table, NegativeSamples(output.table, 5), True, False), buffers
+    return (
+        cbow.learn_block,
+        block,
+        cbow.CBOWOperands(words.table, NegativeSamples(output.table, 5), True, False),
+        buffers,
+    )
 
 
 def continuous_window_case():
@@ -41,7 +47,7 @@ def continuous_window_case():
     output = concatenated_output(10)
     buffers = new_window_buffers(4, 5, words.width, slots=10, dtype=np.float64)
     buffers = with_row_caches(buffers, words.table, output)
-    operands = continuous_window.Operands(words.table, NegativeSamples(output, 5), 5, 4)
+    operands = continuous_window.ContinuousWindowOperands(words.table, NegativeSamples(output, 5), 5, 4)
     return continuous_window.learn_block, block, operands, buffers
 
 
@@ -49,8 +55,8 @@ def dm_case():
     documents, words, output = random_tables(np.float64, DOCUMENTS, WORDS, WORDS)
     buffers = tallying_buffers(1, 6, words.width, np.float64, contexts=11, rows=2)
     buffers = with_row_caches(buffers, words.table, output.table)
-    operands = dm.Operands(documents.table, words.table, words.table[:0], NegativeSamples(output.table, 5), MEAN, 1)
-    return dm.learn_block, filled_block(5), operands, buffers
+    operands = CombinedContexts(documents.table, words.table, NegativeSamples(output.table, 5), True)
+    return learn_block, filled_block(5), operands, buffers
 
 
 def dm_concat_case():
@@ -58,8 +64,8 @@ def dm_concat_case():
     output = concatenated_output(11)
     buffers = new_window_buffers(4, 3, words.width, slots=11, weight=5 / 3, dtype=np.float64)
     buffers = with_row_caches(buffers, words.table, output)
-    operands = dm.Operands(documents.table, words.table, nothing.table, NegativeSamples(output, 3), CONCAT, 4)
-    return dm.learn_concatenated, filled_block(3, windows_per_draw=4), operands, buffers
+    operands = ConcatenatedBatches(documents.table, words.table, nothing.table, NegativeSamples(output, 3), 4)
+    return learn_block, filled_block(3, windows_per_draw=4), operands, buffers
 
 
 def dbow_case(*, train_words=False):
@@ -67,7 +73,7 @@ def dbow_case(*, train_words=False):
     targets = 4 * (1 + shared_noise_count(5))
     buffers = tallying_buffers(10, targets, words.width, np.float64, contexts=10, rows=2)
     buffers = with_row_caches(buffers, None, output.table)
-    learn = dbow.learn_both if train_words else dbow.learn_block
+    learn = dbow.learn_documents_and_words if train_words else learn_block
     return learn, filled_block(5), dbow_tables(documents, words if train_words else output, output, 5), buffers
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from embeddings.kernels.block import new_block
+from embeddings.kernels.row_cache import cache_of
 from embeddings.kernels.separate_arrays import separate_ones, separate_zeros
-from embeddings.kernels.step_buffers import cache_of, new_step_buffers, with_row_caches
+from embeddings.kernels.step_buffers import new_step_buffers, with_row_caches
 
 LINE = 64  # bytes
 TABLE = np.zeros((5, 16), np.float32)

@@ -26,7 +26,7 @@ def test_nce_approaches_full_softmax(seed):
     block, _ = position_and_block([3, 6], 1, 0, 2, draw("nce", k, seed))
     buffers = new_step_buffers(1, 1 + k, WIDTH, dtype=np.float64)
     before = trial.tables["output"].copy()
-    skipgram.learn_block(block, skipgram.Operands(words, trial.operand), buffers, 1e-7)
+    skipgram.learn_block(block, skipgram.SkipGramOperands(words, trial.operand), buffers, 1e-7)
     change = (trial.tables["output"] - before)[:, :SMALL_DIM] / 1e-7
     probabilities = np.exp(rows @ hidden + bias[:, 0])
     expected = np.outer(np.eye(len(COUNTS))[6] - probabilities, hidden)

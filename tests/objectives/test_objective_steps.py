@@ -8,14 +8,18 @@ from kernel_helpers import BLOCK_TOLERANCE, POSITIONS, SMALL_DIM, position_and_b
 
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.kernels import document_kernels
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.hidden_layer import new_slot_buffers
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.row_operations import address, padded
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligned_zeros, new_step_buffers
+from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.choice import new_objective
 from embeddings.objectives.frequency_clusters import cluster_starts
 from embeddings.objectives.objective import infer_input
-from embeddings.plugins import continuous_window, paragraph_dm, skipgram, structured_skipgram
+from embeddings.plugins import continuous_window, skipgram, structured_skipgram
+from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedWindows
 from embeddings.settings import ObjectiveChoice
 
 COUNTS = [40, 30, 20, 10, 8, 8, 5, 3, 3]
@@ -126,7 +130,7 @@ def test_steps_of_skipgram_are_gradient_steps(name, position):
 
     loss()
     check_steps(
-        lambda rate: skipgram.learn_block(block, skipgram.Operands(words, trial.operand), buffers, rate),
+        lambda rate: skipgram.learn_block(block, skipgram.SkipGramOperands(words, trial.operand), buffers, rate),
         loss,
         [words[:, :SMALL_DIM], *trial.live()],
     )
@@ -150,7 +154,7 @@ def test_steps_in_slots_are_gradient_steps(name):
             for c in contexts
         )
 
-    operands = structured_skipgram.Operands(words, trial.operand, reach)
+    operands = structured_skipgram.SlotOperands(words, trial.operand, reach)
     step = structured_skipgram.learn_block
     check_steps(lambda rate: step(block, operands, buffers, rate), loss, [words[:, :SMALL_DIM], *trial.live()])
     trial.check_padding()
@@ -165,12 +169,12 @@ def test_steps_of_concatenated_windows_are_gradient_steps(name, is_paragraph):
     words, documents = random_rows(len(COUNTS) + 1), random_rows(1, seed=3)
     buffers = new_slot_buffers(trial.objective.max_targets, slots, WIDTH, np.float64)
     if is_paragraph:
-        operands = paragraph_dm.Operands(documents, words[:-1], words[-1:], trial.operand, 2, 1)
-        learn = paragraph_dm.learn_slots
+        operands = ConcatenatedWindows(documents, words[:-1], words[-1:], trial.operand)
+        learn = document_kernels.learn_block
         block = block._replace(documents=np.zeros(len(block.words), np.int32))
     else:
-        operands = continuous_window.Operands(words[:-1], trial.operand, 2, 1)
-        learn = continuous_window.learn_windows
+        operands = continuous_window.ContinuousWindowOperands(words[:-1], trial.operand, 2, 1)
+        learn = continuous_window.learn_single_windows
 
     def loss():
         rows = naive.dm_rows(documents[0], words, position, 2) if is_paragraph else naive.slot_rows(words, position, 2)
@@ -219,7 +223,7 @@ def test_block_equals_the_twin(name, dtype):
     for _ in range(10):
         line, noise = rng.permutation(len(COUNTS))[:3].tolist(), rng.permutation(len(COUNTS))[:3].tolist()
         block, _ = position_and_block(line, 1, 0, 3, noise)
-        skipgram.learn_block(block, skipgram.Operands(words, trial.operand), buffers, rate)
+        skipgram.learn_block(block, skipgram.SkipGramOperands(words, trial.operand), buffers, rate)
 
         for contexts in [(line[0],), (line[2],)] if name == "huffman" else [(line[0], line[2])]:
 

@@ -17,7 +17,7 @@ def steps_of_window(name, noise, tables=None, **more):
     block, _ = position_and_block([3, 6, 0], 1, 0, 3, noise)
     buffers = new_step_buffers(2, trial.objective.max_targets, WIDTH, dtype=np.float64)
     before = words.copy(), trial.tables["output"].copy()
-    skipgram.learn_block(block, skipgram.Operands(words, trial.operand), buffers, 1e-7)
+    skipgram.learn_block(block, skipgram.SkipGramOperands(words, trial.operand), buffers, 1e-7)
     return (words - before[0]) / 1e-7, (trial.tables["output"] - before[1]) / 1e-7
 
 

@@ -16,8 +16,9 @@ from kernel_helpers import (
 )
 
 import embeddings as em
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, new_step_buffers
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import cbow
 from embeddings.testing import check_trainer
@@ -46,7 +47,7 @@ def test_block_equals_the_twins(dtype, mean, exact, negatives):
     block, words, output = block_and_tables(dtype, negatives)
     buffers = tallying_buffers(1, 1 + negatives, words.width, dtype, contexts=10, rows=2)
     cbow.learn_block(
-        block, cbow.Operands(words.table, NegativeSamples(output.table, negatives), mean, exact), buffers, 0.05
+        block, cbow.CBOWOperands(words.table, NegativeSamples(output.table, negatives), mean, exact), buffers, 0.05
     )
     settings = {"mean": mean, "exact": exact, "tile": UPDATE_TILE}
     loss, pairs = naive.cbow(words.twin, output.twin, windows_of(block), 0.05, **settings)
@@ -72,7 +73,7 @@ def test_exact_steps_are_gradient_steps(position, mean):
     check_gradients(
         cbow.learn_block,
         block,
-        cbow.Operands(words, NegativeSamples(output, block.noise.shape[1]), mean, True),
+        cbow.CBOWOperands(words, NegativeSamples(output, block.noise.shape[1]), mean, True),
         buffers,
         lambda: naive.cbow_loss(words, output, windows, mean=mean),
         (words, output),
@@ -89,7 +90,7 @@ def test_tied_steps_are_gradient_steps(position, mean):
     check_gradients(
         cbow.learn_block,
         block,
-        cbow.Operands(words, NegativeSamples(words, block.noise.shape[1]), mean, True),
+        cbow.CBOWOperands(words, NegativeSamples(words, block.noise.shape[1]), mean, True),
         buffers,
         lambda: naive.cbow_loss(words, words, windows, mean=mean),
         (words,),
@@ -115,7 +116,9 @@ def test_the_undivided_gradient_is_the_exact_one_times_the_number_of_contexts(po
     changes = {}
     for exact in (True, False):
         w, o = words.copy(), output.copy()
-        cbow.learn_block(block, cbow.Operands(w, NegativeSamples(o, block.noise.shape[1]), True, exact), buffers, 0.1)
+        cbow.learn_block(
+            block, cbow.CBOWOperands(w, NegativeSamples(o, block.noise.shape[1]), True, exact), buffers, 0.1
+        )
         changes[exact] = w - words, o - output
     np.testing.assert_allclose(changes[False][0], (stop - start - 1) * changes[True][0], atol=1e-14)
     np.testing.assert_array_equal(changes[False][1], changes[True][1])
@@ -128,7 +131,7 @@ def test_the_gradient_of_a_sum_is_exact_either_way():
         words, output, buffers = small_tables(2)
         block, _ = position_and_block(*POSITIONS["both sides"])
         cbow.learn_block(
-            block, cbow.Operands(words, NegativeSamples(output, block.noise.shape[1]), False, exact), buffers, 0.1
+            block, cbow.CBOWOperands(words, NegativeSamples(output, block.noise.shape[1]), False, exact), buffers, 0.1
         )
         after.append(words)
     np.testing.assert_array_equal(*after)

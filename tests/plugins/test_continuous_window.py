@@ -17,11 +17,12 @@ from kernel_helpers import (
     small_table,
 )
 
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligned_zeros
+from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
-from embeddings.plugins.continuous_window import Operands, learn_block
+from embeddings.plugins.continuous_window import ContinuousWindowOperands, learn_block
 
 
 @pytest.mark.parametrize("windows_per_draw", [1, 8])
@@ -33,7 +34,12 @@ def test_block_equals_the_twins(dtype, negatives, windows_per_draw):
     table, twin = output.table.reshape(VOCABULARY, -1), output.twin.reshape(VOCABULARY, -1)
     buffers = new_window_buffers(windows_per_draw, negatives, words.width, slots=10, dtype=dtype)
     buffers.tally[UNTIL_SAMPLE] = -1e9
-    learn_block(block, Operands(words.table, NegativeSamples(table, negatives), 5, windows_per_draw), buffers, 0.05)
+    learn_block(
+        block,
+        ContinuousWindowOperands(words.table, NegativeSamples(table, negatives), 5, windows_per_draw),
+        buffers,
+        0.05,
+    )
     settings = {"windows_per_draw": windows_per_draw, "tile": UPDATE_TILE}
     loss, pairs = naive.continuous_window(words.twin, twin, positions_of(block), 5, 0.05, **settings)
     words.check(BLOCK_TOLERANCE[dtype])
@@ -51,7 +57,7 @@ def test_steps_are_gradient_steps(position):
     check_gradients(
         learn_block,
         block,
-        Operands(words, NegativeSamples(concatenated, 4), 5, 1),
+        ContinuousWindowOperands(words, NegativeSamples(concatenated, 4), 5, 1),
         new_window_buffers(1, 4, words.shape[1], slots=10, dtype=np.float64),
         lambda: naive.continuous_window_loss(words, concatenated, [position], 5),
         (words, output),
@@ -66,7 +72,9 @@ def test_the_tallied_loss_of_a_batch_covers_all_its_windows(windows_per_draw, fi
     buffers = new_window_buffers(windows_per_draw, 5, words.width, slots=10, dtype=np.float64)
     buffers.tally[UNTIL_SAMPLE] = first
     output = aligned_zeros(VOCABULARY, 10 * words.width, np.float64)
-    learn_block(block, Operands(words.table, NegativeSamples(output, 5), 5, windows_per_draw), buffers, 0.0)
+    learn_block(
+        block, ContinuousWindowOperands(words.table, NegativeSamples(output, 5), 5, windows_per_draw), buffers, 0.0
+    )
     noise = np.mean([(row != word).sum() for row, word in zip(block.noise, block.words, strict=True)])
     assert buffers.tally[EXAMPLES] >= windows_per_draw
     assert buffers.tally[LOSS] / buffers.tally[EXAMPLES] == pytest.approx((1 + noise) * np.log(2), rel=0.2)

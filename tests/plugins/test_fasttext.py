@@ -23,9 +23,10 @@ from optional_libraries import needs_gensim
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.block import POSITION, fill_block, rewind
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, new_step_buffers
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.kernels.subword_rows import SubwordTables, new_subword_cache
 from embeddings.models.subwords import subwords
 from embeddings.models.table import random_rows
@@ -88,7 +89,7 @@ def operands_of(own, ngrams, output, negatives, parts, positions, size=400):
     buckets = np.array([b for rows in parts for b in rows], np.int32)
     cache = new_subword_cache(size, len(parts), 1 + max(map(len, parts)), own.shape[1], own.dtype.type)
     subwords = SubwordTables(own, ngrams, offsets, buckets)
-    return fasttext.Operands(subwords, cache, NegativeSamples(output, negatives), positions)
+    return fasttext.FastTextOperands(subwords, cache, NegativeSamples(output, negatives), positions)
 
 
 @pytest.mark.parametrize("architecture", KERNELS)

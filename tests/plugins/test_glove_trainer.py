@@ -8,11 +8,21 @@ from interrupted_runs import corpus, interrupted_after, table_bytes
 
 import embeddings as em
 from embeddings.errors import SettingError
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, aligned_zeros, new_step_buffers
+from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.glove import cooccurrences, glove
 from embeddings.plugins.glove.cooccurrences import CELL
-from embeddings.plugins.glove.glove import FILLED, MAX_GRADIENT, CellStream, Operands, Side, learn_block, new_cell_block
+from embeddings.plugins.glove.glove import (
+    FILLED,
+    MAX_GRADIENT,
+    CellStream,
+    GloVeOperands,
+    Side,
+    learn_block,
+    new_cell_block,
+)
 from embeddings.testing import check_trainer
 from embeddings.training.corpus_share import CorpusShare, WholeCorpusNeeded
 
@@ -32,7 +42,7 @@ def new_side(rng, dtype):
 
 def new_operands(dtype, seed=1):
     rng = np.random.default_rng(seed)
-    return Operands(new_side(rng, dtype), new_side(rng, dtype))
+    return GloVeOperands(new_side(rng, dtype), new_side(rng, dtype))
 
 
 def random_cells(seed=2):

@@ -13,9 +13,10 @@ from test_ngram_trie import trie_of
 
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rewind
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligned_zeros
+from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.plugins.sembei import sembei
 from embeddings.plugins.sembei.lattice import (
     LatticeSource,
@@ -173,7 +174,7 @@ def learn(block, tables, parts, buffers, rate, *, summed):
     if summed:
         sembei.learn_summed(block, sembei.SummedOperands(*arrays, parts), buffers, rate)
     else:
-        sembei.learn_block(block, sembei.Operands(*arrays), buffers, rate)
+        sembei.learn_block(block, sembei.LatticeOperands(*arrays), buffers, rate)
 
 
 @pytest.mark.parametrize("negatives", [1, 5, 20])
@@ -265,7 +266,7 @@ def test_windows_of_several_boundaries_equal_the_twin(summed):
     if summed:
         sembei.learn_summed(block, sembei.SummedOperands(*arrays, parts, 3), buffers, rate)
     else:
-        sembei.learn_block(block, sembei.Operands(*arrays, 3), buffers, rate)
+        sembei.learn_block(block, sembei.LatticeOperands(*arrays, 3), buffers, rate)
     pieces = parts_by_search(ngrams) if summed else None
     twins = [table.twin for table in tables]
     naive.sembei(*twins, adjacent, rate, 2, tile=UPDATE_TILE, parts=pieces)

@@ -7,21 +7,22 @@ import pytest
 
 import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligned_zeros, new_step_buffers
+from embeddings.kernels.separate_arrays import aligned_zeros, read_only
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.huffman import huffman_tree
 from embeddings.plugins.classifier.learn_texts import (
     FILLED,
     TILE,
+    ClassifierOperands,
     LabelSource,
-    Operands,
     TextStream,
     learn_texts,
     new_label_objective,
     systematic_sample,
 )
-from embeddings.plugins.classifier.training_features import read_only
 from embeddings.training.stream import Chunk
 from embeddings.training.training_data import prepare
 
@@ -88,7 +89,7 @@ class Texts:
         self.output = next(name for name in self.tables if name != "inputs")
         arrays = map(read_only, (items, ends, subword_starts, subword_rows))
         operand = self.objective.operand(self.tables)
-        self.operands = Operands(self.tables["inputs"], *arrays, np.zeros(3, np.int64), operand)
+        self.operands = ClassifierOperands(self.tables["inputs"], *arrays, np.zeros(3, np.int64), operand)
         size = self.objective.max_targets
         self.buffers = new_step_buffers(1, size, padded(DIM), contexts=TILE, rows=2, dtype=np.float64)
 

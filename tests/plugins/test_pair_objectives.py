@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from embeddings.compilation.jit import entry_point
+from embeddings.kernels.loss_tally import LOSS
+from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.kernels.sparse_steps import step_rates
-from embeddings.kernels.step_buffers import LOSS, aligned_zeros, new_step_buffers
-from embeddings.plugins.text_pairs.learn_pairs import Operands, learn_pairs, new_subword_batch
+from embeddings.kernels.step_buffers import new_step_buffers
+from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import (
     BatchShape,
     learn_units,
@@ -66,8 +68,10 @@ def run_kernel(texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=N
     buffers = new_step_buffers(1, 1, 16, dtype=np.float64)
     source = pair_texts(texts, sides, dropout)
     subwords = new_subword_batch(rows["ngrams"], *ngrams, sum(map(len, texts)) * 2)
-    operands = Operands(source, batch, rows["words"], subwords, rows["weights"], rows["map"], np.array(dims), operand)
-    learn_pairs(new_block(numbers), operands, buffers, 1.0)
+    operands = PairOperands(
+        source, batch, rows["words"], subwords, rows["weights"], rows["map"], np.array(dims), operand
+    )
+    learn_text_pairs(new_block(numbers), operands, buffers, 1.0)
     return {name: row.moments for name, row in rows.items()}, buffers.tally[LOSS]
 
 

@@ -13,9 +13,11 @@ from kernel_helpers import (
 from paragraph_blocks import DOCUMENTS, WORDS, dbow_tables, filled_block, groups_of, random_tables, small_block
 
 from embeddings.kernels.block import FIRST, LAST
+from embeddings.kernels.document_kernels import learn_block
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.noise_sampling import shared_noise_count
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, new_step_buffers
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 
@@ -26,7 +28,7 @@ def test_dbow_block_equals_the_twins(dtype, negatives):
     documents, output = random_tables(dtype, DOCUMENTS, WORDS)
     noise = shared_noise_count(negatives)
     block, buffers = filled_block(noise), tallying_buffers(1, 4 * (1 + noise), documents.width, dtype)
-    dbow.learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.05)
+    learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.05)
     groups = groups_of(block, noise)
     loss, pairs = naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=negatives, tile=UPDATE_TILE)
     documents.check(BLOCK_TOLERANCE[dtype])
@@ -43,7 +45,7 @@ def test_dbow_with_words_is_dbow_followed_by_skipgram(negatives):
     noise = shared_noise_count(negatives)
     block = filled_block(negatives)
     buffers = tallying_buffers(10, max(4 * (1 + noise), 1 + negatives), documents.width, np.float64)
-    dbow.learn_both(block, dbow_tables(documents, words, output, negatives), buffers, 0.05)
+    dbow.learn_documents_and_words(block, dbow_tables(documents, words, output, negatives), buffers, 0.05)
     naive.dbow(documents.twin, output.twin, groups_of(block, noise), 0.05, negatives=negatives, tile=UPDATE_TILE)
     windows = [
         (line[i], [*line[start:i], *line[i + 1 : stop]], samples)
@@ -59,7 +61,7 @@ def test_dbow_predicts_sampled_words():
     noise = shared_noise_count(5)
     block, buffers = filled_block(noise), tallying_buffers(1, 4 * (1 + noise), documents.width, np.float64)
     sampled = np.random.default_rng(1).integers(0, WORDS, len(block.words)).astype(np.int32)
-    dbow.learn_block(block._replace(inputs=sampled), dbow_tables(documents, output, output, 5), buffers, 0.05)
+    learn_block(block._replace(inputs=sampled), dbow_tables(documents, output, output, 5), buffers, 0.05)
     groups = groups_of(block._replace(words=sampled), noise)
     naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=5, tile=UPDATE_TILE)
     documents.check(1e-11)
@@ -74,9 +76,9 @@ def test_dbow_steps_are_gradient_steps():
     block = small_block(3, [4, 2, 4, 1], 0, 4, noise, 2)
     group = [(2, [4, 2, 4, 1], [word for row in noise for word in row])]
     check_gradients(
-        dbow.learn_block,
+        learn_block,
         block,
-        dbow.Operands(documents, output, NegativeSamples(output, 5), 3, 5),
+        dbow.WordGroups(documents, output, NegativeSamples(output, 5), 3, 5),
         new_step_buffers(1, 16, documents.shape[1], dtype=np.float64),
         lambda: naive.dbow_loss(documents, output, group, negatives=5),
         (documents, output),

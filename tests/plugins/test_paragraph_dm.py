@@ -23,34 +23,34 @@ from paragraph_blocks import (
 )
 
 from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
+from embeddings.kernels.document_kernels import learn_block
 from embeddings.kernels.line_operations import mark_documents_with_words
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.noise_sampling import shared_noise_count
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, new_step_buffers
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
 from embeddings.plugins.paragraph_dbow import fill_sampled_block
-from embeddings.plugins.paragraph_dm import CONCAT, MEAN, SUM
+from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedBatches
 
 
 @pytest.mark.parametrize("negatives", [1, 5, 12])
-@pytest.mark.parametrize("combine", [MEAN, SUM], ids=["mean", "sum"])
+@pytest.mark.parametrize("is_mean", [True, False], ids=["mean", "sum"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_dm_block_equals_the_twins(dtype, combine, negatives):
+def test_dm_block_equals_the_twins(dtype, is_mean, negatives):
     documents, words, output = random_tables(dtype, DOCUMENTS, WORDS, WORDS)
     block = filled_block(negatives)
     buffers = tallying_buffers(1, 1 + negatives, output.width, dtype, contexts=11, rows=2)
-    dm.learn_block(
+    learn_block(
         block,
-        dm.Operands(
-            documents.table, words.table, words.table[:0], NegativeSamples(output.table, negatives), combine, 1
-        ),
+        dm.CombinedContexts(documents.table, words.table, NegativeSamples(output.table, negatives), is_mean),
         buffers,
         0.05,
     )
-    settings = {"mean": combine == MEAN, "tile": UPDATE_TILE}
+    settings = {"mean": is_mean, "tile": UPDATE_TILE}
     positions = positions_with_documents(block)
     loss, pairs = naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, **settings)
     for table in (documents, words, output):
@@ -70,15 +70,10 @@ def test_dm_block_of_concatenated_windows_equals_the_twins(dtype, negatives, win
     weight = 5 / 3 if windows_per_draw > 1 else 1.0
     buffers = new_window_buffers(windows_per_draw, negatives, words.width, slots=11, weight=weight, dtype=dtype)
     buffers.tally[UNTIL_SAMPLE] = -1e9
-    tables = dm.Operands(
-        documents.table,
-        words.table[:-1],
-        words.table[-1:],
-        NegativeSamples(table, negatives),
-        CONCAT,
-        windows_per_draw,
+    tables = ConcatenatedBatches(
+        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, negatives), windows_per_draw
     )
-    dm.learn_concatenated(block, tables, buffers, 0.01)
+    learn_block(block, tables, buffers, 0.01)
     settings = {"window": 5, "windows_per_draw": windows_per_draw, "tile": UPDATE_TILE, "weight": weight}
     positions = positions_with_documents(block)
     loss, pairs = naive.dm_concat(documents.twin, words.twin, twin, positions, 0.01, **settings)
@@ -88,21 +83,21 @@ def test_dm_block_of_concatenated_windows_equals_the_twins(dtype, negatives, win
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=5 * BLOCK_TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize("combine", [MEAN, SUM], ids=["mean", "sum"])
-def test_dm_with_past_contexts_equals_the_twins(combine):
+@pytest.mark.parametrize("is_mean", [True, False], ids=["mean", "sum"])
+def test_dm_with_past_contexts_equals_the_twins(is_mean):
     documents, words, output = random_tables(np.float64, DOCUMENTS, WORDS, WORDS)
     block = filled_block(5)
     buffers = tallying_buffers(1, 6, output.width, np.float64, contexts=11, rows=2)
     positions = [
         (d, (i, line, start, i + 1, noise)) for d, (i, line, start, _, noise) in positions_with_documents(block)
     ]
-    dm.learn_block(
+    learn_block(
         block,
-        dm.Operands(documents.table, words.table, words.table[:0], NegativeSamples(output.table, 5), combine, 1, True),
+        dm.CombinedContexts(documents.table, words.table, NegativeSamples(output.table, 5), is_mean, True),
         buffers,
         0.05,
     )
-    naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, mean=combine == MEAN, tile=UPDATE_TILE)
+    naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, mean=is_mean, tile=UPDATE_TILE)
     for table in (documents, words, output):
         table.check(1e-11)
 
@@ -114,10 +109,10 @@ def test_dm_of_concatenated_past_contexts_equals_the_twins(windows_per_draw):
     block = filled_block(3, windows_per_draw=windows_per_draw)
     buffers = new_window_buffers(windows_per_draw, 3, words.width, slots=6, dtype=np.float64)
     positions = positions_with_documents(block)
-    operands = dm.Operands(
-        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3), CONCAT, windows_per_draw, True
+    operands = ConcatenatedBatches(
+        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3), windows_per_draw, True
     )
-    dm.learn_concatenated(block, operands, buffers, 0.01)
+    learn_block(block, operands, buffers, 0.01)
     for batch in naive.batches(positions, 5, windows_per_draw):
         windows = [
             [documents.twin[d], *(words.twin[line[c] if c >= start else -1] for c in range(i - 5, i))]
@@ -170,9 +165,9 @@ def test_weights_of_shared_negative_samples(negatives):
     assert last > first + 4
 
 
-@pytest.mark.parametrize("combine", [SUM, CONCAT], ids=["sum", "concat"])
-def test_dm_steps_are_gradient_steps(combine):
-    rng, is_concat = np.random.default_rng(3), combine == CONCAT
+@pytest.mark.parametrize("is_concat", [False, True], ids=["sum", "concat"])
+def test_dm_steps_are_gradient_steps(is_concat):
+    rng = np.random.default_rng(3)
     documents, words = small_table(rng, 3), small_table(rng, 9 + is_concat)
     output = small_table(rng, 9 * (7 if is_concat else 1)).reshape(9, -1)
     block = small_block(4, [1, 5, 3, 5], 2, 3, [[1, 3, 7, 7]], 1)
@@ -182,10 +177,15 @@ def test_dm_steps_are_gradient_steps(combine):
     else:
         buffers = new_step_buffers(1, 5, output.shape[1], contexts=7, rows=2, dtype=np.float64)
     positions, window = positions_with_documents(block), 3 if is_concat else None
+    objective = NegativeSamples(output, block.noise.shape[1])
+    if is_concat:
+        operands = ConcatenatedBatches(documents, words[:9], words[9:], objective, 1)
+    else:
+        operands = dm.CombinedContexts(documents, words, objective, False)
     check_gradients(
-        dm.learn_concatenated if is_concat else dm.learn_block,
+        learn_block,
         block,
-        dm.Operands(documents, words[:9], words[9:], NegativeSamples(output, block.noise.shape[1]), combine, 1),
+        operands,
         buffers,
         lambda: naive.dm_loss(documents, words, output, positions, window=window, mean=False),
         (documents, words) if is_concat else (documents, words, output),

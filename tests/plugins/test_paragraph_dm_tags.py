@@ -15,15 +15,16 @@ import embeddings as em
 from embeddings.corpora.documents import corpus_documents
 from embeddings.errors import CorpusError, SettingError
 from embeddings.kernels.block import FIRST, LAST
-from embeddings.kernels.hidden_layer import TagRows
+from embeddings.kernels.document_kernels import learn_block
+from embeddings.kernels.hidden_layer import TagRows, new_slot_buffers
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.noise_sampling import shared_noise_count
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
-from embeddings.plugins import paragraph_dm as dm
-from embeddings.plugins.paragraph_dm import CONCAT, MEAN, SUM
+from embeddings.plugins.paragraph_dm import CombinedContexts
+from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedBatches, ConcatenatedWindows
 from embeddings.training.training_data import prepare
 
 TAGS = [[0, 4], [1], [2, 4, 5], [3, 5]]  # of document 0, 1, ...; two tags belong to two documents
@@ -43,8 +44,11 @@ def test_each_tag_predicts_the_words_of_dbow(dtype, by_words):
     documents, output = random_tables(dtype, N_TAGS, WORDS)
     noise, tolerance = 5 if by_words else shared_noise_count(5), 1e-11 if dtype == np.float64 else 2e-5
     block, buffers = filled_block(noise), tallying_buffers(3, 4 * (1 + noise), documents.width, dtype)
-    operands = dbow.Operands(documents.table, output.table, NegativeSamples(output.table, 5), noise, 5, tag_rows(TAGS))
-    (dbow.learn_words if by_words else dbow.learn_block)(block, operands, buffers, 0.05)
+    tables = documents.table, output.table, NegativeSamples(output.table, 5)
+    operands = (
+        dbow.SingleWords(*tables, tag_rows(TAGS)) if by_words else dbow.WordGroups(*tables, noise, 5, tag_rows(TAGS))
+    )
+    learn_block(block, operands, buffers, 0.05)
     if by_words:
         loss = pairs = 0
         for document, (i, line, _, _, samples) in positions_with_documents(block):
@@ -62,22 +66,20 @@ def test_each_tag_predicts_the_words_of_dbow(dtype, by_words):
 
 
 @pytest.mark.parametrize("averages_tags", [True, False], ids=["average", "each"])
-@pytest.mark.parametrize("combine", [MEAN, SUM], ids=["mean", "sum"])
-def test_tags_of_dm_are_averaged_or_count_each(combine, averages_tags):
+@pytest.mark.parametrize("is_mean", [True, False], ids=["mean", "sum"])
+def test_tags_of_dm_are_averaged_or_count_each(is_mean, averages_tags):
     """Every row gets the whole gradient of the hidden row."""
     documents, words, output = random_tables(np.float64, N_TAGS, WORDS, WORDS)
     block, buffers = filled_block(5), tallying_buffers(1, 6, output.width, np.float64, contexts=13, rows=2)
     objective = NegativeSamples(output.table, 5)
-    operands = dm.Operands(
-        documents.table, words.table, words.table[:0], objective, combine, 1, False, tag_rows(TAGS), 1, averages_tags
-    )
-    dm.learn_block(block, operands, buffers, 0.05)
+    operands = CombinedContexts(documents.table, words.table, objective, is_mean, False, tag_rows(TAGS), averages_tags)
+    learn_block(block, operands, buffers, 0.05)
     for document, (i, line, start, stop, samples) in positions_with_documents(block):
         contexts = [words.twin[line[c]] for c in range(start, stop) if c != i]
         tags = [documents.twin[tag] for tag in TAGS[document]]
         combined = np.mean(tags, axis=0) if averages_tags else np.sum(tags, axis=0)
         count = len(contexts) + (1 if averages_tags else len(tags))
-        hidden = (np.sum([*contexts, combined], axis=0)) / (count if combine == MEAN else 1)
+        hidden = (np.sum([*contexts, combined], axis=0)) / (count if is_mean else 1)
         gradient = np.zeros_like(hidden)
         targets, weights = naive.window_targets(output.twin, line[i], samples)
         naive.learn([hidden], [gradient], targets, 1, weights, 0.05, tile=UPDATE_TILE)
@@ -98,13 +100,14 @@ def test_tags_of_dm_are_concatenated(in_batches, past_only):
     buffers = (
         new_window_buffers(4, 3, words.width, slots=slots, dtype=np.float64)
         if in_batches
-        else dm.new_slot_buffers(4, slots, words.width, np.float64)
+        else new_slot_buffers(4, slots, words.width, np.float64)
     )
-    operands = dm.Operands(
-        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3), CONCAT, per_draw, past_only,
-        tag_rows(PAIRS), trainer.tag_count,
-    )  # fmt: skip
-    (dm.learn_concatenated if in_batches else dm.learn_slots)(block, operands, buffers, 0.01)
+    tables = documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3)
+    settings = past_only, tag_rows(PAIRS), trainer.tag_count
+    operands = (
+        ConcatenatedBatches(*tables, per_draw, *settings) if in_batches else ConcatenatedWindows(*tables, *settings)
+    )
+    learn_block(block, operands, buffers, 0.01)
     for batch in naive.batches(positions_with_documents(block), 5, per_draw):
         windows, centres = [], []
         for document, (i, line, start, stop, _) in batch:
@@ -279,13 +282,12 @@ def test_several_tags_learn_as_in_gensim(name, gensim_settings, settings):
         vectors.vectors[[vectors.key_to_index[one] for one in names]] = arrays[table][:, :8]
     before, rate = arrays["documents"][:, :8].copy(), 0.1
     operands, buffers, random = plan.operands(arrays), plan.buffers(), np.zeros(2, np.uint64)
-    kernel = plan.kernel if name == "paragraph-dm" else dbow.learn_words
     for _ in range(6):
         theirs.train(documents, total_examples=count, epochs=1, start_alpha=rate, end_alpha=rate)
         block, chunk = plan.stream.new_block(), next(plan.stream.chunks(0, plan.stream.units, None))
         plan.stream.rewind(block, chunk)
         while plan.stream.fill(block, chunk, random) or not plan.stream.is_empty(block):
-            kernel(block, operands, buffers, rate)
+            learn_block(block, operands, buffers, rate)
     ours = arrays["documents"][:, :8] - before
     golden = np.array([theirs.dv[tag] for tag in plan.tags.to_pylist()]) - before
     assert np.corrcoef(ours.ravel(), golden.ravel())[0, 1] > 0.99

@@ -17,8 +17,9 @@ from kernel_helpers import (
 
 import embeddings as em
 from embeddings.errors import SettingError
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, new_step_buffers
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import skipgram
 from embeddings.testing import check_trainer
@@ -53,7 +54,9 @@ def test_pairs_with_their_own_negative_samples_limit_the_window():
 def test_block_equals_the_twins(dtype, negatives):
     block, words, output = block_and_tables(dtype, negatives)
     buffers = tallying_buffers(10, 1 + negatives, words.width, dtype)
-    skipgram.learn_block(block, skipgram.Operands(words.table, NegativeSamples(output.table, negatives)), buffers, 0.05)
+    skipgram.learn_block(
+        block, skipgram.SkipGramOperands(words.table, NegativeSamples(output.table, negatives)), buffers, 0.05
+    )
     loss, pairs = naive.skipgram(words.twin, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE)
     words.check(BLOCK_TOLERANCE[dtype])
     output.check(BLOCK_TOLERANCE[dtype])
@@ -67,7 +70,9 @@ def test_block_of_pairs_equals_the_twins(dtype, negatives):
     """Each pair has its own negative samples and is a step of its own."""
     block, words, output = block_and_tables(dtype, 10 * negatives)
     buffers = tallying_buffers(1, 1 + negatives, words.width, dtype, contexts=10)
-    skipgram.learn_pairs(block, skipgram.Operands(words.table, NegativeSamples(output.table, negatives)), buffers, 0.05)
+    skipgram.learn_pairs(
+        block, skipgram.SkipGramOperands(words.table, NegativeSamples(output.table, negatives)), buffers, 0.05
+    )
     windows = naive.single_context_windows(windows_of(block), negatives)
     loss, pairs = naive.skipgram(words.twin, output.twin, windows, 0.05, tile=UPDATE_TILE)
     words.check(BLOCK_TOLERANCE[dtype])
@@ -81,7 +86,7 @@ def test_the_loss_of_one_window_in_64_is_tallied():
     block, words, output = block_and_tables(np.float64, 5)
     buffers = new_step_buffers(10, 6, words.width, dtype=np.float64)
     buffers.tally[UNTIL_SAMPLE] = 17
-    skipgram.learn_block(block, skipgram.Operands(words.table, NegativeSamples(output.table, 5)), buffers, 0.05)
+    skipgram.learn_block(block, skipgram.SkipGramOperands(words.table, NegativeSamples(output.table, 5)), buffers, 0.05)
     losses = [
         naive.skipgram(words.twin, output.twin, [window], 0.05, tile=UPDATE_TILE)
         for window in windows_of(block)
@@ -101,7 +106,7 @@ def test_steps_are_gradient_steps(position):
     check_gradients(
         skipgram.learn_block,
         block,
-        skipgram.Operands(words, NegativeSamples(output, block.noise.shape[1])),
+        skipgram.SkipGramOperands(words, NegativeSamples(output, block.noise.shape[1])),
         new_step_buffers(10, 5, words.shape[1], dtype=np.float64),
         lambda: naive.skipgram_loss(words, output, windows),
         (words, output),
@@ -117,7 +122,7 @@ def test_tied_steps_are_gradient_steps(position):
     check_gradients(
         skipgram.learn_block,
         block,
-        skipgram.Operands(words, NegativeSamples(words, block.noise.shape[1])),
+        skipgram.SkipGramOperands(words, NegativeSamples(words, block.noise.shape[1])),
         new_step_buffers(10, 5, words.shape[1], dtype=np.float64),
         lambda: naive.skipgram_loss(words, words, windows),
         (words,),
@@ -159,7 +164,7 @@ def test_steps_of_pairs_are_gradient_steps(position):
     check_gradients(
         skipgram.learn_pairs,
         block,
-        skipgram.Operands(words, NegativeSamples(output, 2)),
+        skipgram.SkipGramOperands(words, NegativeSamples(output, 2)),
         new_step_buffers(1, 3, words.shape[1], contexts=2, dtype=np.float64),
         lambda: naive.skipgram_loss(words, output, windows),
         (words, output),

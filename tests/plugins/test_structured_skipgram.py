@@ -19,10 +19,11 @@ from kernel_helpers import (
 )
 
 import embeddings as em
+from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import EXAMPLES, LOSS, new_step_buffers
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
-from embeddings.plugins.structured_skipgram import Operands, learn_block
+from embeddings.plugins.structured_skipgram import SlotOperands, learn_block
 
 REACHES = {
     "structured": np.array([[offset, offset] for offset in (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)]),
@@ -38,7 +39,9 @@ def test_block_equals_the_twins(dtype, reach, negatives):
     output = rows(np.random.default_rng(1), VOCABULARY * len(reach), DIM, dtype, scale=0.4)
     twin = output.twin.reshape(VOCABULARY, len(reach), -1)
     buffers = tallying_buffers(5, 1 + negatives, words.width, dtype)
-    learn_block(block, Operands(words.table, NegativeSamples(output.table, block.noise.shape[1]), reach), buffers, 0.05)
+    learn_block(
+        block, SlotOperands(words.table, NegativeSamples(output.table, block.noise.shape[1]), reach), buffers, 0.05
+    )
     loss, pairs = naive.structured_skipgram(words.twin, twin, positions_of(block), reach, 0.05, tile=UPDATE_TILE)
     words.check(BLOCK_TOLERANCE[dtype])
     output.check(BLOCK_TOLERANCE[dtype])
@@ -56,7 +59,7 @@ def test_steps_are_gradient_steps(reach, position):
     check_gradients(
         learn_block,
         block,
-        Operands(words, NegativeSamples(output, block.noise.shape[1]), reach),
+        SlotOperands(words, NegativeSamples(output, block.noise.shape[1]), reach),
         new_step_buffers(5, 5, words.shape[1], dtype=np.float64),
         lambda: naive.structured_skipgram_loss(words, by_slot, [position], reach),
         (words, output),

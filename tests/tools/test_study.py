@@ -100,6 +100,25 @@ def test_a_required_option_is_named(tmp_path, squares, capsys):
     assert "squares requires --text" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["settings"], "settings has nothing to measure with these options: see --help"),
+        (["settings", "--corpus", "text.txt", "--model", "cbow"], "expected NAME=FILE, got 'text.txt'"),
+        (["settings", "--only-table"], "table.tsv does not exist: run settings without --only-table"),
+        (["replicas"], "replicas requires --corpus or --documents"),
+        (["reading", "--text", "none.txt", "--format", "CSV"], "No such file or directory: 'none.txt'"),
+    ],
+)
+def test_errors_are_one_line(arguments, message, tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--out", str(tmp_path / "table")])
+    assert ended.value.code == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("Error: ")
+    assert line.endswith(message)
+
+
 def test_a_process_that_fails_leaves_its_cell_out(tmp_path, capsys):
     """The cell of a text that is missing has no rows; its error is one line."""
     command = ["replicas", "--corpus", str(tmp_path / "none.txt"), "--out", str(tmp_path / "results")]

@@ -4,7 +4,7 @@ import numpy as np
 from studies.grid import collect, read_rows
 from study import main
 
-from embeddings.kernels import step_buffers
+from embeddings.kernels import row_cache
 
 
 def test_variants_take_turns_and_results_are_kept(tmp_path):
@@ -24,4 +24,4 @@ def test_variants_take_turns_and_results_are_kept(tmp_path):
     assert rows[0][4].strip() == "1.00"
     main(arguments)
     assert (tmp_path / "scaling.tsv").read_text() == first  # nothing is measured again
-    assert step_buffers.MAX_CACHED_ROWS == 32
+    assert row_cache.MAX_CACHED_ROWS == 32

@@ -9,7 +9,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, DeclarationError, SettingError
-from embeddings.kernels.step_buffers import EXAMPLES
+from embeddings.kernels.loss_tally import EXAMPLES
 from embeddings.models.table import Table, word_vectors
 from embeddings.plugins import skipgram
 from embeddings.training import document_trainer
@@ -49,7 +49,7 @@ def test_impossible_plans_are_refused(data, changes, message):
     ("operands", "message"),
     [
         (
-            lambda tables: skipgram.Operands(tables["words"], None),
+            lambda tables: skipgram.SkipGramOperands(tables["words"], None),
             r"kernel learn_block does not fit .*: there is no run_step for none \(.*objective.py, line \d+\)$",
         ),
         (
@@ -57,9 +57,12 @@ def test_impossible_plans_are_refused(data, changes, message):
             r"kernel learn_block does not fit .*: Unknown attribute 'words' of type Inference \(.*skipgram.py, line",
         ),
         (lambda tables: [tables["words"]], r"operands of a compiled kernel must be a NamedTuple, got \[array"),
-        (lambda tables: skipgram.Operands(tables["rows"], None), "uses the table 'rows', but declares only words, out"),
         (
-            lambda tables: skipgram.Operands(tables["words"].astype(np.float64), None),
+            lambda tables: skipgram.SkipGramOperands(tables["rows"], None),
+            "uses the table 'rows', but declares only words, out",
+        ),
+        (
+            lambda tables: skipgram.SkipGramOperands(tables["words"].astype(np.float64), None),
             "operands do not share the memory of the table 'words'",
         ),
     ],

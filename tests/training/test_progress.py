@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
-from embeddings.kernels.step_buffers import report_loss
+from embeddings.kernels.loss_tally import report_loss
 from embeddings.settings import Schedule
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.progress import Progress, Tally

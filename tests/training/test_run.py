@@ -10,9 +10,9 @@ from random_draws import draw_words, random_sequence
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, FIRST, LAST
+from embeddings.kernels.loss_tally import report_loss
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.step_buffers import report_loss
 from embeddings.models.table import random_rows, zero_rows
 from embeddings.settings import field_types
 from embeddings.testing.trainer_contract import synonym_corpus

@@ -8,7 +8,7 @@ from interrupted_runs import CONFIGURATIONS, corpus, interrupted_after, learn, t
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
-from embeddings.kernels.step_buffers import report_loss
+from embeddings.kernels.loss_tally import report_loss
 from embeddings.training import stream as shuffling
 from embeddings.training import worker
 from embeddings.training.run import Run

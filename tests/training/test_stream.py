@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, keep_thresholds, new_block, rewind
+from embeddings.kernels.loss_tally import report_loss
 from embeddings.kernels.noise_sampling import alias_table
-from embeddings.kernels.step_buffers import report_loss
 from embeddings.training import stream
 from embeddings.training.run import Run
 from embeddings.training.stream import shuffled_chunks

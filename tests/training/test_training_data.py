@@ -8,7 +8,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, SettingError
-from embeddings.kernels.step_buffers import LOSS_INTERVAL, UNTIL_SAMPLE
+from embeddings.kernels.loss_tally import LOSS_INTERVAL, UNTIL_SAMPLE
 from embeddings.support.system import available_threads
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.run import Run

@@ -12,7 +12,7 @@ import pytest
 from optional_libraries import KV
 
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
-from embeddings.formats import Format, glove, word2vec_binary, word2vec_text
+from embeddings.formats import glove, word2vec_binary, word2vec_text
 from embeddings.models.loading import load
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors
@@ -97,11 +97,6 @@ def test_an_entry_point_that_is_not_a_format(tmp_path, install, small):
     assert "odd" not in format_dispatch.names()
     with pytest.raises(RegistryError, match=r"'odd'.*Format"):
         small.save(tmp_path / "v", "odd")
-
-
-def test_a_format_requires_a_sniffer():
-    with pytest.raises(TypeError, match="sniff"):
-        Format(summary="", read=glove.read, write=glove.write)
 
 
 def test_an_extension_of_two_formats(tmp_path, install, small):

@@ -26,7 +26,6 @@ from embeddings.support.plots import save_figure
 
 Rows = list[dict[str, str]]
 Measures = dict[str, list[float]]  # the values of each measure
-SPREAD = " ± "
 
 
 class Study:
@@ -110,20 +109,34 @@ class Grid(Study):
     def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
         """Measure the cells that the file of rows does not hold, and write the table and the picture."""
         path = beside(out, ".tsv")
+        if only_table and not path.exists():
+            raise SettingError(f"{path} does not exist: run {self.name} without --only-table")
         if not only_table:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            done = {tuple(row[key] for key in self.keys) for row in read_rows(path)}
-            cells = [cell for cell in dict.fromkeys(self.cells()) if tuple(map(str, cell)) not in done]
-            with TemporaryDirectory(prefix="embeddings-study-") as folder:
-                self.folder = Path(folder)
-                if cells:
-                    self.prepare()
-                for cell, rows in self.measure_all(cells, processes):
-                    if rows:
-                        append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
-                if self.packages and cells:
-                    self.record(beside(out, ".json"))
+            self.measure_missing(path, beside(out, ".json"), processes)
         self.write(out)
+
+    def measure_missing(self, path: Path, record: Path, processes: int) -> None:
+        """Measure the cells that the file of rows does not hold.
+
+        Raises:
+            SettingError: there are no cells.
+        """
+        every = list(dict.fromkeys(self.cells()))
+        if not every:
+            raise SettingError(f"{self.name} has nothing to measure with these options: see --help")
+        done = {tuple(row[key] for key in self.keys) for row in read_rows(path)}
+        cells = [cell for cell in every if tuple(map(str, cell)) not in done]
+        if not cells:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix="embeddings-study-") as folder:
+            self.folder = Path(folder)
+            self.prepare()
+            for cell, rows in self.measure_all(cells, processes):
+                if rows:
+                    append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
+            if self.packages:
+                self.record(record)
 
     def write(self, out: Path) -> None:
         """Write the table and the picture of the rows that are there."""
@@ -177,7 +190,13 @@ def beside(out: Path, extension: str) -> Path:
 
 
 def name_of(value: str) -> str:
-    """The name in NAME=FILE."""
+    """The name in NAME=FILE.
+
+    Raises:
+        SettingError: there is no "=".
+    """
+    if "=" not in value:
+        raise SettingError(f"expected NAME=FILE, got {value!r}")
     return value.partition("=")[0]
 
 
@@ -218,7 +237,7 @@ def mean_and_spread(values: Sequence[float] | None) -> str:
     """The mean with one digit, and half the range of several values; empty without values."""
     if not values:
         return ""
-    spread = f"{SPREAD}{(max(values) - min(values)) / 2:.1f}" if len(values) > 1 else ""
+    spread = f" ± {(max(values) - min(values)) / 2:.1f}" if len(values) > 1 else ""
     return f"{round(fmean(values), 1) + 0.0:.1f}{spread}"  # without a minus before 0.0
 
 

@@ -8,11 +8,12 @@ from numba import types
 from embeddings.compilation.jit import entry_point, intrinsic
 from embeddings.compilation.vector_emitter import VECTOR_BYTES, Emitter
 from embeddings.kernels.block import FIRST, LAST, Block
+from embeddings.kernels.gradient_steps import apply_steps, compute_logistic_steps
 from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
 from embeddings.kernels.row_operations import address, codegen_of, scatter_add, score
-from embeddings.kernels.step_buffers import StepBuffers, apply_steps, compute_logistic_steps
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import gather_contexts, gather_inputs, prefetch_targets
-from embeddings.objectives.negative_sampling import NegativeSamples, gather_targets
+from embeddings.objectives.negative_sampling import NegativeSamples, gather_samples
 
 ACCUMULATORS = 20  # of independent multiply-adds: enough to hide the latency of each
 FLOATS = VECTOR_BYTES // 4  # in a vector
@@ -41,7 +42,7 @@ def run_stages(block: Block, operands: PartOperands, buffers: StepBuffers, rate:
         if m > 0:
             if operands.is_mean and last_stage >= SCORES:
                 combine_contexts(buffers, contexts, width, 1 / contexts)
-            n = gather_targets(operands.samples, block, buffers, i, 1, 0, 0)
+            n = gather_samples(operands.samples, block, buffers, i, 1, 0, 0)
             if last_stage >= SCORES:
                 score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
             prefetch_targets(block, operands.samples.output, operands.samples.negatives, i)

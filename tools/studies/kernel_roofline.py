@@ -14,7 +14,7 @@ import studies.kernel_parts as parts
 from embeddings import registry
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block, new_block, rewind
-from embeddings.kernels.step_buffers import aligned_zeros
+from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.training.training_data import prepare
 from studies.grid import Grid, Rows, collect, markdown

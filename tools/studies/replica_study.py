@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import embeddings as em
 from embeddings import registry
+from embeddings.errors import SettingError
 from embeddings.training.replica_tables import ReplicaTables
 from studies.grid import Grid, Rows, collect, markdown
 
@@ -68,6 +69,8 @@ class Replicas(Grid):
     def cells(self) -> Iterator[tuple[Any, ...]]:
         """The chosen cells; one thread has no interval and no rule."""
         options = self.options
+        if not options.corpus and not options.documents:
+            raise SettingError("replicas requires --corpus or --documents")
         corpus = options.name or Path(options.corpus or options.documents).stem
         for seed, model, rate, replicas, every, rule in product(
             options.seed, options.model, options.learning_rate, options.replicas, options.merge_every, options.rule

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import embeddings as em
 from embeddings import registry
 from embeddings.indexes.index_spec import parse_spec
-from embeddings.kernels import step_buffers
+from embeddings.kernels import row_cache
 from embeddings.support.system import available_threads
 from embeddings.training.progress import Tally
 from embeddings.training.training_data import prepare
@@ -62,12 +62,12 @@ class Task:
         is_separate = variant.has_own_tables or variant.is_processes
         shared = None if is_separate else plan.allocate(1)
         numbers = range(variant.threads) if only is None else [only]
-        cached = step_buffers.MAX_CACHED_ROWS
-        step_buffers.MAX_CACHED_ROWS = 0 if is_separate else cached  # no other thread reads the rows
+        cached = row_cache.MAX_CACHED_ROWS
+        row_cache.MAX_CACHED_ROWS = 0 if is_separate else cached  # no other thread reads the rows
         try:
             workers = [Worker(data, plan, shared or plan.allocate(1), tally, number) for number in numbers]
         finally:
-            step_buffers.MAX_CACHED_ROWS = cached
+            row_cache.MAX_CACHED_ROWS = cached
         workers[0].compile()
         tally.start_clock()
         return workers

@@ -1,11 +1,13 @@
-"""Inference of document vectors, one document at a time; random choices depend only on its words and the seed."""
+"""Kernels of models whose documents predict words: they train, and infer the vectors of new documents.
 
-from collections.abc import Callable
+A document is inferred by itself, and random choices depend only on its words and the seed.
+"""
+
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.compilation.jit import inline
+from embeddings.compilation.jit import dispatched, entry_point, inline
 from embeddings.kernels.block import END, FIRST, LAST, LINE, POSITION, Block, BlockSource, fill_block
 from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
@@ -31,21 +33,31 @@ def new_state() -> np.ndarray:
     return np.zeros(5, np.int64)
 
 
-@inline
-def infer_documents(
-    learn: Callable[..., None], vectors: np.ndarray, source: BlockSource, block: Block, operands: Any,
-    buffers: StepBuffers, inference: Inference, rng: np.ndarray,
-) -> None:  # fmt: skip
-    """Infer the vector of each line of a source into `vectors` (lines, dim).
+@dispatched
+def learn_documents(operands: Any, block: Block, buffers: StepBuffers, rate: float, frozen: bool) -> None:
+    """The steps of a model for a block; `embeddings.compilation.jit.implements` registers them for its operands.
 
-    Arguments:
-        learn: a compiled helper: `learn(block, operands, buffers, rate, True)` updates only row 0 of
-            `operands.documents`, the vector of the document.
+    If `frozen`, only row 0 of `operands.documents` is updated, the vector of the document.
     """
+    raise NotImplementedError
+
+
+@entry_point
+def learn_block(block: Block, operands: Any, buffers: StepBuffers, rate: float) -> None:
+    """Train documents, words and output vectors."""
+    learn_documents(operands, block, buffers, rate, False)
+
+
+@entry_point
+def infer(
+    vectors: np.ndarray, source: BlockSource, block: Block, operands: Any, buffers: StepBuffers, inference: Inference,
+    rng: np.ndarray,
+) -> None:  # fmt: skip
+    """Infer the vector of each line of a source into `vectors` (lines, dim), with word and output vectors frozen."""
     for document in range(vectors.shape[0]):
         rate = begin_document(operands.documents, document, source, block, inference, rng)
         while rate >= 0:
-            learn(block, operands, buffers, rate, True)
+            learn_documents(operands, block, buffers, rate, True)
             rate = next_document_block(source, block, inference, rng)
         for component in range(vectors.shape[1]):
             vectors[document, component] = operands.documents[0, component]
