@@ -25,7 +25,6 @@ from embeddings.support import tensors
 from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
 from embeddings.support.files import atomic_write, check_own_folder
-from embeddings.support.mapped_files import read_only
 from embeddings.support.records import check_fields, read_versioned
 from embeddings.support.system import available_threads
 from embeddings.vectors.vectors import Vectors, as_vectors

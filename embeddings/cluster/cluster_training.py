@@ -25,7 +25,6 @@ from embeddings.models.model import Model
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import Arrays
 from embeddings.registry import package_of
-from embeddings.support.mapped_files import read_only
 from embeddings.training.corpus_share import CorpusShare, RemoteStream, WholeCorpusNeeded, share_bounds
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report

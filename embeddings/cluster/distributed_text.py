@@ -17,7 +17,6 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.support.foreign_files import path_below
-from embeddings.support.mapped_files import read_only
 from embeddings.training.corpus_share import CorpusShare, cut_lines
 from embeddings.training.document_stream import memory_mapped_zeros
 

@@ -23,7 +23,6 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.support.logs import notice
-from embeddings.support.mapped_files import read_only
 from embeddings.training.callbacks import Callback
 from embeddings.training.compile_ahead import SmallText, with_small_tables
 from embeddings.training.corpus_share import CorpusShare, share_bounds

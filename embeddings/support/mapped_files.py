@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -31,13 +30,6 @@ def check_mapped_files(arrays: Iterable[np.ndarray]) -> None:
                 f"{mapped.filename} was truncated from at least {needed:,} to {size:,} bytes while it was being read; "
                 "make it again, and replace files by renaming instead of writing into them"
             )
-
-
-def read_only(values: Any, dtype: Any = None) -> np.ndarray:
-    """A contiguous read-only array, like the arrays of a memory-mapped file: one compiled kernel serves both."""
-    array = np.ascontiguousarray(values, dtype).view(np.ndarray)
-    array.flags.writeable = False
-    return array
 
 
 def mapped_base(array: np.ndarray) -> "np.memmap | None":

@@ -17,7 +17,6 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.support.arrow import to_string_array
-from embeddings.support.mapped_files import read_only
 from embeddings.training.document_trainer import DocumentInferencer
 from embeddings.training.progress import Tally
 from embeddings.training.trainer import Trainer

@@ -7,8 +7,6 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.support.mapped_files import read_only
-
 Pool = Literal["mean", "sif", "subsample", "idf", "sum", "max", "min", "power-mean"]
 POOLS: tuple[str, ...] = get_args(Pool)
 POWER_MEANS = ("mean", "max", "min")  # the parts of "power-mean"
@@ -47,22 +45,30 @@ def sum_rows(
         weights: (rows,), the factor of each row of each table; None for 1.
         dim: only the first components; None for all.
     """
+    from embeddings.kernels.separate_arrays import read_only
     from embeddings.kernels.text_pooling import sum_texts
 
     sums = np.zeros((len(texts), dim or tables[0].shape[1]), np.float32)
     for number, (table, part) in enumerate(split_by_table(tables, texts)):
         factors = np.zeros(0) if weights is None else weights[number]
-        sum_texts(read_only(table, np.float32), part.ids, part.starts, np.ascontiguousarray(factors, np.float32), sums)
+        sum_texts(
+            read_only(np.asarray(table, np.float32)),
+            part.ids,
+            part.starts,
+            np.ascontiguousarray(factors, np.float32),
+            sums,
+        )
     return sums
 
 
 def extreme_rows(tables: Sequence[np.ndarray], texts: RowTexts, sign: int, dim: int | None = None) -> np.ndarray:
     """The maxima (`sign` 1) or minima (-1) of the rows of texts by component, float32 (texts, dim); zeros for none."""
+    from embeddings.kernels.separate_arrays import read_only
     from embeddings.kernels.text_pooling import maximize_texts
 
     extremes = np.full((len(texts), dim or tables[0].shape[1]), -np.inf, np.float32)
     for table, part in split_by_table(tables, texts):
-        maximize_texts(read_only(table, np.float32), part.ids, part.starts, np.float32(sign), extremes)
+        maximize_texts(read_only(np.asarray(table, np.float32)), part.ids, part.starts, np.float32(sign), extremes)
     extremes[texts.counts == 0] = 0
     return extremes if sign > 0 else -extremes
 

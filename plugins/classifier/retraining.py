@@ -29,7 +29,6 @@ from embeddings.plugins.classifier.text_classification import (
 )
 from embeddings.plugins.classifier.training_features import TextFeatures
 from embeddings.setting_names import WORD_SETTINGS
-from embeddings.support.mapped_files import read_only
 from embeddings.training.progress import Report
 from embeddings.training.training_data import TrainingData
 

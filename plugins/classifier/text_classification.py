@@ -48,7 +48,6 @@ from embeddings.plugins.classifier.training_features import (
 )
 from embeddings.support.arrow import string_bytes
 from embeddings.support.logs import log
-from embeddings.support.mapped_files import read_only
 from embeddings.training.continued_training import extend_vocabulary, model_settings, rows_in
 from embeddings.training.plan import Plan
 from embeddings.training.result import NOTES
