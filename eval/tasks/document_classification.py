@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.corpus import Corpus
-from embeddings.errors import CorpusError, S, SettingError
+from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key
 from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
 from embeddings.eval.tasks.pooled_texts import word_coverage
 from embeddings.eval.tasks.word_categories import F1Scores
 from embeddings.eval.tasks.word_matching import look_up
-from embeddings.eval.test_sets import FOLDS, stratified_folds
+from embeddings.eval.test_sets import FOLDS, Split, splits_of, train_and_test_files
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate, document_numbers
 from embeddings.models.model import Model
 from embeddings.vectors.pooling import RowTexts, sum_rows, sum_weights
@@ -54,7 +54,7 @@ class DocumentSet:
 
     name: str
     documents: LabelledDocuments
-    splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    splits: list[Split]
     protocol: str
     sources: tuple[str, ...]
     text_column: str
@@ -74,19 +74,12 @@ def read_documents(
     Each is a table as `Corpus` reads it, or a folder or pattern of tables. With `use_trained_vectors` the documents'
     vectors were trained under their numbers, from 0 on, TRAIN's before TEST's; with `name_column` under these names.
     """
-    parts = [part for part in str(name).split(",") if part]
-    if Path(name).exists() or len(parts) == 1:
-        parts = [str(name)]
-        documents = read_labelled(str(name), text_column, label_column)
-        fold = stratified_folds(documents.contents(), np.unique(documents.labels, return_inverse=True)[1])
-        splits = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
-        protocol = CROSS_VALIDATED
-    elif len(parts) == 2:
-        train, test = (read_labelled(part, text_column, label_column) for part in parts)
-        documents, count = concatenate_documents(train, test), len(train.labels)
-        splits, protocol = [(np.arange(count), np.arange(count, len(documents.labels)))], TRAIN_TEST
-    else:
-        raise SettingError(f"{S.documents} must be a file or TRAIN,TEST, got {str(name)!r}")
+    parts = train_and_test_files(name, "documents")
+    documents, *others = (read_labelled(part, text_column, label_column) for part in parts)
+    training = len(documents.labels) if others else None
+    if others:
+        documents = concatenate_documents(documents, others[0])
+    splits = splits_of(documents.contents(), documents.labels, training)
     if min(len(test_rows) for _, test_rows in splits) == 0:
         distinct = len(set(documents.contents()))
         raise CorpusError(f"{name} contains {distinct} distinct documents; at least {FOLDS} are required")
@@ -94,7 +87,9 @@ def read_documents(
     if name_column is not None:
         names = [tag for part in parts for tag in read_labelled(part, text_column, name_column).labels]
     title = Path(parts[-1]).name.split(".")[0]
-    return DocumentSet(title, documents, splits, protocol, tuple(parts), text_column, names)
+    return DocumentSet(
+        title, documents, splits, TRAIN_TEST if others else CROSS_VALIDATED, tuple(parts), text_column, names
+    )
 
 
 def read_labelled(source: str, text_column: str, label_column: str) -> LabelledDocuments:

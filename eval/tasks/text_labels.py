@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +12,17 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.record_rows import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.table_columns import open_columns
-from embeddings.errors import CorpusError, S, SettingError
+from embeddings.errors import CorpusError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, ResampledScores
 from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, majority_scores
 from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
 from embeddings.eval.tasks.word_categories import F1Scores, kmeans
-from embeddings.eval.test_sets import FOLDS, set_name, stratified_folds
+from embeddings.eval.test_sets import FOLDS, Split, set_name, splits_of, train_and_test_files
 from embeddings.support.cosine import normalize
 
 TRAIN_TEST = "trained on one file and tested on another"
 CROSS_VALIDATED = f"{FOLDS}-fold cross-validation, stratified by label; equal texts are in the same fold"
-Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -46,28 +44,19 @@ def read_texts_to_classify(
     Raises:
         CorpusError: a file cannot be read, has no such column or an unlabelled text, or there are too few texts.
     """
-    parts = [part for part in str(name).split(",") if part]
-    if Path(name).exists() or len(parts) == 1:
-        texts, labels = read_labelled_texts(name, text_column, label_column, encoding_errors)
-        fold = stratified_folds(texts, np.unique(labels, return_inverse=True)[1])
-        splits = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
-        protocol, title = CROSS_VALIDATED, set_name(name)
-    elif len(parts) == 2:
-        (texts, labels), test = (
-            read_labelled_texts(part, text_column, label_column, encoding_errors) for part in parts
-        )
-        count = len(texts)
-        texts, labels = texts + test[0], labels + test[1]
-        splits, protocol, title = [(np.arange(count), np.arange(count, len(texts)))], TRAIN_TEST, set_name(parts[1])
-    else:
-        raise SettingError(f"{S.probe} must be a file or TRAIN,TEST, got {str(name)!r}")
+    parts = train_and_test_files(name, "probe")
+    (texts, labels), *others = (read_labelled_texts(part, text_column, label_column, encoding_errors) for part in parts)
+    training = len(texts) if others else None
+    for more_texts, more_labels in others:
+        texts, labels = texts + more_texts, labels + more_labels
+    splits = splits_of(texts, labels, training)
     for train_rows, test_rows in splits:
         if not len(test_rows) or len({labels[row] for row in train_rows}) < 2:
             raise CorpusError(
                 f"{name} has {len(set(texts))} distinct texts and {len(set(labels))} labels; a probe requires "
                 f"{FOLDS} texts and two labels to learn from"
             )
-    return LabelledTextSet(title, texts, labels, splits, protocol)
+    return LabelledTextSet(set_name(parts[-1]), texts, labels, splits, TRAIN_TEST if others else CROSS_VALIDATED)
 
 
 def read_texts_to_cluster(
