@@ -1,8 +1,7 @@
 """`Corpus`: text sources with phrases and an optional fixed vocabulary, as an encoded corpus."""
 
 import os
-import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -140,8 +139,8 @@ class Corpus:
         self.pairs = check_pairs(pairs, self)
         self.vocabulary = load_vocabulary(vocabulary)
         self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, WordForm(self.rules.settings))
-        self._previous: Callable[[], EncodedCorpus | None] = lambda: None  # the last result; a cached one if it is used
-        self._previous_name: str | None = None
+        self._uncached: EncodedCorpus | None = None  # the last result, if it is not in the cache
+        self._uncached_name: str | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {', '.join(source.name for source in self.sources)}>"
@@ -189,9 +188,8 @@ class Corpus:
             SettingError: EMBEDDINGS_CACHE_LIMIT is not a size.
         """
         name = entry_name(self.sources, self.settings)
-        previous = self._previous()
-        if previous is not None and previous.is_open and self._previous_name == name:
-            return previous
+        if self._uncached is not None and self._uncached.is_open and self._uncached_name == name:
+            return self._uncached
         check_value("threads", threads, int | None, {"ge": 1})
         encoded = self._encode_phrases(report, block_size, threads)
         if self.vocabulary is not None:
@@ -199,8 +197,7 @@ class Corpus:
                 remap(encoded, self.vocabulary, folder)
             encoded = EncodedCorpus(folder, temporary=True)
         log.info("%r: %s words, %s distinct", self, encoded.meta["tokens"], encoded.meta["types"])
-        self._previous = weakref.ref(encoded) if encoded.finalizer is None else lambda: encoded
-        self._previous_name = name
+        self._uncached, self._uncached_name = (None, None) if encoded.finalizer is None else (encoded, name)
         return encoded
 
     def _encode_phrases(self, report: Report | None, block_size: int, threads: int | None) -> EncodedCorpus:

@@ -36,7 +36,14 @@ class CBOWOperands(NamedTuple):
 
 @entry_point
 def learn_block(block: Block, operands: CBOWOperands, buffers: StepBuffers, rate: float) -> None:
-    """The mean or sum of the contexts predicts the centre; its gradient goes to every context."""
+    """CBOW (Mikolov et al. 2013a, section 3.1) by equation 4 of Mikolov et al. (2013b), or by another objective.
+
+    The mean or sum h of the contexts v_1 to v_m predicts the centre. With the output vector o of the centre, y = 1, or
+    of a negative sample, y = 0:
+
+        h = (v_1 + ... + v_m) / m    g = rate * (y - sigmoid(h · o))    o += g * h    e = sum of g * o
+        v_c += e                     or e / m, the exact gradient of the mean
+    """
     width = operands.words.shape[1]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = gather_contexts(block, operands.words, buffers, i)
@@ -74,7 +81,7 @@ class CBOW(WeightTying, UnknownWords, PredictionTrainer):
             data,
             objective,
             kernel=learn_block,
-            operands=lambda tables, objective: CBOWOperands(tables["words"], objective, mean, exact),
+            operands=lambda tables: CBOWOperands(tables["words"], objective.operand(tables), mean, exact),
             buffers=lambda targets, width: new_step_buffers(1, targets, width, contexts=2 * self.window, rows=2),
             cached_inputs="words",
             cached_outputs=objective.cached_table,

@@ -31,9 +31,12 @@ class ContinuousWindowOperands(NamedTuple):
 
 @entry_point
 def learn_block(block: Block, operands: ContinuousWindowOperands, buffers: StepBuffers, rate: float) -> None:
-    """Equation 5 of Ling et al. (2015): the concatenated contexts are the input, zeros where there is none.
+    """Equation 5 of Ling et al. (2015) by negative sampling: a batch of windows learns in one step.
 
-    The centre is the positive. Each context gets its own part of the gradient.
+    The input is x = (v_1, ..., v_2w), the concatenated contexts, zeros where there is none. With the output vector o of
+    the centre, y = 1, or of a negative sample, y = 0:
+
+        g = rate * (y - sigmoid(x · o))    o += g * x    x += sum of g * o: each context gets its own part
     """
     window, slots, empty = operands.window, 2 * operands.window, address(buffers.hidden_rows, ZERO_ROW)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
@@ -46,7 +49,7 @@ def learn_block(block: Block, operands: ContinuousWindowOperands, buffers: StepB
 
 @entry_point
 def learn_single_windows(block: Block, operands: ContinuousWindowOperands, buffers: StepBuffers, rate: float) -> None:
-    """The same window by window, for any objective."""
+    """The input and gradient of `learn_block` window by window, for any objective."""
     window, width = operands.window, operands.words.shape[1]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         if block.stop[i] - block.start[i] > 1:
@@ -69,24 +72,31 @@ class ContinuousWindow(FixedWindow, UnknownWords, PredictionTrainer):
         """How many rows are concatenated."""
         return 2 * self.window
 
+    @property
+    def in_batches(self) -> bool:
+        """Whether batches of windows learn in one step."""
+        return self.objective == "negative-sampling"
+
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective.
 
         Rows of the objective's tables have 2 x window x dim numbers; "output" is (vocabulary, 2 x window, dim).
         """
         objective = self.new_objective(data.vocabulary)
-        in_batches, batch = self.objective == "negative-sampling", min(self.windows_per_draw, MAX_BATCH)
+        batch = min(self.windows_per_draw, MAX_BATCH)
 
         def buffers(targets: int, width: int) -> StepBuffers:
-            if in_batches:
+            if self.in_batches:
                 return new_window_buffers(batch, self.negatives, width, slots=self.slots)
             return new_slot_buffers(targets, self.slots, width)
 
         return self.window_plan(
             data,
             objective,
-            kernel=learn_block if in_batches else learn_single_windows,
-            operands=lambda tables, objective: ContinuousWindowOperands(tables["words"], objective, self.window, batch),
+            kernel=learn_block if self.in_batches else learn_single_windows,
+            operands=lambda tables: ContinuousWindowOperands(
+                tables["words"], objective.operand(tables), self.window, batch
+            ),
             buffers=buffers,
             cached_inputs="words",
             cached_outputs=objective.cached_table,

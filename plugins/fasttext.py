@@ -65,7 +65,11 @@ skipgram_step, cbow_step = as_helper(skipgram.learn_block), as_helper(cbow.learn
 
 @entry_point
 def learn_skipgram(block: Block, operands: FastTextOperands, buffers: StepBuffers, rate: float) -> None:
-    """Skip-gram on composed rows."""
+    """Skip-gram on composed rows: the scoring function of Bojanowski et al. (2017), section 3.2, as a mean.
+
+    x = (z_1 + ... + z_n) / n    of the rows z of a word and its n-grams, once per block
+    z_i += the change of x       by the steps of skip-gram on x
+    """
     count = compose_block(operands.cache, block, operands.subwords, buffers)
     composed = skipgram.SkipGramOperands(operands.cache.rows, operands.objective)
     steps = composed_buffers(operands.cache, count, buffers)
@@ -75,7 +79,7 @@ def learn_skipgram(block: Block, operands: FastTextOperands, buffers: StepBuffer
 
 @entry_point
 def learn_cbow(block: Block, operands: FastTextOperands, buffers: StepBuffers, rate: float) -> None:
-    """CBOW on composed rows."""
+    """CBOW on composed rows; see `learn_skipgram`."""
     count = compose_block(operands.cache, block, operands.subwords, buffers)
     composed = cbow.CBOWOperands(operands.cache.rows, operands.objective, True, False)
     steps = composed_buffers(operands.cache, count, buffers)
@@ -85,7 +89,7 @@ def learn_cbow(block: Block, operands: FastTextOperands, buffers: StepBuffers, r
 
 @entry_point
 def learn_weighted_cbow(block: Block, operands: FastTextOperands, buffers: StepBuffers, rate: float) -> None:
-    """CBOW with position weights on composed rows."""
+    """CBOW with position weights on composed rows; see `weighted_cbow_step`."""
     count = compose_block(operands.cache, block, operands.subwords, buffers)
     steps = composed_buffers(operands.cache, count, buffers)
     weighted_cbow_step(composed_block(block, operands.cache), operands, steps, rate)
@@ -102,8 +106,12 @@ def composed_block(block: Block, cache: SubwordCache) -> Block:
 def weighted_cbow_step(block: Block, operands: FastTextOperands, buffers: StepBuffers, rate: float) -> None:
     """CBOW with position weights: equation 2 of Mikolov et al. (2018).
 
-    h = (d_1 * u_1 + ... + d_m * u_m) / m, elementwise. A context u gets the undivided gradient of h, as in CBOW; the
-    position weights d are shared by all windows and get the exact gradient.
+    With e the gradient step of h, and products elementwise:
+
+        h = (d_1 * u_1 + ... + d_m * u_m) / m    u_c += d_c * e    d_c += u_c * e / m
+
+    A context u gets the undivided gradient of h, as in CBOW; the position weights d are shared by all windows and get
+    the exact gradient.
     """
     rows, width, window = operands.cache.rows, operands.positions.shape[1], operands.positions.shape[0] // 2
     hidden, gradient = address(buffers.hidden_rows, HIDDEN), address(buffers.hidden_rows, GRADIENT)
@@ -182,10 +190,10 @@ class FastText(PredictionTrainer):
         stream = data.window_stream(objective.noise_weights, objective.noise, size=FASTTEXT_BLOCK_SIZE)
         block_size = len(stream.new_block().words)
 
-        def operands(tables: Arrays, objective: Any) -> FastTextOperands:
+        def operands(tables: Arrays) -> FastTextOperands:
             subwords = SubwordTables(tables["words"], tables["ngrams"], *parts)
             cache = new_subword_cache(block_size, size, max_parts, tables["words"].shape[1])
-            return FastTextOperands(subwords, cache, objective, tables["positions"])
+            return FastTextOperands(subwords, cache, objective.operand(tables), tables["positions"])
 
         init = INITIALIZERS[self.initializer]
         tables = {

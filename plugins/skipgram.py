@@ -29,7 +29,13 @@ class SkipGramOperands(NamedTuple):
 
 @entry_point
 def learn_block(block: Block, operands: SkipGramOperands, buffers: StepBuffers, rate: float) -> None:
-    """Each context is an input that predicts its centre, as in word2vec; a window shares its negative samples."""
+    """Skip-gram by equation 4 of Mikolov et al. (2013b), or by another objective; a window shares its negative samples.
+
+    Each context x is an input that predicts the centre, as in word2vec. With the output vector o of the centre, y = 1,
+    or of a negative sample, y = 0:
+
+        g = rate * (y - sigmoid(x · o))    o += g * x    x += sum of g * o, of o before the step
+    """
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = gather_inputs(block, operands.words, buffers, i)
         if m > 0:
@@ -38,7 +44,7 @@ def learn_block(block: Block, operands: SkipGramOperands, buffers: StepBuffers, 
 
 @entry_point
 def learn_pairs(block: Block, operands: SkipGramOperands, buffers: StepBuffers, rate: float) -> None:
-    """The same pair by pair, each with its own negative samples, as in word2vec."""
+    """The steps of `learn_block` pair by pair, each with its own negative samples, as in word2vec."""
     noise = block.noise.shape[1] // buffers.contexts.shape[0]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = gather_contexts(block, operands.words, buffers, i)
@@ -72,6 +78,6 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
             objective,
             stream=stream,
             kernel=learn_pairs if in_pairs else learn_block,
-            operands=lambda tables, objective: SkipGramOperands(tables["words"], objective),
+            operands=lambda tables: SkipGramOperands(tables["words"], objective.operand(tables)),
             buffers=lambda targets, width: new_step_buffers(contexts, targets, width, contexts=contexts),
         )

@@ -34,7 +34,10 @@ class SlotOperands(NamedTuple):
 def learn_block(block: Block, operands: SlotOperands, buffers: StepBuffers, rate: float) -> None:
     """Equation 4 of Ling et al. (2015), in word2vec's direction: the contexts in a slot predict the centre.
 
-    Each slot has its own output row of the centre and of each negative sample; all slots share the negative samples.
+    A context x in slot s meets the output vector o_s of the centre, y = 1, or of a negative sample, y = 0. All slots
+    share the negative samples.
+
+        g = rate * (y - sigmoid(x · o_s))    o_s += g * x    x += sum of g * o_s, of o_s before the step
     """
     slots = operands.reach.shape[0]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
@@ -63,11 +66,12 @@ class SlotTrainer(UnknownWords, PredictionTrainer):
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective, with a row for each slot."""
         reach = self.reach()
         inputs = int((reach[:, 1] - reach[:, 0]).max()) + 1
+        objective = self.new_objective(data.vocabulary)
         return self.window_plan(
             data,
-            self.new_objective(data.vocabulary),
+            objective,
             kernel=learn_block,
-            operands=lambda tables, objective: SlotOperands(tables["words"], objective, reach),
+            operands=lambda tables: SlotOperands(tables["words"], objective.operand(tables), reach),
             buffers=lambda targets, width: new_step_buffers(inputs, targets, width),
         )
 

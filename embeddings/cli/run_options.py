@@ -26,7 +26,6 @@ from embeddings.training.replicas import MAX_REPLICAS, Replicas, default_interva
 from embeddings.training.run_log import RunLog
 from embeddings.training.run_options import RemoteTraining, RunOptions
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import check_threads_and_seed
 from embeddings.vectors.vectors import Vectors
 
 INIT_DEFAULTS = {
@@ -322,7 +321,7 @@ def run_options_for(
     threads_per_worker: int | None = None, worker_timeout: float | None = None,
     labels: LabelFormat | None = None, **callback_options: Any,
 ) -> RunOptions:  # fmt: skip
-    """The `RunOptions` that the command line asks for, checked before anything is read."""
+    """The `RunOptions` that the command line asks for."""
     checkpoints = None
     if checkpoint_every != NEVER and trainer.accepts_run_options:
         checkpoints = Checkpoints(checkpoint_folder(out), every=checkpoint_every, force=force)
@@ -333,18 +332,10 @@ def run_options_for(
     copies = replicas_for(replicas, merge_every, merge_rule, cluster is not None)
     sizes = {"workers": workers, "threads_per_worker": threads_per_worker, "worker_timeout": worker_timeout}
     remote = cluster_for(cluster, {**sizes, "merge_every": merge_every, "rule": merge_rule})
-    run_options = RunOptions(
+    return RunOptions(
         **init, checkpoints=checkpoints, resume=resume, callbacks=callbacks, replicas=copies, cluster=remote,
         rate_advice=not is_given("learning_rate"),
     )  # fmt: skip
-    run_options.check(trainer)
-    return run_options
-
-
-def check_resumed_run(run_options: RunOptions, trainer: Trainer, threads: int | None, seed: int) -> None:
-    """Refuse checkpoints of a different run, before the corpus is read."""
-    if run_options.resume:
-        run_options.check_fingerprint(trainer, *check_threads_and_seed(threads, seed, trainer))
 
 
 def callbacks_for(

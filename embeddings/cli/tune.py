@@ -17,7 +17,7 @@ from embeddings.cli.progress_bar import ReadingBar, TrainingBar
 from embeddings.cli.run_options import text_or_share
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT, ignored_signals
-from embeddings.compilation.compile_process import compiling
+from embeddings.compilation.compile_process import CompileProcess
 from embeddings.corpora import Corpus
 from embeddings.errors import SettingError
 from embeddings.kernels.bus_error import report_bus_errors
@@ -189,7 +189,8 @@ def search_settings(
 
     known = {name: search[name] for name in ("metric", "resume", "force")}
     check_search(trainer, search["out"], vary=search.get("vary", ()), **known)
-    with ReadingBar(quiet) as reading, compiling(training_work(trainer)):
+    with ReadingBar(quiet) as reading, CompileProcess() as compiler:
+        compiler.start(training_work(trainer))
         encoded = text.encode(report=reading, threads=threads)
     fixed = [name for name in field_types(type(trainer)) if is_given(name)]
     with encoded:

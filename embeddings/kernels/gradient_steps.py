@@ -19,7 +19,9 @@ from embeddings.kernels.step_buffers import StepBuffers
 
 @wrapper
 def learn(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float) -> None:
-    """One step with m inputs and n targets, of which the first p are positive for every input.
+    """One step with m inputs x and n targets o, of which the first p are positive, y = 1, for every input.
+
+        g = rate * w * (y - sigmoid(x · o))    o += sum of g * x    x += sum of g * o, of o before the step
 
     The caller sets `weights[:n]`.
     """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import FormatError, SettingError
@@ -57,6 +58,16 @@ def installed_composer(model: "Model") -> Compose:
     if compose is None:
         raise FormatError(f"model.json is broken: it says that {model.name} models compose vectors, but they do not")
     return compose
+
+
+def installed_classifier(model: "Model") -> "Classifier":
+    """The classifier of a model, made by the entry point of its name or by its installed trainer."""
+    if model.name in registry.find_all("classifier"):
+        return registry.load("classifier", model.name)(model)  # type: ignore[no-any-return]
+    classifier: Classifier | None = installed_capability(model, "predictor")
+    if classifier is None:
+        raise SettingError(f"{model.name} models predict no labels; train a classifier")
+    return classifier
 
 
 RECORD_FIELDS = ("seed", "threads", "words", "seconds", "words_per_second", "loss_by_epoch")
@@ -251,10 +262,7 @@ class Model(GapContexts, InteropMixin):
             SettingError: models of this trainer have no labels.
             RegistryError: the trainer of a saved model is not installed.
         """
-        classifier: Classifier | None = installed_capability(self, "predictor")
-        if classifier is None:
-            raise SettingError(f"{self.name} models predict no labels; train a classifier")
-        return classifier
+        return installed_classifier(self)
 
     def predict(
         self, texts: Iterable[str], k: int = 1, threshold: float = 0.0, *, threads: int | None = None

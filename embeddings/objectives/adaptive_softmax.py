@@ -46,7 +46,9 @@ def learn_head_and_tail(
     operand: AdaptiveTables, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
-    """G = Y - softmax(S) over frequent words and tails, and, for a rarer word, over the words of its tail.
+    """Softmax over frequent words and tails, and, for a rarer word, over the words of its tail (`learn_tail`).
+
+        g = rate * (y - softmax(x · o))    o += g * x    x += sum of g * o, of o before the step
 
     Both read the inputs as they were before the step.
     """

@@ -37,7 +37,10 @@ def learn_cluster(
     operand: FrequencyClusters, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
-    """G = Y - softmax(S) over all clusters, and over the words of the word's cluster."""
+    """P(word) = P(cluster) P(word in its cluster) (Goodman 2001): a softmax over clusters, and one over these words.
+
+    g = rate * (y - softmax(x · o))    o += g * x    x += sum of g * o, of o before the step
+    """
     word, width, clusters = block.words[i], operand.output.shape[1], operand.starts.shape[0] - 1
     cluster = operand.cluster_of[word]
     start, stop = operand.starts[cluster], operand.starts[cluster + 1]

@@ -27,7 +27,10 @@ def learn_all_words(
     operand: AllWords, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
-    """G = Y - softmax(S) over all words."""
+    """Equation 2 of Mikolov et al. (2013b): softmax over the output vectors o of all words; y = 1 for the word, else 0.
+
+    g = rate * (y - softmax(x · o))    o += g * x    x += sum of g * o, of o before the step
+    """
     width, n = operand.output.shape[1], operand.output.shape[0] // slots
     for word in range(n):
         buffers.targets[word] = address(operand.output, word * slots + slot)

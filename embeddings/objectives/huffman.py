@@ -44,7 +44,11 @@ def learn_path(
     operand: HuffmanTree, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
-    """G = Y - sigmoid(S) at each node of the word's path; the label of a left branch is 1, as in word2vec.
+    """Equation 3 of Mikolov et al. (2013b): a logistic step at each node o of the word's path.
+
+        g = rate * (y - sigmoid(x · o))    o += g * x    x += sum of g * o, of o before the step
+
+    The label y of a left branch is 1, as in word2vec, that of a right one 0.
 
     Nodes with label 1 come first: they are the positives of the step. The inputs learn one after another, as in
     word2vec: in one step for all, the vectors of rare words come out worse, as nodes far from the root are near zero

@@ -40,7 +40,10 @@ def learn_contrast(
     operand: NoiseContrast, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
-    """G = Y - sigmoid(S + b - log Z - log(k q)): is a word data, with probability exp(S + b) / Z, or noise?
+    """Is a word data, with probability exp(x · o + b) / Z, or one of k words of noise, with probability q each?
+
+        g = rate * (y - sigmoid(x · o + b - log Z - log(k q)))
+        o += g * x    b += g    log Z -= g    x += sum of g * o, of o before the step
 
     As the noise is independent of the word to predict, it may contain it.
     """

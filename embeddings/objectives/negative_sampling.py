@@ -32,7 +32,10 @@ def learn_samples(
     operand: NegativeSamples, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
-    """G = W (Y - sigmoid(S)): the word is positive, the negative samples have label 0."""
+    """Equation 4 of Mikolov et al. (2013b): the word has label y = 1, negative samples have y = 0.
+
+    g = rate * (y - sigmoid(x · o))    o += g * x    x += sum of g * o, of o before the step
+    """
     width = operand.output.shape[1]
     n = gather_samples(operand, block, buffers, i, slots, slot, first)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)

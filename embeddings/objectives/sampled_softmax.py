@@ -39,9 +39,11 @@ def learn_candidates(
     operand: Proposals, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
     first: int, frozen: bool,
 ) -> None:  # fmt: skip
-    """G = Y - softmax(S - log E), where E is the expected number of times that a word is proposed.
+    """Softmax over the word and proposals; E is the probability that a word is among the proposals.
 
-    This corrects for frequent words being proposed more often.
+        g = rate * (y - softmax(x · o - log E))    o += g * x    x += sum of g * o, of o before the step
+
+    Log E corrects for frequent words being proposed more often.
     """
     width = operand.output.shape[1]
     n = gather_candidates(operand, block, buffers, i, slots, slot, first)

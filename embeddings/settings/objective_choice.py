@@ -1,11 +1,11 @@
 """Settings of objectives: how words are predicted."""
 
-import dataclasses
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from embeddings.errors import S, SettingError
+from embeddings.settings.objectives import ObjectiveDeclaration, Objectives
 from embeddings.settings.setting_fields import Settings, option
 from embeddings.settings.shared_settings import ContextWindow, WeightTying
 
@@ -56,17 +56,55 @@ class PairSampling(NegativeSampling, ContextWindow):
             raise SettingError(f"with {S.negative_sharing('none')} {limit}, got {noise}")
 
 
-DRAWING = ("negative-sampling", "nce", "sampled-softmax")  # objectives that draw random words
-OBJECTIVE_SETTINGS = {  # the objectives that use a setting; others refuse it
-    "negatives": DRAWING,
-    "noise_exponent": DRAWING,
-    "negative_sharing": DRAWING,
-    "nce_normalizer": ("nce",),
-    "proposals": ("sampled-softmax",),
-    "target_in_sample": ("sampled-softmax",),
-    "tree": ("hierarchical-softmax",),
-    "cutoffs": ("adaptive-softmax",),
-}
+DRAWS = ("negatives", "noise_exponent", "negative_sharing")  # settings of objectives that draw random words
+WORD_OBJECTIVES = Objectives(
+    ObjectiveDeclaration(
+        "negative-sampling",
+        "tell the word from random ones",
+        "embeddings.objectives.negative_sampling:NegativeSamplingObjective",
+        settings=DRAWS,
+    ),
+    ObjectiveDeclaration(
+        "nce",
+        "the same, with scores that become probabilities",
+        "embeddings.objectives.nce:NCEObjective",
+        settings=(*DRAWS, "nce_normalizer"),
+    ),
+    ObjectiveDeclaration(
+        "sampled-softmax",
+        "softmax over a sample",
+        "embeddings.objectives.sampled_softmax:SampledSoftmaxObjective",
+        settings=(*DRAWS, "proposals", "target_in_sample"),
+    ),
+    ObjectiveDeclaration(
+        "hierarchical-softmax",
+        "a path in a tree",
+        "embeddings.objectives.huffman:HuffmanObjective",
+        settings=("tree",),
+        has_word_rows=False,
+        depends_on_counts=True,
+    ),
+    ObjectiveDeclaration(
+        "adaptive-softmax",
+        "softmax with fewer dimensions for rare words",
+        "embeddings.objectives.adaptive_softmax:AdaptiveSoftmaxObjective",
+        settings=("cutoffs",),
+        has_word_rows=False,
+        depends_on_counts=True,
+    ),
+    ObjectiveDeclaration(
+        "full-softmax",
+        "over all words, which is slow",
+        "embeddings.objectives.full_softmax:FullSoftmaxObjective",
+    ),
+)
+CLUSTERS = ObjectiveDeclaration(  # hierarchical-softmax with tree=clusters
+    "clusters", "", "embeddings.objectives.frequency_clusters:FrequencyClustersObjective", depends_on_counts=True
+)
+if TYPE_CHECKING:
+    WordObjective = str
+else:
+    WordObjective = WORD_OBJECTIVES.choices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,14 +117,7 @@ class ObjectiveChoice(NegativeSampling):
         ge=1,
         le=1000,
     )
-    objective: Literal[
-        "negative-sampling", "nce", "sampled-softmax", "hierarchical-softmax", "adaptive-softmax", "full-softmax"
-    ] = option(
-        "negative-sampling",
-        "How words are predicted. negative-sampling: tell the word from random ones; nce: the same, with scores that "
-        "become probabilities; sampled-softmax: softmax over a sample; hierarchical-softmax: a path in a tree; "
-        "adaptive-softmax: softmax with fewer dimensions for rare words; full-softmax: over all words, which is slow.",
-    )
+    objective: WordObjective = option("negative-sampling", WORD_OBJECTIVES.help("How words are predicted."))
     nce_normalizer: Literal["one", "trained"] = option(
         "one", "Normaliser of probabilities with --objective nce: fixed to 1, or a trained number."
     )
@@ -114,8 +145,7 @@ class ObjectiveChoice(NegativeSampling):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for field in dataclasses.fields(self):
-            self.check_use(field.name, getattr(self, field.name), field.default)
+        WORD_OBJECTIVES.check(self, self.objective)
         if self.proposals == "log-uniform" and self.noise_exponent != NegativeSampling.noise_exponent:
             raise SettingError(
                 f"{S.noise_exponent(self.noise_exponent)} has no effect with {S.proposals('log-uniform')}"
@@ -126,27 +156,14 @@ class ObjectiveChoice(NegativeSampling):
             self.check_output_rows(f"{S.tie(True)} requires one: remove {S.tie} or use another objective")
 
     @property
-    def uses_huffman_tree(self) -> bool:
-        """Whether words are predicted by a path in a Huffman tree."""
-        return self.objective == "hierarchical-softmax" and self.tree == "huffman"
-
-    @property
-    def depends_on_counts(self) -> bool:
-        """Whether tables of the objective depend on the word counts of one text."""
-        return self.objective in ("hierarchical-softmax", "adaptive-softmax")
+    def word_objective(self) -> ObjectiveDeclaration:
+        """The declaration of the objective."""
+        return CLUSTERS if self.tree == "clusters" else WORD_OBJECTIVES[self.objective]
 
     def check_output_rows(self, reason: str) -> None:
         """Refuse objectives without an output row of full length for each word."""
-        if self.objective == "adaptive-softmax" or self.uses_huffman_tree:
+        if not self.word_objective.has_word_rows:
             raise SettingError(f"{S.objective(self.objective)} has no output vector for each word, but {reason}")
-
-    def check_use(self, name: str, value: Any, default: Any) -> None:
-        """Refuse a setting that the objective does not use."""
-        users = OBJECTIVE_SETTINGS.get(name, (self.objective,))
-        if value != default and self.objective not in users:
-            raise SettingError(
-                f"{S[name](value)} has no effect with {S.objective(self.objective)}: it requires {' or '.join(users)}"
-            )
 
 
 def check_cutoffs(text: str) -> None:

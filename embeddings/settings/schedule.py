@@ -30,7 +30,7 @@ class Schedule(Settings):
         "100 with exponential, 10 with inverse-time and inverse-square-root, 16 with step, 32 with slanted-triangular]",
         ge=0,
     )
-    schedule: ScheduleName = option(learning_rates.LINEAR, SCHEDULE)  # noqa: RUF009  # a Literal
+    schedule: ScheduleName = option(learning_rates.LINEAR, SCHEDULE)  # a Literal
     warm_up: float | None = option(
         None,
         "Share of training, 0 to 0.9, in which the learning rate first rises linearly; use it if training diverges at "

@@ -20,7 +20,7 @@ from embeddings.eval.benchmark.workspace import (
     setting_columns,
 )
 from embeddings.eval.machine import describe
-from embeddings.settings.objective_choice import OBJECTIVE_SETTINGS
+from embeddings.settings.objective_choice import WORD_OBJECTIVES
 from embeddings.support.markup import number_cell, table_lines
 
 WORD_SETS = (
@@ -151,8 +151,8 @@ def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Progr
 
 def has_effect(settings: dict[str, Any], name: str) -> bool:
     """Whether a setting has a value that the objective uses."""
-    users = OBJECTIVE_SETTINGS.get(name)
-    return settings[name] is not None and (users is None or settings.get("objective") in (None, *users))
+    users = WORD_OBJECTIVES.users(name)
+    return settings[name] is not None and (not users or settings.get("objective") in (None, *users))
 
 
 def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:

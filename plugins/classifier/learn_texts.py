@@ -4,12 +4,13 @@ Hierarchical softmax and negative sampling are those of words, for one random la
 fastText.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from embeddings.classifier.classifier_settings import LABEL_OBJECTIVES
 from embeddings.compilation.jit import entry_point, implements, inline
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.block import LAST, SPACING
@@ -27,10 +28,7 @@ from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
-from embeddings.objectives.huffman import HuffmanObjective
-from embeddings.objectives.negative_sampling import NegativeSamplingObjective
 from embeddings.objectives.objective import Objective, predict
-from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTMAX, NEGATIVE_SAMPLING, SOFTMAX
 from embeddings.training.stream import Chunk, Stream
 
 BLOCK_TEXTS = 64
@@ -181,7 +179,12 @@ class ClassifierOperands(NamedTuple):
 
 @entry_point
 def learn_texts(block: LabelledBlock, operands: ClassifierOperands, buffers: StepBuffers, rate: float) -> None:
-    """One step for each text: h is the mean of its rows, and each row gets its share of the gradient of h."""
+    """One step for each text, as in fastText (Joulin et al. 2017): the mean h of its rows predicts its labels.
+
+    With the output vector o of a label and its step g, such as rate * (y - softmax(h · o)):
+
+        h = (x_1 + ... + x_n) / n    o += g * h    x_i += (sum of g * o) / n, of o before the step
+    """
     size = block.cursor[FILLED]
     for k in range(size):
         if k + 1 < size:
@@ -291,7 +294,7 @@ class SoftmaxLabels(NamedTuple):
 
 
 class BinaryLabels(NamedTuple):
-    """The same, for `learn_binary_labels`."""
+    """Operands of `learn_binary_labels`, with the fields of `SoftmaxLabels`."""
 
     output: np.ndarray
     starts: np.ndarray
@@ -354,9 +357,12 @@ def learn_binary_labels(
 
 @dataclass(frozen=True)
 class LabelObjective(Objective):
-    """Base of objectives that compare all labels of a text with all others."""
+    """Base of objectives that compare all labels of a text with all others.
 
-    kind: Callable[..., Any] = SoftmaxLabels
+    Arguments:
+        starts, labels: the labels of text i are `labels[starts[i]:starts[i + 1]]`.
+    """
+
     starts: Any = None
     labels: Any = None
 
@@ -366,23 +372,29 @@ class LabelObjective(Objective):
         return len(self.vocabulary)
 
     def tables(self) -> dict[str, Table]:
-        """The rows of labels."""
-        return {"output": self.output_table()}
+        """The rows of labels, of zeros."""
+        return {"output": self.table(len(self.vocabulary), "labels")}
 
-    def operand(self, arrays: Arrays) -> Any:
+
+class SoftmaxLabelsObjective(LabelObjective):
+    """Softmax over all labels, of which those of a text are equally probable."""
+
+    def operand(self, arrays: Arrays) -> SoftmaxLabels:
         """What a thread passes to `predict`."""
-        return self.kind(arrays["output"], self.starts, self.labels)
+        return SoftmaxLabels(arrays["output"], self.starts, self.labels)
 
-    def output_table(self) -> Table:
-        """A table of zeros with a row for each label."""
-        return self.table(len(self.vocabulary), "labels")
+
+class BinaryLabelsObjective(LabelObjective):
+    """A logistic regression for each label."""
+
+    def operand(self, arrays: Arrays) -> BinaryLabels:
+        """What a thread passes to `predict`."""
+        return BinaryLabels(arrays["output"], self.starts, self.labels)
 
 
 def new_label_objective(settings: Any, labels: Vocabulary, starts: np.ndarray, ids: np.ndarray) -> Objective:
     """The objective that the settings choose, for texts with the labels `ids[starts[i]:starts[i + 1]]`."""
-    if settings.objective == HIERARCHICAL_SOFTMAX:
-        return HuffmanObjective(settings, labels, settings.dim)
-    if settings.objective == NEGATIVE_SAMPLING:
-        return NegativeSamplingObjective(settings, labels, settings.dim)
-    kind = SoftmaxLabels if settings.objective == SOFTMAX else BinaryLabels
-    return LabelObjective(settings, labels, settings.dim, kind=kind, starts=starts, labels=ids)
+    kind: type[Objective] = LABEL_OBJECTIVES[settings.objective].implementation()
+    if issubclass(kind, LabelObjective):
+        return kind(settings, labels, settings.dim, starts=starts, labels=ids)
+    return kind(settings, labels, settings.dim)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.classifier.classifier import Classifier, TextNormalizer
+from embeddings.classifier.classifier_settings import HIERARCHICAL_SOFTMAX
 from embeddings.classifier.quantisation import buckets_of_rows, prune
+from embeddings.classifier.saved_classifier import LOSSES, OUTPUT, output_rows
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.label_encoding import TextLabels, corpus_labels
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
@@ -19,14 +21,7 @@ from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.model_files import INPUTS
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTMAX
-from embeddings.plugins.classifier.text_classification import (
-    LOSSES,
-    OUTPUT,
-    PreviousClassifier,
-    TextClassification,
-    output_rows,
-)
+from embeddings.plugins.classifier.text_classification import PreviousClassifier, TextClassification
 from embeddings.plugins.classifier.training_features import TextFeatures
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.training.progress import Report
@@ -85,7 +80,7 @@ def retrained(
         min_n=features.min_n,
         max_n=features.max_n,
         buckets=features.buckets if has_ngrams else None,
-        objective={loss: name for name, loss in LOSSES.items()}[classifier.loss],  # type: ignore[arg-type]
+        objective={loss: name for name, loss in LOSSES.items()}[classifier.loss],
     )
     model = trainer.train(labelled_corpus(classifier, texts), threads=threads, seed=seed, report=report)
     return replace(

@@ -150,7 +150,12 @@ class GloVeOperands(NamedTuple):
 
 @entry_point
 def learn_block(block: CellBlock, operands: GloVeOperands, buffers: StepBuffers, rate: float) -> None:
-    """Fit w_i c_j + b_i + b_j = log x for each cell, with weight f(x) (equation 8 of the paper)."""
+    """Fit w_i · c_j + b_i + b_j = log x for each cell, with weight f(x): equation 8 of Pennington et al. (2014).
+
+    Steps are those of AdaGrad. With the sum s of squared gradients of a parameter:
+
+        g = f(x) * (w_i · c_j + b_i + b_j - log x)    w_i -= rate * g * c_j / sqrt(s)    b_i -= rate * g / sqrt(s)
+    """
     size, loss = block.cursor[FILLED], 0.0
     for k in range(size):
         ahead = min(k + PREFETCH_DISTANCE, size - 1)
@@ -230,7 +235,7 @@ class GloVe(Trainer, UnknownWords, DocumentFrequency, VocabularySize, Schedule, 
     )
     epochs: int = option(25, "Passes over the counts.", ge=1, le=1_000_000)
     learning_rate: float = option(0.05, "Learning rate of AdaGrad, which itself makes steps smaller.", gt=0, le=100)
-    schedule: ScheduleName = option(learning_rates.CONSTANT, SCHEDULE)  # noqa: RUF009  # a Literal
+    schedule: ScheduleName = option(learning_rates.CONSTANT, SCHEDULE)  # a Literal
     shuffle: bool = option(False, "Read the counts in a different random order in every epoch.")
     vectors: Literal["sum", "words"] = option(
         "sum", "Vectors of the model. sum: those of words plus those of contexts; words: those of words only."

@@ -10,9 +10,9 @@ import numpy as np
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
 from embeddings.models.table import Table
-from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import Objective
 from embeddings.settings import LEARNING_RATE, Dimension, Schedule, SearchRange, VocabularySize, option
+from embeddings.settings.objective_choice import WORD_OBJECTIVES
 from embeddings.support.imports import import_extra
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 BATCHES_PER_BLOCK = 8
 MOMENTS = ("exp_avg", "exp_avg_sq")  # as Adam names them
 STEPS = "steps"
+NETWORK_OBJECTIVES = WORD_OBJECTIVES.only("negative-sampling", "nce", "sampled-softmax", "full-softmax")
+if TYPE_CHECKING:
+    NetworkObjective = str
+else:
+    NetworkObjective = NETWORK_OBJECTIVES.choices
 
 
 @dataclass(frozen=True, kw_only=True)
 class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
     """Base of trainers of recurrent networks that read sentences word by word and predict words."""
 
-    objective: Literal["negative-sampling", "nce", "sampled-softmax", "full-softmax"] = option(
-        "negative-sampling",
-        "How words are predicted. negative-sampling: tell the word from random ones; nce: the same, with scores that "
-        "become probabilities; sampled-softmax: softmax over a sample; full-softmax: over all words, for small "
-        "vocabularies.",
-    )
+    objective: NetworkObjective = option("negative-sampling", NETWORK_OBJECTIVES.help("How words are predicted."))
     negatives: int = option(10, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000)
     noise_exponent: float = option(
         0.75, "Random words are drawn in proportion to count^exponent: 1 follows word frequency, 0 is uniform.", ge=-10,
@@ -78,12 +78,7 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.objective == "full-softmax":
-            for name in ("negatives", "noise_exponent"):
-                default = type(self).__dataclass_fields__[name].default
-                if getattr(self, name) != default:
-                    value = S[name](getattr(self, name))
-                    raise SettingError(f"{value} has no effect with {S.objective('full-softmax')}")
+        NETWORK_OBJECTIVES.check(self, self.objective)
 
     @property
     def state_size(self) -> int:
@@ -107,8 +102,9 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
 
     def new_objective(self, vocabulary: Vocabulary, dim: int) -> Objective:
         """The objective that the settings choose, for hidden rows of `dim` numbers."""
+        kind: type[Objective] = NETWORK_OBJECTIVES[self.objective].implementation()
         settings: Any = self
-        return new_objective(settings, vocabulary, dim)
+        return kind(settings, vocabulary, dim)
 
     def network_plan(
         self, data: TrainingData, objective: Objective, tables: Mapping[str, Table], network: Any, **others: Any

@@ -67,7 +67,7 @@ class LatticeOperands(NamedTuple):
 
 
 class SummedOperands(NamedTuple):
-    """The same, where the vector of an n-gram is the sum of the `words` rows of all n-grams within it, its parts."""
+    """`LatticeOperands` where an n-gram has the sum of the `words` rows of all n-grams within it, its parts."""
 
     words: np.ndarray
     right: np.ndarray
@@ -78,7 +78,13 @@ class SummedOperands(NamedTuple):
 
 @entry_point
 def learn_block(block: LatticeBlock, operands: LatticeOperands, buffers: StepBuffers, rate: float) -> None:
-    """At each position, n-grams that end there predict those that start there as right neighbours, and vice versa."""
+    """Skip-gram by negative sampling on the n-grams of a text.
+
+    At each position, n-grams x that end there predict those that start there as right neighbours, and vice versa. With
+    the output vector o of a neighbour, y = 1, or of a negative sample, y = 0:
+
+        g = rate * (y - sigmoid(x · o))    o += g * x    x += sum of g * o, of o before the step
+    """
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         prefetch_next(block, operands, i + 1)
         m, p = adjacent_ngrams(block, buffers, i, operands.window)
@@ -90,7 +96,7 @@ def learn_block(block: LatticeBlock, operands: LatticeOperands, buffers: StepBuf
 
 @entry_point
 def learn_summed(block: LatticeBlock, operands: SummedOperands, buffers: StepBuffers, rate: float) -> None:
-    """The same with sums as inputs, whose gradients go to each of their parts (SCNE, Kim et al. 2019)."""
+    """The steps of `learn_block` with sums of n-grams as inputs, whose gradients go to each part (Kim et al. 2019)."""
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         prefetch_next(block, operands, i + 1)
         m, p = adjacent_ngrams(block, buffers, i, operands.window)

@@ -8,9 +8,9 @@ a left one, and another one the left text of a right one (Henderson et al. 2017;
 candidates for all left texts.
 """
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -33,28 +33,39 @@ class BatchShape(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PairObjective:
-    """An objective that pairs of texts can be trained by.
+class PairObjective(ABC):
+    """How a model learns from pairs of texts.
+
+    needs: what a pair must have besides two texts: "ratings", "classes" (ratings, of which the integers are classes),
+        "labels" (ratings 0 or 1), "negatives" or nothing.
+    allows_negatives: whether it uses negative texts, if pairs have any.
 
     Arguments:
-        operand: makes its operand, a NamedTuple whose type selects the implementation of `learn_units`, from the
-            settings, the shape of a batch, the ratings of all pairs, float32, empty if there are none, and the
-            `AdamRows` or `AdaGradRows` of each of its tables.
-        needs: what a pair must have besides two texts: "ratings", "classes" (ratings, of which the integers are
-            classes), "labels" (ratings 0 or 1), "negatives" or nothing.
-        tables: makes its own tables from the settings, the width of a vector and the ratings.
-        allows_negatives: whether it uses negative texts, if pairs have any.
-        temperature, margin: the defaults of these settings; None if it does not use them.
-        batch_size: the default.
+        settings: the trainer.
     """
 
-    operand: Callable[..., Any]
-    needs: str = ""
-    tables: Callable[[Any, int, np.ndarray], dict[str, Table]] = lambda settings, width, ratings: {}
-    allows_negatives: bool = False
-    temperature: float | None = None
-    margin: float | None = None
-    batch_size: int = 64
+    settings: Any
+    needs: ClassVar[str] = ""
+    allows_negatives: ClassVar[bool] = False
+
+    def tables(self, width: int, ratings: np.ndarray) -> dict[str, Table]:
+        """The tables of the objective, by default none.
+
+        Arguments:
+            width: of a vector.
+            ratings: of all pairs, float32, empty if there are none.
+        """
+        return {}
+
+    @abstractmethod
+    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> Any:
+        """The argument of `learn_units` of one thread, a NamedTuple whose type selects the implementation.
+
+        Arguments:
+            shape: of the largest batch.
+            ratings: of all pairs.
+            rows: the `AdamRows` or `AdaGradRows` of each of the tables of the objective.
+        """
 
 
 @dispatched
@@ -131,7 +142,14 @@ def learn_cosine_regression(
     return loss
 
 
-COSINE_REGRESSION = PairObjective(new_cosine_regression, needs="ratings", batch_size=32)
+class CosineRegressionObjective(PairObjective):
+    """Cosines are ratings."""
+
+    needs = "ratings"
+
+    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> CosineRegression:
+        """See `PairObjective`."""
+        return new_cosine_regression(self.settings, shape, ratings)
 
 
 class Contrastive(NamedTuple):
@@ -165,7 +183,14 @@ def learn_contrastive(
     return loss
 
 
-CONTRASTIVE = PairObjective(new_contrastive, needs="labels", margin=0.5, batch_size=64)
+class ContrastiveObjective(PairObjective):
+    """Pairs with label 1 are near, others are not."""
+
+    needs = "labels"
+
+    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> Contrastive:
+        """See `PairObjective`."""
+        return new_contrastive(self.settings, shape, ratings)
 
 
 class TripletMargin(NamedTuple):
@@ -204,7 +229,15 @@ def learn_triplets(
     return loss
 
 
-TRIPLET_MARGIN = PairObjective(new_triplet_margin, needs="negatives", allows_negatives=True, margin=0.3, batch_size=256)
+class TripletMarginObjective(PairObjective):
+    """The right text is nearer than a negative one."""
+
+    needs = "negatives"
+    allows_negatives = True
+
+    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> TripletMargin:
+        """See `PairObjective`."""
+        return new_triplet_margin(self.settings, shape, ratings)
 
 
 class CoSENT(NamedTuple):
@@ -252,7 +285,14 @@ def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int,
     return size * np.log(total)  # type: ignore[no-any-return]
 
 
-COSENT = PairObjective(new_cosent, needs="ratings", temperature=0.2, batch_size=32)
+class CoSENTObjective(PairObjective):
+    """Cosines have the order of ratings."""
+
+    needs = "ratings"
+
+    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> CoSENT:
+        """See `PairObjective`."""
+        return new_cosent(self.settings, shape, ratings)
 
 
 MASKED = -1e30  # the cosine of a candidate that is left out
@@ -378,4 +418,11 @@ def mask_pair(scores: np.ndarray, first: int, second: int, size: int) -> None:
             scores[j, i] = MASKED
 
 
-IN_BATCH = PairObjective(new_in_batch_negatives, allows_negatives=True, temperature=0.03, batch_size=1024)
+class InBatchNegativesObjective(PairObjective):
+    """The right text is found among those of the other pairs of a batch."""
+
+    allows_negatives = True
+
+    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> InBatchNegatives:
+        """See `PairObjective`."""
+        return new_in_batch_negatives(self.settings, shape, ratings)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -26,18 +26,9 @@ from embeddings.models.subwords import (
 )
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
-from embeddings.plugins.text_pairs.pair_objectives import (
-    CONTRASTIVE,
-    COSENT,
-    COSINE_REGRESSION,
-    IN_BATCH,
-    MIN_TEMPERATURE,
-    TRIPLET_MARGIN,
-    BatchShape,
-    PairObjective,
-)
+from embeddings.plugins.text_pairs.pair_objectives import MIN_TEMPERATURE, BatchShape, PairObjective
 from embeddings.plugins.text_pairs.pair_stream import EncodedPairs, PairStream, corpus_pairs
-from embeddings.plugins.text_pairs.rating_distribution import LOWEST_RATING, RATING_DISTRIBUTION
+from embeddings.plugins.text_pairs.rating_distribution import LOWEST_RATING
 from embeddings.plugins.text_pairs.text_batch import PairTexts, TextBatch
 from embeddings.settings import (
     Dimension,
@@ -48,18 +39,58 @@ from embeddings.settings import (
     VocabularySize,
     option,
 )
+from embeddings.settings.objectives import ObjectiveDeclaration, Objectives
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
 
-OBJECTIVES: dict[str, PairObjective] = {
-    "in-batch-negatives": IN_BATCH,
-    "triplet-margin": TRIPLET_MARGIN,
-    "cosine-regression": COSINE_REGRESSION,
-    "cosent": COSENT,
-    "rating-distribution": RATING_DISTRIBUTION,
-    "contrastive": CONTRASTIVE,
-}
+PAIR_OBJECTIVES = Objectives(
+    ObjectiveDeclaration(
+        "in-batch-negatives",
+        "to find the right text among those of the other pairs of a batch",
+        "embeddings.plugins.text_pairs.pair_objectives:InBatchNegativesObjective",
+        settings=("temperature",),
+        defaults={"batch_size": 1024, "temperature": 0.03},
+    ),
+    ObjectiveDeclaration(
+        "triplet-margin",
+        "that the right text is nearer than a negative one",
+        "embeddings.plugins.text_pairs.pair_objectives:TripletMarginObjective",
+        settings=("margin",),
+        defaults={"batch_size": 256, "margin": 0.3},
+    ),
+    ObjectiveDeclaration(
+        "cosine-regression",
+        "that cosines are ratings",
+        "embeddings.plugins.text_pairs.pair_objectives:CosineRegressionObjective",
+        defaults={"batch_size": 32},
+    ),
+    ObjectiveDeclaration(
+        "cosent",
+        "that cosines have the order of ratings",
+        "embeddings.plugins.text_pairs.pair_objectives:CoSENTObjective",
+        settings=("temperature",),
+        defaults={"batch_size": 32, "temperature": 0.2},
+    ),
+    ObjectiveDeclaration(
+        "rating-distribution",
+        "a network that predicts ratings from both vectors",
+        "embeddings.plugins.text_pairs.rating_distribution:RatingDistributionObjective",
+        settings=("hidden_size",),
+        defaults={"batch_size": 32},
+    ),
+    ObjectiveDeclaration(
+        "contrastive",
+        "that pairs with label 1 are near, those with label 0 are not",
+        "embeddings.plugins.text_pairs.pair_objectives:ContrastiveObjective",
+        settings=("margin",),
+        defaults={"batch_size": 64, "margin": 0.5},
+    ),
+)
+if TYPE_CHECKING:
+    PairObjectiveName = str
+else:
+    PairObjectiveName = PAIR_OBJECTIVES.choices
 MAX_DIMS = 16
 MIN_NGRAM_LENGTH = 3
 
@@ -70,36 +101,25 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
 
     dim: int = option(256, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(64, 512, log=True))
     min_count: int = option(1, "Drop words that occur less often.", ge=1)
-    objective: Literal[
-        "in-batch-negatives", "triplet-margin", "cosine-regression", "cosent", "rating-distribution", "contrastive"
-    ] = option(
-        "in-batch-negatives",
-        "What is learned from pairs. in-batch-negatives: to find the right text among those of the other pairs of a "
-        "batch; triplet-margin: that the right text is nearer than a negative one; cosine-regression: that cosines are "
-        "ratings; cosent: that cosines have the order of ratings; rating-distribution: a network that predicts ratings "
-        "from both vectors; contrastive: that pairs with label 1 are near, those "
-        "with label 0 are not.",
-    )
+    objective: PairObjectiveName = option("in-batch-negatives", PAIR_OBJECTIVES.help("What is learned from pairs."))
     batch_size: int | None = option(
         None,
-        "Pairs in a batch.  [default: 1024 with in-batch-negatives, 256 with triplet-margin, 64 with contrastive, 32 "
-        "with ratings]",
+        f"Pairs in a batch.  [default: {PAIR_OBJECTIVES.defaults('batch_size')}]",
         ge=2,
         le=16384,
         search=SearchRange(256, 2048, log=True),
     )
     temperature: float | None = option(
         None,
-        "Divisor of cosines: a lower one gives more weight to the hardest negatives. For in-batch-negatives and "
-        "cosent.  [default: 0.03; 0.2 with cosent]",
+        "Divisor of cosines: a lower one gives more weight to the hardest negatives.  [default: "
+        f"{PAIR_OBJECTIVES.defaults('temperature')}]",
         ge=MIN_TEMPERATURE,
         le=100,
         search=SearchRange(0.03, 0.1, log=True),
     )
     margin: float | None = option(
         None,
-        "Difference of cosines that is enough. For triplet-margin and contrastive.  [default: 0.3; 0.5 with "
-        "contrastive]",
+        f"Difference of cosines that is enough.  [default: {PAIR_OBJECTIVES.defaults('margin')}]",
         gt=0,
         le=2,
     )
@@ -164,13 +184,7 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("temperature", "margin"):
-            if getattr(self, name) is not None and getattr(self.pair_objective, name) is None:
-                users = [user for user, one in OBJECTIVES.items() if getattr(one, name) is not None]
-                value = f"{S[name](getattr(self, name))} has no effect with {S.objective(self.objective)}"
-                raise SettingError(f"{value}: it requires {' or '.join(users)}")
-        if self.hidden_size != type(self).hidden_size and self.objective != "rating-distribution":
-            raise SettingError(f"{S.hidden_size(self.hidden_size)} requires {S.objective('rating-distribution')}")
+        PAIR_OBJECTIVES.check(self, self.objective)
         self.check_dims()
         self.check_ngrams()
 
@@ -195,7 +209,8 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
     @property
     def pair_objective(self) -> PairObjective:
         """The objective."""
-        return OBJECTIVES[self.objective]
+        objective: PairObjective = PAIR_OBJECTIVES[self.objective].implementation()(self)
+        return objective
 
     @property
     def temperature_value(self) -> float:
@@ -215,7 +230,7 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
     def value_of(self, name: str) -> Any:
         """A setting, or the default of the objective."""
         value = getattr(self, name)
-        return getattr(self.pair_objective, name) if value is None else value
+        return PAIR_OBJECTIVES[self.objective].defaults[name] if value is None else value
 
     @property
     def dim_list(self) -> list[int]:
@@ -261,7 +276,7 @@ class DualEncoder(Trainer, PairSettings):
         """
         pairs, limit = corpus_pairs(data.encoded, len(data.vocabulary), self.max_words), self.max_words or NO_LIMIT
         ratings = self.scaled_ratings(pairs)
-        own_tables = self.pair_objective.tables(self, padded(self.dim), ratings)
+        own_tables = self.pair_objective.tables(padded(self.dim), ratings)
         offsets, hashes = ngram_hashes(data.vocabulary.words if self.max_n else [], self.min_n, self.max_n)
         tables = self.tables(
             data.vocabulary, own_tables, bucket_count(self, data.run_options.continued, NGRAMS, hashes)
@@ -282,7 +297,7 @@ class DualEncoder(Trainer, PairSettings):
                 self.optimizer_rows(arrays, MAP),
                 np.array(self.dim_list),
                 self.pair_objective.operand(
-                    self, shape, ratings, *(self.optimizer_rows(arrays, name) for name in own_tables)
+                    shape, ratings, *(self.optimizer_rows(arrays, name) for name in own_tables)
                 ),
             )
 

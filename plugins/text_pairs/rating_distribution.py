@@ -208,7 +208,18 @@ def backprop_features(gradients: np.ndarray, batch: TextBatch, size: int, width:
             batch.unit_gradients[size + k, d] += product * a - step
 
 
-RATING_DISTRIBUTION = PairObjective(new_rating_distribution, needs="classes", tables=rating_tables, batch_size=32)
+class RatingDistributionObjective(PairObjective):
+    """A network predicts ratings from both vectors."""
+
+    needs = "classes"
+
+    def tables(self, width: int, ratings: np.ndarray) -> dict[str, Table]:
+        """The tables of the network."""
+        return rating_tables(self.settings, width, ratings)
+
+    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> RatingDistribution:
+        """See `PairObjective`."""
+        return new_rating_distribution(self.settings, shape, ratings, *rows)
 
 
 class RatingPredictor:

@@ -15,7 +15,6 @@ from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.row_operations import address, padded
 from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
-from embeddings.objectives.choice import new_objective
 from embeddings.objectives.frequency_clusters import cluster_starts
 from embeddings.objectives.objective import infer_input
 from embeddings.plugins import continuous_window, skipgram, structured_skipgram
@@ -56,7 +55,8 @@ class Trial:
     def __init__(self, name, negatives, dtype=np.float64, **shape):
         settings, self.twin = OBJECTIVES[name]
         drawing = {"negatives": negatives} if "nce" in name or settings["objective"] == "sampled-softmax" else {}
-        self.objective = new_objective(ObjectiveChoice(**settings, **drawing), WORDS, SMALL_DIM, **shape)
+        choice = ObjectiveChoice(**settings, **drawing)
+        self.objective = choice.word_objective.implementation()(choice, WORDS, SMALL_DIM, **shape)
         rng = np.random.default_rng(5)
         self.declared, self.tables = self.objective.tables(), {}
         for name, table in self.declared.items():

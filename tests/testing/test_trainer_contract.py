@@ -255,7 +255,7 @@ class NoHelp:
 class NoOption:
     """A field of a type without a command-line option."""
 
-    dims: list[int] = option((), "Components.")  # noqa: RUF009
+    dims: list[int] = option((), "Components.")
 
 
 @dataclass(frozen=True, kw_only=True)

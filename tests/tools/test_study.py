@@ -85,12 +85,12 @@ def squares(monkeypatch):
 def test_a_grid_measures_what_is_missing(tmp_path, squares, capsys):
     arguments = ["squares", "--text", "a", "--out", str(tmp_path / "new" / "table")]
     main([*arguments, "--number", "3"])
-    main([*arguments, "--number", "3", "4"])
-    assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()] == ["3", "4"]
-    assert read_rows(tmp_path / "new" / "table.tsv")[1] == {"number": "4", "measure": "square", "value": "16"}
+    main([*arguments, "--number", "3", "4000"])
+    assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()] == ["3", "4000"]
+    assert read_rows(tmp_path / "new" / "table.tsv")[1] == {"number": "4000", "measure": "square", "value": "16000000"}
     about, *lines = (tmp_path / "new" / "table.md").read_text().splitlines()
     assert about.endswith(" About squares.")
-    assert lines == ["", "| number | square |", "| --- | --- |", "| 3 | 9.0 |", "| 4 | 16.0 |"]
+    assert lines == ["", "| number | square |", "| --- | --- |", "| 3 | 9.0 |", "| 4,000 | 16000000.0 |"]
     assert json.loads((tmp_path / "new" / "table.json").read_text())["machine"]["packages"]["numpy"]
 
 

@@ -88,10 +88,10 @@ class Grid(Study):
 
     def table(self, rows: Rows) -> str:
         """The rows as Markdown."""
-        values = collect(rows, *self.rows).items()
-        lines = [
-            [*key, *(format(median(one[name]), form) for name, form in self.columns.items())] for key, one in values
-        ]
+        lines = []
+        for key, measures in collect(rows, *self.rows).items():
+            names = (f"{int(part):,}" if part.isdigit() else part for part in key)
+            lines.append([*names, *(format(median(measures[name]), form) for name, form in self.columns.items())])
         return markdown([*self.rows, *self.columns], lines)
 
     def figure(self, rows: Rows) -> Any:

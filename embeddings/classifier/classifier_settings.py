@@ -1,16 +1,41 @@
 """The settings of the classifier."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from embeddings.errors import S, SettingError
 from embeddings.models.subwords import FASTTEXT_BUCKETS, MAX_NGRAM_LENGTH, check_ngrams
 from embeddings.settings import LEARNING_RATE, Dimension, Schedule, SearchRange, option
+from embeddings.settings.objectives import ObjectiveDeclaration, Objectives
 
 MAX_WORD_NGRAMS = 100
 SOFTMAX, HIERARCHICAL_SOFTMAX = "softmax", "hierarchical-softmax"
 ONE_VS_ALL, NEGATIVE_SAMPLING = "one-vs-all", "negative-sampling"
-DEFAULT_NEGATIVES = 5
+LABEL_OBJECTIVES = Objectives(
+    ObjectiveDeclaration(
+        SOFTMAX, "one label, compared with all", "embeddings.plugins.classifier.learn_texts:SoftmaxLabelsObjective"
+    ),
+    ObjectiveDeclaration(
+        HIERARCHICAL_SOFTMAX,
+        "the same by a path in a tree, for thousands of labels",
+        "embeddings.objectives.huffman:HuffmanObjective",
+    ),
+    ObjectiveDeclaration(
+        ONE_VS_ALL,
+        "each label by itself, for several labels per text",
+        "embeddings.plugins.classifier.learn_texts:BinaryLabelsObjective",
+    ),
+    ObjectiveDeclaration(
+        NEGATIVE_SAMPLING,
+        "one label, compared with random ones",
+        "embeddings.objectives.negative_sampling:NegativeSamplingObjective",
+        settings=("negatives",),
+    ),
+)
+if TYPE_CHECKING:
+    LabelObjectiveName = str
+else:
+    LabelObjectiveName = LABEL_OBJECTIVES.choices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,15 +71,8 @@ class ClassifierSettings(Schedule, Dimension):
     buckets: int | None = option(
         None, "Number of hash buckets for n-grams.  [default: 2,000,000]", ge=1, le=1_000_000_000
     )
-    objective: Literal["softmax", "hierarchical-softmax", "one-vs-all", "negative-sampling"] = option(
-        "softmax",
-        "How labels are predicted. softmax: one label, compared with all; hierarchical-softmax: the same by a path "
-        "in a tree, for thousands of labels; one-vs-all: each label by itself, for several labels per text; "
-        "negative-sampling: one label, compared with random ones.",
-    )
-    negatives: int = option(
-        DEFAULT_NEGATIVES, "Random labels per text with --objective negative-sampling.", ge=1, le=1000
-    )
+    objective: LabelObjectiveName = option(SOFTMAX, LABEL_OBJECTIVES.help("How labels are predicted."))
+    negatives: int = option(5, "Random labels per text with --objective negative-sampling.", ge=1, le=1000)
     class_weights: Literal["none", "balanced"] = option(
         "none",
         "How often texts are read. none: once per epoch; balanced: in inverse proportion to the number of texts with "
@@ -71,8 +89,7 @@ class ClassifierSettings(Schedule, Dimension):
             )
         if self.class_weights == "balanced" and not self.shuffle:
             raise SettingError(f"{S.class_weights('balanced')} chooses texts at random, so it requires {S.shuffle}")
-        if self.negatives != DEFAULT_NEGATIVES and self.objective != NEGATIVE_SAMPLING:
-            raise SettingError(f"{S.negatives(self.negatives)} requires {S.objective(NEGATIVE_SAMPLING)}")
+        LABEL_OBJECTIVES.check(self, self.objective)
 
     @property
     def has_ngrams(self) -> bool:
