@@ -24,9 +24,9 @@ from embeddings.eval.tasks import (
     word_categories,
     word_similarity,
 )
-from embeddings.eval.tasks.evaluation_kind import Evaluable, EvaluationSettings, Subject
+from embeddings.eval.tasks.evaluation_kind import Evaluable, EvaluationSettings, Subject, TestSets
 from embeddings.eval.tasks.pooled_texts import POOLING
-from embeddings.eval.test_sets import ALL, check_half
+from embeddings.eval.test_sets import ALL, Half, check_half
 from embeddings.indexes.index_spec import check_spec
 from embeddings.models.model import Model
 from embeddings.settings import check_value
@@ -48,7 +48,16 @@ class Suite:
     settings: EvaluationSettings
 
     @classmethod
-    def read(cls, **arguments: Any) -> "Suite":
+    def read(
+        cls, *, similarity: TestSets = (), analogy: TestSets = (), phrases: TestSets = (), categories: TestSets = (),
+        tagging: TestSets = (), documents: TestSets = (), perplexity: TestSets = (), pairs: TestSets = (),
+        retrieval: Sequence[Any] = (), clustering: TestSets = (), probe: TestSets = (), stats: bool = False,
+        compose: bool = False, restrict: int | Sequence[int | None] | None = (None, 30000),
+        method: str | Sequence[str] = ("3cosadd",), window: int = tagging.WINDOW, text_column: str = "text",
+        label_column: str = "label", use_trained_vectors: bool = False, name_column: str | None = None,
+        left_column: str | None = None, right_column: str | None = None, rating_column: str | None = None,
+        index: str | None = None, encoding_errors: str = "strict", half: Half = ALL, **pooling: Any,
+    ) -> "Suite":  # fmt: skip
         """Read test sets by name or path; see `evaluate` for the arguments.
 
         Raises:
@@ -56,8 +65,9 @@ class Suite:
             FormatError: a set cannot be found or read.
             CorpusError: documents cannot be read.
         """
-        tests = {name: kind.as_list(arguments.pop(name, ())) for name, kind in KINDS.items()}
-        settings = check_settings(arguments, tests)
+        arguments = {name: value for name, value in locals().items() if name not in ("cls", "pooling")}
+        tests = {name: kind.as_list(arguments.pop(name)) for name, kind in KINDS.items()}
+        settings = check_settings(arguments | pooling, tests)
         return cls(sets={name: kind.read_all(tests[name], settings) for name, kind in KINDS.items()}, settings=settings)
 
     def score(self, source: Evaluable, name: str) -> list[ItemScores]:
@@ -89,7 +99,7 @@ def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> list[Comparison]:
 
 def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[Any]]) -> EvaluationSettings:
     """The settings of an evaluation; refuses those that are out of range, unknown, or of kinds without a test set."""
-    given = {**DEFAULTS, **arguments}
+    given = dict(arguments)
     if unknown := [name for name in given if name not in (*DEFAULTS, *POOLING)]:
         remedy = "; use evaluate_classifier for classifiers" if unknown[0] == "labels" else ""
         raise SettingError(f"unknown setting {unknown[0]!r} of an evaluation{remedy}")
@@ -102,7 +112,7 @@ def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[An
     requested = [kind for kind in ALL_KINDS if tests[kind.name]]
     if not requested:
         raise SettingError(f"nothing to evaluate: give at least one of {', '.join(KINDS)}")
-    others = [kind.name for kind in requested if not kind.has_halves]
+    others = [kind.name for kind in requested if not kind.has_halves and kind is not vector_statistics.KIND]
     if check_half(given["half"]) != ALL and others:
         known = ", ".join(kind.name for kind in ALL_KINDS if kind.has_halves)
         raise SettingError(f"{S.half(given['half'])} cannot be combined with {others[0]}: only {known} have halves")

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, THREADS, LargeRange, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import check_outside_corpus, save
@@ -15,6 +15,7 @@ from embeddings.compilation.compile_time import compile_time
 from embeddings.formats.build_vectors import check_words
 from embeddings.models.document_vectors import document_names
 from embeddings.models.loading import load_concatenated
+from embeddings.models.model import Model
 from embeddings.support.remote.address import display_name
 from embeddings.training.compile_ahead import inference_work
 from embeddings.vectors import format_dispatch
@@ -29,14 +30,10 @@ from embeddings.vectors.vectors import Vectors
         option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
         option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
         option("--concat-with", "Append the vectors of this model.", "MODEL", multiple=True),
-        option(
-            "--epochs",
-            "Passes over each document; the learning rate falls linearly over all.  [default: as in training]",
-            type=LargeRange(1, 1_000_000),
-        ),
+        *from_signature(Model.infer, epochs=None),
         seed("Random seed."),
         THREADS,
-        *corpus_options.input_options(),
+        *corpus_options.options(corpus_options.INPUT),
         *OUTPUT,
     ],
 )

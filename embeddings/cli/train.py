@@ -107,19 +107,17 @@ def train(
 ) -> None:  # fmt: skip
     """Train and save; an interrupted run is saved too."""
     report_bus_errors()
-    run = {name: options.pop(name, default) for name, default in run_options.DEFAULTS.items()}
-    init = {name: options.pop(name, default) for name, default in run_options.INIT_DEFAULTS.items()}
-    if options.get("phrases") is None and init["continued"] is not None:
-        options["phrases"] = continued_corpus_settings(init["continued"]).get("phrases")
-    run["init"] = run_options.run_arguments(**init)
-    replace = force or (run["resume"] and run_options.is_saved_by_interrupted_run(out))
+    run: dict[str, Any] = {name: options.pop(name) for name in run_options.names() if name in options}
+    if options.get("phrases") is None and run.get("continued") is not None:
+        options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
+    replace = force or (run.get("resume", False) and run_options.is_saved_by_interrupted_run(out))
     write = model_writer(out, replace, is_classifier=settings.reads_labels)
     if not quiet:
         report_missing_parts(settings, out)
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
-    saving.check_training_outputs(out, run["log"], text)
+    saving.check_training_outputs(out, run.get("log"), text)
     bar = TrainingBar(quiet)
-    how = run_options.run_options_for(out, settings, bar.report, force=force, labels=text.labels, **run)
+    how = run_options.run_options_for(out, bar.report, run, force=force, labels=text.labels)
     model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)
     if interrupted:
         check_steps(model)

@@ -225,7 +225,7 @@ class Model(GapContexts, InteropMixin):
             texts: texts, or lists of tokens, which are used as they are; or a `Corpus` of documents.
             tags: those of each text, such as its author: their trained vectors take part in the predictions of
                 paragraph-dm, not of paragraph-dbow; unknown ones are skipped. Those of a corpus follow the names.
-            epochs: passes over each text; by default as many as in training.
+            epochs: passes over each text; the learning rate falls linearly over all of them. By default as in training.
             report: called regularly with the number of texts done, and the total.
 
         Raises:

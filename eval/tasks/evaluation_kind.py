@@ -105,4 +105,5 @@ class Kind:
     def read_all(self, tests: Sequence[Any], settings: EvaluationSettings) -> list[Any]:
         """Several test sets, or the items of each that are in the half of the settings."""
         sets = [self.read(test, settings) for test in tests]
-        return sets if settings.half == ALL else [one.select(settings.half) for one in sets]
+        is_halved = self.has_halves and settings.half != ALL
+        return [one.select(settings.half) for one in sets] if is_halved else sets

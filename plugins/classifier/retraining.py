@@ -13,6 +13,7 @@ from embeddings.classifier.quantisation import buckets_of_rows, prune
 from embeddings.classifier.saved_classifier import LOSSES, OUTPUT, output_rows
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.label_encoding import TextLabels, corpus_labels
+from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
@@ -88,7 +89,7 @@ def retrained(
     )
 
 
-def labelled_corpus(classifier: Classifier, texts: Texts, encoding_errors: str = "strict") -> Corpus:
+def labelled_corpus(classifier: Classifier, texts: Texts, encoding_errors: DecodingPolicy = "strict") -> Corpus:
     """Texts whose words are split as in the training of a classifier."""
     if isinstance(texts, Corpus):
         return texts
