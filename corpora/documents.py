@@ -1,4 +1,4 @@
-"""Documents of an encoded corpus: their boundaries and their tags; several documents may have the same tag."""
+"""Documents of an encoded corpus: boundaries and tags; several documents may share a tag."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -83,10 +83,11 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
 def take_ranges(
     items: NDArray[np.int64], starts: NDArray[np.int64], numbers: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the items of the ranges `numbers`, and where each of these ranges begins in the result, (numbers + 1,).
+    """Return the items of selected ranges, and where each selected range begins in the result, (numbers + 1,).
 
     Arguments:
         starts: where all ranges begin in `items`, (ranges + 1,).
+        numbers: the selected ranges, in the order of the result.
     """
     sizes = np.diff(starts)[numbers]
     return items[range_indices(starts[numbers], sizes)], np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])

@@ -56,7 +56,7 @@ class LineTokenizer:
         self.lower = lower  # None keeps the case
         self.decoder = Utf8Decoder("strict", "a token")
         self.tokens: list[bytes] = []  # UTF-8 tokens of the lines completed since `clear`
-        self.ends: list[int] = []  # where these lines end, as token positions in the corpus
+        self.ends: list[int] = []  # where lines end, as token positions in the corpus
         self.starts: list[int] = []  # the first line of each document, as a line number of the corpus
         self.partial_line: list[bytes] = []  # the parts of a line that continues in the next block
         self.written_tokens = 0
@@ -266,7 +266,7 @@ class Encoder:
         """Encode tokens."""
         ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
         self.ids.append(self.words.intern(bytes_array(b"".join(tokens)), ends))
-        self.words.state[scanner.LINE_IS_BLANK] = 1  # all of these lines have ended
+        self.words.state[scanner.LINE_IS_BLANK] = 1  # all lines have ended
 
     def add_documents(self, starts: NDArray[np.int64]) -> None:
         """Write the first lines of documents; the first document includes blank lines at the start of the corpus."""

@@ -71,7 +71,7 @@ class ChunkCutter:
         self.size = size
         self.can_cut_at_spaces = not tokenizer(" ")
         self.blocks: list[NamedBlock] = []
-        self.filled = 0  # bytes of these blocks
+        self.filled = 0  # bytes of `blocks`
         self.start: LineState | None = LineState()
         self.state = LineState()
 
@@ -130,7 +130,7 @@ class ChunkCutter:
         return LineState(self.is_blank(data[last + 1 :]), was_blank, last + 1 < len(data))
 
     def is_blank(self, data: bytes) -> bool:
-        """Whether text within a line has only white space, none of which is part of a token."""
+        """Whether text within a line is white space without tokens."""
         text = data.decode()
         return not text or (text.isspace() and not self.tokenizer(text))
 

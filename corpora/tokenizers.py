@@ -1,4 +1,4 @@
-"""Tokenizers: any callable from a text to its tokens; those defined by characters or word boundaries run compiled."""
+"""Tokenizers: callables from a text to tokens; tokenizers by characters or word boundaries run compiled."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

@@ -25,7 +25,7 @@ from embeddings.settings import check_value
 
 Case = Literal["lower", "fold", "keep"]
 Normalization = Literal["nfc", "nfkc", "none"]
-Language = Literal["tr", "az", "lt", "el"]  # those with rules of case
+Language = Literal["tr", "az", "lt", "el"]  # languages with rules of case
 FOLDINGS = ("accents", "width", "ligatures", "tatweel", "diacritics", "long-s")  # values of the setting `fold`
 TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
 # settings of records that were written when there were only a tokenizer and a case
@@ -47,13 +47,13 @@ class WordRules:
         tokenizer: splits text into words.
         case: "lower" converts each code point to lower case, "fold" words by full case folding; "keep" neither.
         normalize: the normalisation form of words, "nfc" or "nfkc", or "none"; by default "nfc", except for the
-            tokenizer "ascii-whitespace", whose words are those of fastText.
+            tokenizer "ascii-whitespace", which splits like fastText.
         fold: some of `FOLDINGS`, separated by commas, or as a sequence.
         language: "tr", "az", "lt" or "el", for its rules of case.
         hyphens, apostrophes, emoji: as for `WordTokenizer`; None for its defaults, or for another tokenizer.
 
     Raises:
-        SettingError: a setting is not one of these, or does not apply to the tokenizer.
+        SettingError: a setting is not valid, or does not apply to the tokenizer.
         RegistryError: no tokenizer of that name is installed.
     """
 
@@ -144,7 +144,7 @@ class WordRules:
         return self.normalize_one(word)
 
     def normalize_one(self, word: str) -> str:
-        """Normalise one word; a word of which nothing would be left is not changed."""
+        """Normalise one word, unless the result is empty."""
         return self.normalize_words(word) or word
 
     def normalize_all(self, words: list[str]) -> list[str]:

@@ -120,7 +120,7 @@ def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
     """Merge runs and add the counts of equal keys, in parts of about `size` pairs.
 
     Each step merges a window of every run, up to the smallest last key among the windows that do not end their run: all
-    counts of these keys are in the windows.
+    counts of keys up to there are in the windows.
     """
     if len(runs) == 1:
         yield runs[0]

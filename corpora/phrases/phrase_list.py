@@ -31,7 +31,7 @@ NUMBERS = {"count": int, "score": float, "pass": int}
 
 
 class PhraseList:
-    """Phrases that become tokens. If several have the same words, the first one is used.
+    """Phrases that become tokens; of several phrases with equal words, the first is used.
 
     Arguments:
         phrases: `Phrase` objects, sequences of words such as ("new", "york"), or strings of words separated by spaces.
@@ -183,7 +183,7 @@ def load_phrase_table(path: Path) -> Any:
 
 
 def merge_phrase_tables(old: Any, new: Any) -> Any:
-    """Return the phrases of two tables, either of which may be None; a phrase in both keeps the old pass."""
+    """Return the phrases of two tables, which may be None; a phrase in both tables keeps the old pass."""
     if old is None or new is None:
         return new if old is None else old
     return to_phrase_table(PhraseList([*phrases_from_table(old), *phrases_from_table(new)]))

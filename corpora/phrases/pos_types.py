@@ -117,9 +117,9 @@ def triples(
 
     Arguments:
         model: a model, vectors with counts, or a vocabulary.
-        lexicon: the tag of each word; by default that of English.
-        phrases: consider only these, with their own types. By default, every token of two words joined by the joiner
-            is a phrase; a longer one must have a type, such as "play a role".
+        lexicon: the tag of each word; by default the English lexicon.
+        phrases: the only phrases to consider, with their own types. By default, every token of two words joined by the
+            joiner is a phrase; a longer one must have a type, such as "play a role".
         joiner: the string between the words of a phrase.
 
     Raises:

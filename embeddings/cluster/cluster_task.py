@@ -97,7 +97,7 @@ class ClusterData(TrainingData):
 
     @property
     def shares(self) -> int:
-        """The number of threads of all replicas, each of which learns one share."""
+        """The number of shares: one for each thread of each replica."""
         assert self.run_options.replicas is not None
         return self.run_options.replicas.count * self.threads_per_replica
 

@@ -167,7 +167,7 @@ class ClusterRun(Run):
             self.pool.learn(epochs, share, self.tally.learning_rate_factor, self.receive)
             self.report()
         except BaseException:
-            self.take_over(self.pool.progress)  # that of the last merge
+            self.take_over(self.pool.progress)  # the progress at the last merge
             self.pool.reports = {}
             raise
 
@@ -197,7 +197,7 @@ def train_on_cluster(
     cluster: ClusterOptions, trainer: "Trainer", corpus: Any, threads: int | None, seed: int, report: Report | None,
     run_options: RunOptions,
 ) -> Model:  # fmt: skip
-    """Train a model; arguments as those of `Trainer.train`."""
+    """Train a model on a cluster; other arguments as in `Trainer.train`."""
     run_options.check(trainer)
     check_options(trainer, run_options)
     if known := cluster.workers or cluster.local_workers:

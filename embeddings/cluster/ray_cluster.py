@@ -40,7 +40,7 @@ class Cluster(ClusterOptions):
         self, trainer: "Trainer", corpus: Any, threads: int | None, seed: int, report: Report | None,
         run_options: "RunOptions",
     ) -> Model:  # fmt: skip
-        """Train a model; arguments as those of `Trainer.train`, where `threads` is for reading.
+        """Train a model; arguments as in `Trainer.train`, but `threads` is the number of threads for reading.
 
         Raises:
             ClusterError: as the class.

@@ -194,7 +194,7 @@ class RowExchange:
         self.segments = [Segment(name, *bound) for name, table in base.items() for bound in bounds(len(table), threads)]
         self.memory, self.other_memory = SharedMemory(self.buffer_sizes()), ForeignMemory("")  # for two workers
         self.is_mapped = False  # this worker's memory, by the other one
-        # rows of the last merge are read while those of the next one are written
+        # rows of the last merge are read while rows of the next merge are written
         self.generations = [self.new_buffers() for _ in range(GENERATIONS if self.memory.name else 1)]
         self.buffers = self.generations[0]
         self.merged: dict[Segment, RowBuffer] = {}  # this worker's part of the last merge
@@ -345,7 +345,7 @@ class RowExchange:
         def set_segment(item: tuple[Segment, Rows]) -> None:
             segment, rows = item
             numbers, values = (array.view() for array in rows)
-            numbers.flags.writeable = values.flags.writeable = False  # as those of the object store
+            numbers.flags.writeable = values.flags.writeable = False  # like arrays of the object store
             for table in (self.base[segment.name], *self.copies[segment.name]):
                 set_rows(table, numbers, values, 0, len(numbers))
 

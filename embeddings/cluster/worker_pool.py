@@ -157,8 +157,8 @@ class WorkerPool:
         self.version = 0  # of the merged tables
         self.here: Arrays = {}  # the merged tables of this process
         self.here_version = 0
-        self.merged: list[Any] = []  # references to what each worker sent for the last one, which others take over
-        self.current: set[int] = set()  # workers whose tables have these rows
+        self.merged: list[Any] = []  # references to the rows of each worker at the last merge
+        self.current: set[int] = set()  # workers whose tables have the merged rows
         self.progress: Progress = {}  # at the last merge
         self.learned: dict[int, list[Any]] = {}  # references to the changes since then, by worker
         self.merging: tuple[dict[int, Any], list[Any]] | None = None  # what `send_merge` returned, if it is valid

@@ -3,7 +3,7 @@
 Two words of a line at distance d within the window add 1 / d to the count of their cell, as in the GloVe program. Words
 outside the vocabulary are removed first, so windows extend over them. Symmetric counts are added up once, in the row of
 the rarer word; the cell of a word with itself gets 1 / d for each direction. Other counts are added up for the words
-before the rarer word, then for those after it.
+before the rarer word, then for the words after it.
 
 The rows of the most frequent words are added up in a table. The others are counted range by range: one pass over the
 text gathers the neighbours of the range's words, row by row; then the neighbours of each row are added up.
@@ -66,8 +66,8 @@ class Neighbours(NamedTuple):
 def count_frequent(words: Words, begin: int, end: int, line: int, table: np.ndarray, neighbours: np.ndarray) -> None:
     """Count the cells of frequent words in `table`, and the neighbours of other words in `neighbours` (vocabulary,).
 
-    Reads `words.ids[begin:end]`, which begins in `line`. As everywhere here, a word's neighbours are those in its
-    window that are not rarer.
+    Reads `words.ids[begin:end]`, which begins in `line`. As everywhere here, a word's neighbours are the words
+    in its window that are not rarer.
     """
     for i in range(begin, end):
         while words.lines[line + 1] <= i:

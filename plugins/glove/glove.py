@@ -151,7 +151,7 @@ class GloVeOperands(NamedTuple):
 def learn_block(block: CellBlock, operands: GloVeOperands, buffers: StepBuffers, rate: float) -> None:
     """Fit w_i · c_j + b_i + b_j = log x for each cell, with weight f(x): equation 8 of Pennington et al. (2014).
 
-    Steps are those of AdaGrad. With the sum s of squared gradients of a parameter:
+    The steps of AdaGrad, with the sum s of squared steps of a parameter:
 
         g = f(x) * (w_i · c_j + b_i + b_j - log x)    w_i -= rate * g * c_j / sqrt(s)    b_i -= rate * g / sqrt(s)
     """

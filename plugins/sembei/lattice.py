@@ -1,6 +1,6 @@
 """A lattice block: a thread's next few thousand text positions, with the n-grams that start at each.
 
-The n-grams that end at a position and those that start there are adjacent. Together they are the edges of a lattice
+N-grams that end at a position and n-grams that start there are adjacent. All n-grams are the edges of a lattice
 that holds every segmentation of the text into n-grams. All random choices are made here.
 """
 

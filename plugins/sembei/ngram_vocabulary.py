@@ -193,9 +193,9 @@ def frequent_ngrams(
     Arguments:
         per_length: how many of the most frequent n-grams to take of each length; the last number is for all greater
             lengths. Equal counts are ordered by token, in code point order.
-        max_vocab: how many n-grams to take of these, over all lengths.
+        max_vocab: the maximum number of n-grams of all lengths.
         cross_lines: n-grams may cross line ends, but not document ends.
-        max_ngrams: distinct n-grams of one length in memory. If more than these are frequent, the rarer ones and the
+        max_ngrams: distinct n-grams of one length in memory. If more are frequent, the rarest n-grams and all
             longer n-grams that contain them are left out.
 
     Raises:

@@ -80,8 +80,8 @@ class SummedOperands(NamedTuple):
 def learn_block(block: LatticeBlock, operands: LatticeOperands, buffers: StepBuffers, rate: float) -> None:
     """Skip-gram by negative sampling on the n-grams of a text.
 
-    At each position, n-grams x that end there predict those that start there as right neighbours, and vice versa. With
-    the output vector o of a neighbour, y = 1, or of a negative sample, y = 0:
+    At each position, n-grams x that end there predict n-grams that start there as right neighbours, and vice versa.
+    With the output vector o of a neighbour, y = 1, or of a negative sample, y = 0:
 
         g = rate * (y - sigmoid(x · o))    o += g * x    x += sum of g * o, of o before the step
     """

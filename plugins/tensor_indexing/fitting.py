@@ -64,7 +64,7 @@ def distance_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarra
 
 
 def product_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
-    """1 + the number of phrases whose product with each composed row exceeds that of the true row, (n,)."""
+    """1 + the number of phrases with a larger product than the true row, for each composed row, (n,)."""
     ranks = np.empty(len(composition))
     for part in row_blocks(len(composition), len(phrases), itemsize=16):
         own = (composition[part] * true[part]).sum(axis=1)

@@ -80,7 +80,7 @@ class FullTensor:
 class NeuralTensor:
     """z = C tanh(t + b), where t is the result of tensor indexing: the layer of Socher et al. (2013), W_i of low rank.
 
-    `output` (dim, dim) is C, `bias` (dim,) is b; the other parameters are those of tensor indexing.
+    `output` (dim, dim) is C, `bias` (dim,) is b; the other parameters are as in tensor indexing.
     """
 
     def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 
 TRAIN, DEV, TEST = range(3)  # parts of the examples
-ANY = "any"  # the type of all phrases together, and of those without a type
+ANY = "any"  # the type of all phrases together, and of phrases without a type
 PhraseSource = Union["PhraseList", "Iterable[Triple | Phrase | Sequence[str]]", str, "os.PathLike[str]"]
 
 

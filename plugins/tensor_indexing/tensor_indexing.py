@@ -90,7 +90,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
             CorpusError: the corpus is corrupt, or has too few phrases.
             SettingError: the trainer of words does not support an option.
             TrainingError, Interrupted: as the trainer of words. If fitting is interrupted, the model has only
-                words; checkpoints are always those of the words.
+                words; checkpoints always belong to the trainer of words.
         """
         threads, seed = check_threads_and_seed(threads, seed)
         run_options = run_options or RunOptions()
@@ -125,7 +125,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
 
         Arguments:
             vectors: vectors, a model, or the path of either.
-            phrases: phrases to learn from, or the path of a list; by default those of `phrase_list`, or else all words
+            phrases: phrases to learn from, or the path of a list; by default `phrase_list`, or else all words
                 that join two others.
             joiner: joins the words of a phrase in its token; by default the joiner of the model, or else "_".
             threads: number of threads; all available cores if not given.
