@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from embeddings.corpora.encoded_corpus import EncodedCorpus
 
 Pool = Literal["mean", "sif", "subsample", "idf", "sum", "max", "min", "power-mean"]
-POOLS: tuple[str, ...] = get_args(Pool)
+Frequencies = Literal["vectors", "texts"]  # where word frequencies are taken from
+DataType = Literal["float32", "float16", "int8"]  # of vectors of texts
 POWER_MEANS = ("mean", "max", "min")  # the parts of "power-mean"
 
 
