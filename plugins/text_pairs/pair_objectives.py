@@ -78,7 +78,7 @@ def learn_units(operand: Any, batch: TextBatch, block: PairBlock, size: int, sid
 
 
 class CosinePairs(NamedTuple):
-    """Scratch memory of objectives on the cosine of each pair: these, and the derivatives of the loss, (batch,)."""
+    """Scratch memory of objectives on the cosine of each pair: cosines, and derivatives of the loss, both (batch,)."""
 
     cosines: np.ndarray
     slopes: np.ndarray
@@ -403,7 +403,7 @@ def mask_equal_texts(operand: InBatchNegatives, batch: TextBatch, size: int, sid
 
 @inline
 def mask_pair(scores: np.ndarray, first: int, second: int, size: int) -> None:
-    """Leave out candidates because these two texts of a batch, of which the second is later, are equal."""
+    """Leave out candidates because two texts of a batch, of which the second is later, are equal."""
     i, j = first - size, second - size  # as candidates
     if second < size:  # both are left texts
         scores[first, second] = MASKED
@@ -419,7 +419,7 @@ def mask_pair(scores: np.ndarray, first: int, second: int, size: int) -> None:
 
 
 class InBatchNegativesObjective(PairObjective):
-    """The right text is found among those of the other pairs of a batch."""
+    """The right text is found among the right texts of a batch."""
 
     allows_negatives = True
 

@@ -175,7 +175,7 @@ def divergence_gradients(operand: RatingDistribution, block: PairBlock, size: in
 
 @inline
 def backprop_network(operand: RatingDistribution, size: int) -> None:
-    """The gradients of features and of the network, from those of scores."""
+    """The gradients of features and of the network, from the gradients of scores."""
     hidden, output = operand.hidden.values, operand.output.values
     features, columns, classes = operand.features.shape[1], operand.activations.shape[1], operand.scores.shape[1]
     operand.activation_gradients[:size] = 0
@@ -197,7 +197,7 @@ def backprop_network(operand: RatingDistribution, size: int) -> None:
 
 @inline
 def backprop_features(gradients: np.ndarray, batch: TextBatch, size: int, width: int) -> None:
-    """Add the gradients of units, from those of features."""
+    """Add the gradients of units, from the gradients of features."""
     large, root = gradients.dtype.type(width), gradients.dtype.type(np.sqrt(width))
     for k in range(size):
         for d in range(width):
