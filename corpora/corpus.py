@@ -1,8 +1,7 @@
 """`Corpus`: text sources with phrases and an optional fixed vocabulary, as an encoded corpus."""
 
 import os
-import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folde
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
 from embeddings.corpora.pair_encoding import PairFormat, check_pairs, write_pairs
+from embeddings.corpora.phrases.phrase import PhraseMode
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
 from embeddings.corpora.reading.file_opener import FileOpener
@@ -21,9 +21,9 @@ from embeddings.corpora.reading.sources import resolve_source, total_size
 from embeddings.corpora.reading.text_rows import ColumnSelection, check_column, check_tag_columns, column_names
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.segmenters import Segmenter
-from embeddings.corpora.tokenizers import Tokenizer, segmented
+from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.corpora.word_rules import WordForm, WordRules
+from embeddings.corpora.word_rules import Case, Language, Normalization, WordForm, WordRules
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
@@ -56,37 +56,39 @@ class Corpus:
             column or data set of pandas, polars, Arrow, Dask or Hugging Face. Files may be compressed with gzip, bzip2,
             zstd or xz, which is detected by content. They are plain text or tables: Parquet or Arrow, detected by
             content, or .jsonl, .ndjson, .csv and .tsv.
-        tokenizer: "words", "alphanumeric", "whitespace", "characters", "codepoints", the name of another installed
-            tokenizer (a segmenter such as "jieba" or "spacy:de"), or a callable from a line to its tokens.
-        case: "lower" converts text to lower case, "fold" applies full Unicode case folding; "keep" does neither.
-        normalize: the Unicode normalisation form of words, "nfc" or "nfkc"; "none" keeps their code points. The default
-            is "nfc", or "none" for the tokenizer "ascii-whitespace".
-        fold: what else makes words equal: "accents", "width", "ligatures", "tatweel", "diacritics" (of Arabic and
-            Hebrew), "long-s"; several are separated by commas, or in a list.
-        language: "tr", "az", "lt" or "el", for the rules of case of that language.
-        hyphens: with the tokenizer "words", "join" keeps words with hyphens together; "split", the default, does not.
-        apostrophes: the same for apostrophes within words; the default is "join".
-        emoji: with the tokenizer "words", "keep" makes each emoji a token, the default; "as-words" its name; "drop"
-            skips emoji.
-        encoding: the encoding of text files and of tables of text (CSV, TSV, JSON lines), such as "cp1252": any that
-            Python decodes. Strings, Parquet and Arrow files are not affected.
-        encoding_errors: "strict", "replace" or "ignore", for bytes that are invalid in the encoding.
-        text_column: the column of tables that holds the text, or lists of tokens; by default `text`, or the only
-            column of strings.
-        tag_column: the column of tables that holds the tags of documents, or several columns. A document has the tags
-            of all of them; a column may hold lists of tags. Repeated and empty tags are dropped.
-        rows: read only the first rows of tables, lines of plain text, or items of iterables, up to this total.
+        tokenizer: how text is split into words: "words" (of any language, and emoji), "alphanumeric" (runs of letters,
+            marks and digits), "whitespace", "ascii-whitespace" (as fastText), "characters" (with combining marks,
+            without spaces), "codepoints" (spaces included), or the name of another installed tokenizer, such as "jieba"
+            or "spacy:de". In Python also a callable from a line to its tokens.
+        case: convert text to "lower" case, "fold" its case (ß becomes ss), or "keep" it.
+        normalize: the Unicode normalisation form of words; "none" keeps their code points. The default is "nfc", or
+            "none" with the tokenizer "ascii-whitespace".
+        fold: treat words that differ only in these as equal: "accents", "width", "ligatures", "tatweel", "diacritics"
+            (of Arabic and Hebrew), "long-s"; several are separated by commas.
+        language: the language whose rules of upper and lower case apply.
+        hyphens: with the tokenizer "words": split words at hyphens, the default, or join them.
+        apostrophes: with the tokenizer "words": split words at apostrophes, or join them, the default.
+        emoji: with the tokenizer "words": keep emoji as tokens, the default, replace them by their names, or drop them.
+        encoding: the encoding of text files, CSV, TSV and JSON lines: any that Python decodes, such as cp1252 or
+            utf-16.
+        encoding_errors: where text is not valid in its encoding: fail, insert U+FFFD ("replace"), or omit the bytes.
+        text_column: the text column of tables (Parquet, Arrow, .jsonl, .csv, .tsv), of strings or lists of tokens; dots
+            select nested JSON fields. The default is text, or the only column of strings.
+        tag_column: the column of tables that holds the tags of documents, or lists of them. A document has the tags of
+            all such columns; repeated and empty tags are dropped.
+        rows: read only the first N rows of tables, lines of plain text and items of iterables, of all sources together.
         deduplicate: drop repeated lines of plain text, rows of tables and items of iterables, of all sources together;
             the first one stays. Texts are compared by 128-bit hashes, of which at most 1 GiB (50 million) are kept.
-        max_types: the maximum number of distinct words in memory. If there are more, rare words are dropped. Then no
-            count is too high; none is too low by more than `EncodedCorpus.max_undercount`, at most 2 / max_types of all
-            tokens, for each spelling of the word in the text; and only spellings with fewer occurrences can be missing.
-        vocabulary: train exactly these words with these counts, whatever `min_count` and `max_vocab` are: a
-            `Vocabulary`, or the path of an Arrow file, a saved model, or a text file of lines `word count`.
-        phrases: phrases that become tokens: `Phrases` to detect them, "auto" to detect them with default settings, a
-            `PhraseList`, or the path of a phrase list. Listed phrases are converted like the text.
-        joiner: the string between the words of a phrase.
-        phrase_mode: "replace" replaces the words by the phrase; "alternate" keeps the words in every second occurrence.
+        max_types: keep at most N distinct words in memory. Rare words may be lost, and counts may be too low by up to
+            2/N of the tokens for each spelling in the text; the maximum is reported. In Python it is
+            `EncodedCorpus.max_undercount`.
+        vocabulary: train exactly the words of this vocabulary (output of `embeddings vocabulary`, or lines of a word
+            and its count) or model, with its counts, however low they are.
+        phrases: join the phrases listed in this file into tokens; "auto" detects phrases. Listed phrases are converted
+            like the text. In Python also a `PhraseList`, or `Phrases` with settings of the detection.
+        joiner: the string that joins the words of a phrase.
+        phrase_mode: replace every occurrence of a phrase by its token, or every second one ("alternate"), which trains
+            its words too.
         labels: how labels of texts are written, for classifiers. Each line of plain text, row of a table and string of
             an iterable is then a document, and labels are not words of it.
         pairs: where pairs of texts are, for trainers that learn from them; see `TextPairs`.
@@ -102,15 +104,15 @@ class Corpus:
         self,
         *sources: str | os.PathLike[str] | Iterable[Any],
         tokenizer: str | Tokenizer = "words",
-        case: str = "lower",
-        normalize: str | None = None,
+        case: Case = "lower",
+        normalize: Normalization | None = None,
         fold: str | Iterable[str] | None = None,
-        language: str | None = None,
-        hyphens: str | None = None,
-        apostrophes: str | None = None,
-        emoji: str | None = None,
+        language: Language | None = None,
+        hyphens: Joining | None = None,
+        apostrophes: Joining | None = None,
+        emoji: Emoji | None = None,
         encoding: str = "utf-8",
-        encoding_errors: str = "strict",
+        encoding_errors: DecodingPolicy = "strict",
         text_column: str | None = None,
         tag_column: str | Sequence[str] | None = None,
         rows: int | None = None,
@@ -119,7 +121,7 @@ class Corpus:
         vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
         phrases: "PhraseSource | str | os.PathLike[str] | None" = None,
         joiner: str = "_",
-        phrase_mode: str = "replace",
+        phrase_mode: PhraseMode = "replace",
         labels: LabelFormat | None = None,
         pairs: PairFormat | None = None,
     ) -> None:
@@ -140,8 +142,8 @@ class Corpus:
         self.pairs = check_pairs(pairs, self)
         self.vocabulary = load_vocabulary(vocabulary)
         self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, WordForm(self.rules.settings))
-        self._previous: Callable[[], EncodedCorpus | None] = lambda: None  # the last result; a cached one if it is used
-        self._previous_name: str | None = None
+        self._uncached: EncodedCorpus | None = None  # the last result, if it is not in the cache
+        self._uncached_name: str | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {', '.join(source.name for source in self.sources)}>"
@@ -189,9 +191,8 @@ class Corpus:
             SettingError: EMBEDDINGS_CACHE_LIMIT is not a size.
         """
         name = entry_name(self.sources, self.settings)
-        previous = self._previous()
-        if previous is not None and previous.is_open and self._previous_name == name:
-            return previous
+        if self._uncached is not None and self._uncached.is_open and self._uncached_name == name:
+            return self._uncached
         check_value("threads", threads, int | None, {"ge": 1})
         encoded = self._encode_phrases(report, block_size, threads)
         if self.vocabulary is not None:
@@ -199,8 +200,7 @@ class Corpus:
                 remap(encoded, self.vocabulary, folder)
             encoded = EncodedCorpus(folder, temporary=True)
         log.info("%r: %s words, %s distinct", self, encoded.meta["tokens"], encoded.meta["types"])
-        self._previous = weakref.ref(encoded) if encoded.finalizer is None else lambda: encoded
-        self._previous_name = name
+        self._uncached, self._uncached_name = (None, None) if encoded.finalizer is None else (encoded, name)
         return encoded
 
     def _encode_phrases(self, report: Report | None, block_size: int, threads: int | None) -> EncodedCorpus:

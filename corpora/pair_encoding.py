@@ -26,11 +26,12 @@ class PairFormat:
     """Where the pairs of a corpus are.
 
     Arguments:
-        kinds: what a pair is, several separated by commas: "columns", rows of a table; "title-body", "neighbours",
-            "neighbouring-paragraphs", "neighbouring-sentences" or "first-sentence", made from documents; see
-            `TextPairs`.
+        kinds: what a pair is, several separated by commas. "columns": a row of a table, or a line of texts separated by
+            tabs. Made from documents: "title-body" (the title and each paragraph), "neighbouring-paragraphs",
+            "neighbouring-sentences", "neighbours" (both), "first-sentence" (the first sentence of a paragraph and the
+            rest of it).
         left, right, negative, rating, header: see `PairColumns`.
-        title_column: the column of titles of documents in tables.
+        title_column: the column of titles of documents in tables. By default the first line of a document is its title.
 
     Raises:
         SettingError: an argument is out of range.

@@ -20,11 +20,13 @@ from embeddings.corpora.tokenizers import (
     resolve_tokenizer,
 )
 from embeddings.errors import RegistryError, S, SettingError
-from embeddings.setting_names import FOLDINGS, LANGUAGES, WORD_SETTINGS
+from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import check_value
 
 Case = Literal["lower", "fold", "keep"]
 Normalization = Literal["nfc", "nfkc", "none"]
+Language = Literal["tr", "az", "lt", "el"]  # those with rules of case
+FOLDINGS = ("accents", "width", "ligatures", "tatweel", "diacritics", "long-s")  # values of the setting `fold`
 TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
 # settings of text that was read before there were more than these
 EARLIER = {"normalize": "none", "fold": "", "language": None, **dict.fromkeys(TOKENIZER_SETTINGS)}
@@ -66,7 +68,7 @@ class WordRules:
 
     def __post_init__(self) -> None:
         check_value("case", self.case, Case, {})
-        check_value("language", self.language, Literal[LANGUAGES] | None, {})
+        check_value("language", self.language, Language | None, {})
         tokenizer, foldings = resolve_tokenizer(self.tokenizer), check_foldings(self.fold or "")
         form = self.normalize or ("none" if tokenizer is ascii_whitespace else "nfc")
         check_value("normalize", form, Normalization, {})

@@ -14,6 +14,7 @@ from embeddings.setting_names import hint
 
 GROUPS = {
     "trainer": "embeddings.trainers",
+    "classifier": "embeddings.classifiers",
     "tokenizer": "embeddings.tokenizers",
     "format": "embeddings.formats",
     "index": "embeddings.indexes",

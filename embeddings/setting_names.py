@@ -3,9 +3,6 @@
 import difflib
 from collections.abc import Iterable
 
-LABEL_PREFIX = "__label__"  # of fastText
-FOLDINGS = ("accents", "width", "ligatures", "tatweel", "diacritics", "long-s")  # values of the setting fold of text
-LANGUAGES = ("tr", "az", "lt", "el")  # those with rules of case
 WORD_SETTINGS = ("tokenizer", "case", "normalize", "fold", "language", "hyphens", "apostrophes", "emoji")
 
 THEIR_NAMES = {  # spelled in lower case without - and _

@@ -44,15 +44,20 @@ class EarlyStopping(Callback):
     scored too, and the better one of it and the best epoch is returned.
 
     Arguments:
-        similarity: one or several similarity sets, by name or path.
-        analogy: one or several analogy sets, by name or path.
-        labels: labelled texts for a classifier: the path of a file, or an iterable of texts.
+        similarity: score each epoch on the dev half of this similarity set, stop when the score no longer improves, and
+            save the best epoch. In Python one or several sets, by name or path.
+        analogy: score each epoch on the dev half of this analogy set; together with a similarity set, by the mean
+            score. In Python one or several sets, by name or path.
+        labels: score each epoch on these labelled texts by the F1 of the predicted label, stop when the score no longer
+            improves, and save the best epoch. In Python the path of a file, or an iterable of texts.
         label_format: how their labels are written; by default as in fastText.
-        validation: the path of held-out text, or the share of the training text, such as 0.05, that is cut from it by a
-            hash and not trained on. The score is its loss, for trainers that predict words from contexts.
+        validation: measure the loss of held-out text after each epoch, stop when it no longer falls, and save the best
+            epoch: the path of a text, or a share, such as 0.05, that a hash cuts from the training text and that is not
+            trained on. In Python for trainers that predict words from contexts.
         score: a function of a model, in place of test sets; higher is better.
-        patience: epochs without improvement after which the run ends, or goes back to the best epoch.
-        decay_on_plateau: how many times at most it goes back to the best epoch.
+        patience: stop after this many epochs without improvement; 2 by default.
+        decay_on_plateau: where early stopping would stop, lower the learning rate, to half by default, and continue
+            from the best epoch, at most N times; use it with a constant schedule.
         decay: factor of the learning rate each time.
 
     Raises:

@@ -29,29 +29,32 @@ def evaluate(
     Arguments:
         vectors: vectors, a model, or the path of either; for documents also `embeddings.concatenate(model, other)`.
         name: what results call the vectors; by default the path.
-        similarity: names ("wordsim353", "simlex999") or paths of similarity sets; one or several.
-        analogy: names ("google-analogies", "google-phrases") or paths of analogy sets.
-        phrases: files of rated phrases, or "held-out": the phrases that a composition model was not fitted to.
-        categories: names ("google-categories") or paths of words by category.
-        tagging: names ("ud-ewt"), a folder of a UD treebank, or two files "TRAIN,TEST".
-        documents: tables of labelled documents: "TRAIN,TEST", or one file for 5-fold cross-validation.
-        perplexity: held-out texts, whose words the model predicts; one or several.
-        pairs: tables of rated pairs of texts, whose vectors are pooled from those of words as by `embeddings.embed`.
+        similarity: word pairs with ratings: wordsim353, simlex999 or a file. In Python, of each kind one or several.
+        analogy: analogies: google-analogies, google-phrases or a file in Google, MSR or BATS format.
+        phrases: rated phrases, or "held-out": the phrases that a composition model was not fitted to.
+        categories: words by category: google-categories or a file.
+        tagging: part-of-speech tagging: ud-ewt, a folder of a UD treebank, or two files "TRAIN,TEST".
+        documents: document classification: labelled tables "TRAIN,TEST", or one file for 5-fold cross-validation.
+        perplexity: the loss and perplexity of a held-out text, for models of objectives with probabilities.
+        pairs: similarity of texts: a table of rated pairs.
         retrieval: the three files of a set, (QUERIES, CORPUS, QRELS), in the layout of BEIR; or several sets.
-        clustering: tables of labelled texts, which k-means clusters.
-        probe: tables of labelled texts, as for `documents`, whose labels logistic regression predicts.
-        stats: also compute statistics of norms, isotropy and hubs.
-        compose: compose vectors of out-of-vocabulary words in similarity sets; results report how many pairs.
+        clustering: clustering of texts by k-means: a labelled table.
+        probe: classification of texts by logistic regression: labelled tables, as for `documents`.
+        stats: also compute statistics: norms, isotropy, hubs among nearest neighbours.
+        compose: also score similarity with vectors composed for unknown words. Results report how many pairs have one.
         restrict: answer analogies from this many most frequent words, None for all; one or several.
-        method: "3cosadd", "3cosmul" or "pairdirection" for analogies; one or several.
-        window: words on either side that a tagger sees.
-        text_column: column of the documents; `label_column` of their labels.
-        use_trained_vectors: use the document vectors learned in training, by document number, and infer none.
-        name_column: like `use_trained_vectors`, by the names in this column.
-        left_column, right_column, rating_column: of pairs; see `embeddings.PairColumns`.
-        half: "dev" or "test": only the items of that half of similarity, analogy and pairs, which a hash fixes (see
-            `embeddings.eval.test_sets`); early stopping and tuning use "dev". "all", the default: every item.
-        index: the index that retrieval uses, such as "lsh:bits=512"; by default search is exact.
+        method: the method of analogies: "3cosadd", "3cosmul" or "pairdirection"; one or several.
+        window: the number of context words on either side of the word to tag; 2 by default.
+        text_column: the column of the text of documents.
+        label_column: the column of the label of documents.
+        use_trained_vectors: use document vectors from training, by number: TRAIN first, then TEST.
+        name_column: use document vectors from training, by the tags in this column.
+        left_column: the column of the first text of a pair; by default the first of two text columns.
+        right_column: the column of the second text of a pair.
+        rating_column: the column of the ratings of pairs; by default score, rating or label.
+        half: use only this half of the items of similarity, analogy, pairs or labels; a hash of each item decides.
+            Early stopping and tuning see "dev" only, so "test" is left for reports.
+        index: the index that retrieval uses, such as lsh:bits=512; by default search is exact.
         encoding_errors: "strict", "replace" or "ignore" for bytes of pairs, retrieval, clustering and probe files that
             are not valid UTF-8.
         pool, constant, frequencies, remove_components, fit_on, dim: how vectors of texts are pooled for pairs,

@@ -41,7 +41,7 @@ from embeddings.eval.tasks.vector_statistics import score_statistics
 from embeddings.eval.tasks.word_categories import WordCategories, read_word_categories, score_categories, score_purity
 from embeddings.eval.tasks.word_matching import CaseFolding
 from embeddings.eval.tasks.word_similarity import WordPairs, read_word_pairs, score_similarity
-from embeddings.eval.test_sets import ALL, check_half
+from embeddings.eval.test_sets import ALL, Half, check_half
 from embeddings.indexes.index_spec import check_spec
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.model import Model
@@ -94,7 +94,7 @@ class Suite:
         method: str | Sequence[str] = "3cosadd", window: int = WINDOW, text_column: str = "text",
         label_column: str = "label", use_trained_vectors: bool = False, name_column: str | None = None,
         left_column: str | None = None, right_column: str | None = None, rating_column: str | None = None,
-        index: str | None = None, encoding_errors: str = "strict", half: str = ALL, **pooling: Any,
+        index: str | None = None, encoding_errors: str = "strict", half: Half = ALL, **pooling: Any,
     ) -> "Suite":  # fmt: skip
         """Read test sets by name or path; see `evaluate` for the arguments.
 

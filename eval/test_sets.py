@@ -110,8 +110,9 @@ def line_error(path: Path, number: int, expected: str, line: str) -> FormatError
 
 
 Half = Literal["dev", "test", "all"]
-DEV, TEST, ALL = "dev", "test", "all"
-HALVES = (DEV, TEST, ALL)
+DEV: Half = "dev"
+TEST: Half = "test"
+ALL: Half = "all"
 
 
 def half_of(words: Iterable[str]) -> str:

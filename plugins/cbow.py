@@ -81,7 +81,7 @@ class CBOW(WeightTying, UnknownWords, PredictionTrainer):
             data,
             objective,
             kernel=learn_block,
-            operands=lambda tables, objective: CBOWOperands(tables["words"], objective, mean, exact),
+            operands=lambda tables: CBOWOperands(tables["words"], objective.operand(tables), mean, exact),
             buffers=lambda targets, width: new_step_buffers(1, targets, width, contexts=2 * self.window, rows=2),
             cached_inputs="words",
             cached_outputs=objective.cached_table,

@@ -94,7 +94,9 @@ class ContinuousWindow(FixedWindow, UnknownWords, PredictionTrainer):
             data,
             objective,
             kernel=learn_block if self.in_batches else learn_single_windows,
-            operands=lambda tables, objective: ContinuousWindowOperands(tables["words"], objective, self.window, batch),
+            operands=lambda tables: ContinuousWindowOperands(
+                tables["words"], objective.operand(tables), self.window, batch
+            ),
             buffers=buffers,
             cached_inputs="words",
             cached_outputs=objective.cached_table,

@@ -190,10 +190,10 @@ class FastText(PredictionTrainer):
         stream = data.window_stream(objective.noise_weights, objective.noise, size=FASTTEXT_BLOCK_SIZE)
         block_size = len(stream.new_block().words)
 
-        def operands(tables: Arrays, objective: Any) -> FastTextOperands:
+        def operands(tables: Arrays) -> FastTextOperands:
             subwords = SubwordTables(tables["words"], tables["ngrams"], *parts)
             cache = new_subword_cache(block_size, size, max_parts, tables["words"].shape[1])
-            return FastTextOperands(subwords, cache, objective, tables["positions"])
+            return FastTextOperands(subwords, cache, objective.operand(tables), tables["positions"])
 
         init = INITIALIZERS[self.initializer]
         tables = {

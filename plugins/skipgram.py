@@ -78,6 +78,6 @@ class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
             objective,
             stream=stream,
             kernel=learn_pairs if in_pairs else learn_block,
-            operands=lambda tables, objective: SkipGramOperands(tables["words"], objective),
+            operands=lambda tables: SkipGramOperands(tables["words"], objective.operand(tables)),
             buffers=lambda targets, width: new_step_buffers(contexts, targets, width, contexts=contexts),
         )

@@ -66,11 +66,12 @@ class SlotTrainer(UnknownWords, PredictionTrainer):
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective, with a row for each slot."""
         reach = self.reach()
         inputs = int((reach[:, 1] - reach[:, 0]).max()) + 1
+        objective = self.new_objective(data.vocabulary)
         return self.window_plan(
             data,
-            self.new_objective(data.vocabulary),
+            objective,
             kernel=learn_block,
-            operands=lambda tables, objective: SlotOperands(tables["words"], objective, reach),
+            operands=lambda tables: SlotOperands(tables["words"], objective.operand(tables), reach),
             buffers=lambda targets, width: new_step_buffers(inputs, targets, width),
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from embeddings.corpora.encoded_corpus import (
     write_derived,
 )
 from embeddings.corpora.phrases.bigram_counts import PhraseTokens
-from embeddings.corpora.phrases.phrase import JOINER, Phrase, check_joiner, to_phrase_table
+from embeddings.corpora.phrases.phrase import JOINER, Phrase, PhraseMode, check_joiner, to_phrase_table
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.errors import CorpusError
 from embeddings.kernels.id_lookup import look_up_ids
@@ -240,7 +240,6 @@ def join(ids: Array, sentences: Array, trie: Any, toggles: Array, run: Array, ou
     return bool(sentence < last)
 
 
-Mode = Literal["replace", "alternate"]
 BLOCK = 1 << 20  # tokens joined at a time, but at least twice join_kernel.MAX_RUN
 
 
@@ -263,7 +262,7 @@ def join_phrases(
     on similar contexts. A phrase that is spelled like an existing word is counted as that word.
     """
     check_joiner(joiner)
-    check_value("phrase_mode", mode, Mode, {})
+    check_value("phrase_mode", mode, PhraseMode, {})
     trie, known_phrases = build(encoded.vocabulary, phrases)
     if phrases and not known_phrases:
         raise CorpusError(f"none of {len(phrases)} phrases has all its words in the corpus")

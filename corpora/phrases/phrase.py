@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from embeddings.errors import S, SettingError
 from embeddings.support.word_list import MAX_SUM
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from embeddings.corpora.encoded_corpus import EncodedCorpus
 
 JOINER = "_"
+PhraseMode = Literal["replace", "alternate"]
 MAX_WORDS = 32  # of a phrase
 MAX_PASSES = 8
 WORDS, PASS = "words", "pass"  # columns of a phrase table

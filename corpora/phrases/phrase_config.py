@@ -6,9 +6,9 @@ from pathlib import Path
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.phrases.detection import Phrases
-from embeddings.corpora.phrases.join import Mode, join_phrases
+from embeddings.corpora.phrases.join import join_phrases
+from embeddings.corpora.phrases.phrase import PhraseMode, check_joiner
 from embeddings.corpora.phrases.phrase import PhraseSource as PhraseSource
-from embeddings.corpora.phrases.phrase import check_joiner
 from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import S, SettingError
@@ -43,7 +43,7 @@ def phrase_config(
     Words of a list are converted to their `form` in the text.
     """
     check_joiner(joiner)
-    check_value("phrase_mode", mode, Mode, {})
+    check_value("phrase_mode", mode, PhraseMode, {})
     source: object = phrases
     if isinstance(phrases, str | os.PathLike):
         is_auto = str(phrases) == AUTO and not Path(phrases).exists()

@@ -1,27 +1,28 @@
 """Rows of CSV and TSV (RFC 4180), with line numbers and a limit on the size of a row.
 
-The standard library reads the column names, small tables, and all that is not valid; `csv_cells` what is between.
+Arrow parses blocks of whole rows. The standard library reads the column names and each block with something unusual.
 """
 
 import csv
 import re
-from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from codecs import BOM_UTF8, getincrementaldecoder
+from collections.abc import Iterable, Iterator
 from io import IncrementalNewlineDecoder, StringIO
 from itertools import chain, islice
 from threading import Lock
 from typing import Any
 
-from embeddings.corpora.reading.csv_cells import CellSpans, CompiledReader, StringCells
-from embeddings.corpora.reading.text_rows import MAX_ROW, ColumnSelection, Rows, merge_tags
+import numpy as np
+
+from embeddings.corpora.reading.text_rows import MAX_ROW, ColumnSelection, Rows, gather, is_long, merge_tags
 from embeddings.errors import CorpusError
+from embeddings.support.arrow import combine_chunks, string_bytes
 
 NUMBER = re.compile(r"\s*[-+]?[.,]?\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
 N_CHECKED = 100  # cells that decide whether a column holds numbers
 MAX_HEADER = 1 << 20  # characters
-MIN_COMPILED = 1 << 22  # bytes of rows, from which on they are parsed by compiled code
 LINE_END = re.compile(rb"\r\n|\r|\n")
+QUOTE = ord('"')
 FIELD_LIMIT = Lock()  # held while `csv.field_size_limit`, which is global, is changed
 
 
@@ -31,29 +32,133 @@ def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delim
     Cells in double quotes may contain delimiters, line ends, and doubled quotes. Outside of quotes a lone
     carriage return ends a row too. If no text column is requested, the only column is used. Empty lines are skipped.
     """
+    import pyarrow
+
     blocks = iter(blocks)
-    names, blocks, n_lines = read_header(blocks, name, delimiter)
-    if not names:
+    header, rest, n_lines = read_rows(blocks, name, delimiter)
+    if not header:
         return
-    text_index = names.index(columns.text_column(name, names, names))
-    tag_indices = [names.index(tag) for tag in columns.tag_columns(name, names)]
+    (names,) = header
+    text_place = names.index(columns.text_column(name, names, names))
+    tag_places = [names.index(tag) for tag in columns.tag_columns(name, names)]
     kept_names = columns.kept_columns(name, names)
-    kept_indices = [*map(names.index, kept_names)]
+    kept_places = [*map(names.index, kept_names)]
     sample: list[str] = []  # of the cells that are not empty
-    selection = [text_index, *tag_indices, *kept_indices]
-    for cells in read_cells(blocks, name, delimiter, len(names), n_lines, selection):
+    types = dict.fromkeys([text_place, *tag_places, *kept_places], pyarrow.string()) | {
+        text_place: pyarrow.large_string()
+    }
+    for cells in read_cells(rest, blocks, name, delimiter, len(names), n_lines, types):
+        texts = combine_chunks(cells[text_place])
         if len(sample) < N_CHECKED:
-            sample = [*sample, *filter(None, cells.strings(text_index))][:N_CHECKED]
+            sample = [*sample, *filter(None, texts.to_pylist())][:N_CHECKED]
             if len(sample) == N_CHECKED:
                 check_is_text(sample, name)
-        kept = string_table(kept_names, [cells.strings(index) for index in kept_indices])
-        tags = [merge_tags(row) for row in zip(*map(cells.strings, tag_indices), strict=True)] if tag_indices else None
-        yield replace(cells.texts(text_index), tags=tags, columns=kept)
+        tag_columns = [cells[place].to_pylist() for place in tag_places]
+        tags = [merge_tags(row) for row in zip(*tag_columns, strict=True)] if tag_columns else None
+        kept = [cells[place].cast(pyarrow.string()) for place in kept_places]
+        data, starts = string_bytes(texts)
+        yield Rows(data.tobytes(), starts[1:], tags, pyarrow.table(kept, kept_names) if kept else None)
     check_is_text(sample, name)
 
 
-def read_header(blocks: Iterator[bytes], name: str, delimiter: str) -> tuple[list[str], Iterator[bytes], int]:
-    """Return the column names, the blocks after them, and how many lines they take; no names if there is no row."""
+def read_cells(
+    text: bytes, blocks: Iterator[bytes], name: str, delimiter: str, n_columns: int, n_lines: int, types: dict[int, Any]
+) -> Iterator[dict[int, Any]]:
+    """Yield the columns of rows as pyarrow arrays.
+
+    Arguments:
+        text, blocks: the rows. There are `n_lines` lines before them, those of the column names.
+        types: the pyarrow type of each wanted column, by its place.
+    """
+    import pyarrow
+
+    while (block := gather(blocks, len(text))) or text:
+        text += block
+        end = find_row_end(text, delimiter, is_end=not block)
+        if end == 0:
+            if is_long(text):
+                raise CsvReader([], name, delimiter, n_columns, n_lines).long_row_error()
+            continue
+        cells = None if end is None else parse_cells(memoryview(text)[:end], delimiter, n_columns, types)
+        if end is None or cells is None:
+            rows, text, n_lines = read_rows(chain([text], blocks), name, delimiter, n_columns, n_lines)
+            cells = {place: pyarrow.array([row[place] for row in rows], kind) for place, kind in types.items()}
+        else:
+            n_lines += count_lines(text, end)
+            text = text[end:]
+        yield cells
+
+
+def parse_cells(text: memoryview, delimiter: str, n_columns: int, types: dict[int, Any]) -> dict[int, Any] | None:
+    """Parse the columns of whole rows with Arrow; None if it refuses them."""
+    import pyarrow
+    from pyarrow import csv as arrow_csv
+
+    names = [str(place) for place in range(n_columns)]
+    column_types = {names[place]: kind for place, kind in types.items()}
+    try:
+        table = arrow_csv.read_csv(
+            pyarrow.BufferReader(text),
+            arrow_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(text) + 1),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            arrow_csv.ConvertOptions(
+                check_utf8=False, column_types=column_types, include_columns=list(column_types),
+                strings_can_be_null=False,
+            ),
+        )  # fmt: skip
+    except pyarrow.ArrowException:
+        return None
+    return dict(zip(types, table.columns, strict=True))
+
+
+def find_row_end(text: bytes, delimiter: str, *, is_end: bool) -> int | None:
+    """Return where the last complete row of a text ends that begins with a row; 0 if no row is complete.
+
+    None: a quote is neither at the border of a cell nor doubled, or is never closed; or Arrow would drop a byte order
+    mark. `is_end`: no text follows.
+    """
+    if text.startswith(BOM_UTF8):
+        return None
+    size = len(text) if is_end else max(len(text) - 1, 0)  # half a line end or half a doubled quote may be last
+    data = np.frombuffer(text, np.uint8)
+    quotes = np.flatnonzero(data[:size] == QUOTE)
+    if len(quotes):
+        is_border = np.zeros(256, bool)
+        is_border[[ord(delimiter), *b'\r\n"']] = True  # two adjacent quotes close and open
+        is_first = quotes[::2] == 0
+        opens = is_border[data[quotes[::2] - 1]] | is_first
+        closes = is_border[data[np.minimum(quotes[1::2] + 1, len(text) - 1)]]
+        if not (opens.all() and closes.all()):
+            is_border[QUOTE] = False
+            if is_first[0] or is_border[data[quotes - 1]].any():
+                return None
+            quotes = quotes[:0]  # quotes within cells that have no quotes around them are text
+    if is_end:
+        return size if len(quotes) % 2 == 0 else None
+    for number in range(len(quotes) // 2 * 2, -1, -2):  # from the last gap between quoted cells to the first one
+        begin = int(quotes[number - 1]) + 1 if number else 0
+        stop = int(quotes[number]) if number < len(quotes) else size
+        line_end = max(text.rfind(b"\n", begin, stop), text.rfind(b"\r", begin, stop))
+        if line_end >= 0:
+            return line_end + (2 if text[line_end : line_end + 2] == b"\r\n" else 1)
+    return 0
+
+
+def count_lines(text: bytes, stop: int) -> int:
+    """Return the number of lines that end in the first `stop` bytes: with a line feed, a carriage return, or both."""
+    data = np.frombuffer(text, np.uint8)[:stop]
+    feeds, returns = data == ord("\n"), data == ord("\r")
+    return int(np.count_nonzero(feeds) + np.count_nonzero(returns) - np.count_nonzero(feeds[1:] & returns[:-1]))
+
+
+def read_rows(
+    blocks: Iterator[bytes], name: str, delimiter: str, n_cells: int = 0, n_lines: int = 0
+) -> tuple[list[list[str]], bytes, int]:
+    """Read rows with the standard library: the first one, or if `n_cells` is known those that begin in the first block.
+
+    Returns:
+        The rows, the text of the blocks after them, and the number of lines up to there, including `n_lines`.
+    """
     head: list[bytes] = []
 
     def record() -> Iterator[bytes]:
@@ -61,39 +166,13 @@ def read_header(blocks: Iterator[bytes], name: str, delimiter: str) -> tuple[lis
             head.append(block)
             yield block
 
-    reader = CsvReader(record(), name, delimiter)
-    header = reader.read()
-    text, n_lines = b"".join(head), reader.reader.line_num
+    reader = CsvReader(record(), name, delimiter, n_cells, n_lines)
+    rows = reader.read()
+    rows += reader.read() if n_cells else []
+    text, count = b"".join(head), reader.reader.line_num
     ends = (match.end() for match in re.finditer(LINE_END, text))
-    rest = text[next(islice(ends, n_lines - 1, None), len(text)) :] if header else b""
-    return header[0] if header else [], chain(filter(None, [rest]), blocks), n_lines
-
-
-def read_cells(
-    blocks: Iterator[bytes], name: str, delimiter: str, n_columns: int, n_lines: int, columns: Sequence[int]
-) -> Iterator[StringCells | CellSpans]:
-    """Yield the rows after the header, of `n_lines` lines; of small tables without the compiled parser."""
-    head, size = [], 0
-    while size < MIN_COMPILED and (block := next(blocks, b"")):
-        head.append(block)
-        size += len(block)
-    blocks = chain(head, blocks)
-    if size >= MIN_COMPILED:
-        compiled = CompiledReader(blocks, delimiter, n_columns, columns)
-        yield from compiled
-        blocks, n_lines = chain(filter(None, [compiled.rest]), blocks), n_lines + compiled.n_lines
-    reader = CsvReader(blocks, name, delimiter, n_columns, n_lines)
-    while rows := reader.read():
-        yield StringCells(rows)
-
-
-def string_table(names: Sequence[str], columns: Sequence[Sequence[str]]) -> Any:
-    """Return a pyarrow table of columns of strings; None without columns."""
-    if not names:
-        return None
-    import pyarrow
-
-    return pyarrow.table([pyarrow.array(column, pyarrow.string()) for column in columns], list(names))
+    rest = text[next(islice(ends, count - 1, None), len(text)) :] if rows else b""
+    return rows, rest, n_lines + count
 
 
 class CsvReader:
@@ -127,9 +206,8 @@ class CsvReader:
                 yield StringIO("".join([*parts, text[:end]]), newline="")
                 parts = []
             parts.append(text[end:])
-            limit, hint = (MAX_ROW, "is a quote never closed?") if self.n_cells else (MAX_HEADER, "is this a table?")
-            if self.row_size > limit:
-                raise self.error(f"the row that starts here is longer than {limit} characters; {hint}")
+            if self.row_size > (MAX_ROW if self.n_cells else MAX_HEADER):
+                raise self.long_row_error()
         yield ["".join(parts)]
         self.is_end = True
 
@@ -166,6 +244,11 @@ class CsvReader:
             return self.error(f"the column names in the first row cannot be read: {error}")
         self.row_line = self.n_lines + self.reader.line_num
         return self.error('text after the closing quote of a cell; write a quote within a cell as ""')
+
+    def long_row_error(self) -> CorpusError:
+        """Return an error for a row that is too long."""
+        limit, hint = (MAX_ROW, "is a quote never closed?") if self.n_cells else (MAX_HEADER, "is this a table?")
+        return self.error(f"the row that starts here is longer than {limit} characters; {hint}")
 
     def error(self, problem: str) -> CorpusError:
         """Return an error for the current row."""

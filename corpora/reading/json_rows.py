@@ -1,123 +1,105 @@
-"""Rows of JSON lines: compiled code reads common lines of large files, the standard library everything else."""
+"""Rows of JSON lines: Arrow parses blocks of common lines, the standard library everything else."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, chain
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embeddings.corpora.reading.encodings import Utf8Decoder
-from embeddings.corpora.reading.record_rows import (
-    DECODER,
-    RecordCollector,
-    json_records,
-    parse_object,
-    record_rows,
+from embeddings.corpora.reading.record_rows import JsonNumber, RecordCollector, json_records, record_rows
+from embeddings.corpora.reading.text_rows import (
+    MAX_ROW,
+    AnyRows,
+    ColumnSelection,
+    Rows,
+    gather,
+    is_long,
+    merge_tags,
 )
-from embeddings.corpora.reading.text_rows import MAX_ROW, AnyRows, ColumnSelection, Rows, merge_tags
+from embeddings.support.arrow import combine_chunks, string_bytes
 
-MIN_COMPILED = 1 << 22  # bytes, from which on lines are parsed by compiled code
-MAX_ROWS = 4096  # at a time
+NEGATIVE_ZERO = re.compile(rb"-0[\s,}]")
+LINE_FEED, CARRIAGE_RETURN, OPEN_OBJECT, CLOSE_OBJECT = b"\n\r{}"
 
 
 def json_rows(
     blocks: Iterable[bytes], file: str, columns: ColumnSelection, decoder: Utf8Decoder, size: int
 ) -> Iterator[AnyRows]:
     """Yield the objects of JSON lines that come in blocks of valid UTF-8 as rows (see `RecordCollector`)."""
-    blocks, head, length = iter(blocks), list[bytes](), 0
-    while length < MIN_COMPILED and (block := next(blocks, b"")):
-        head.append(block)
-        length += len(block)
     collector, n_lines = RecordCollector(file, columns, decoder), 0
-    if length >= MIN_COMPILED:
-        lines, head = divide_lines(head)
-        n_lines = sum(block.count(b"\n") for block in lines)
-        yield from record_rows(json_records(lines, file), file, columns, decoder, size, collector)
-    blocks = chain(head, blocks)
-    if collector.are_plain and not columns.keeps_columns:
-        compiled = CompiledLines(blocks, collector, n_lines)
-        yield from compiled
-        blocks, n_lines = chain([compiled.rest], blocks), compiled.n_lines
-    yield from record_rows(json_records(blocks, file, n_lines), file, columns, decoder, size, collector)
+    for text in line_blocks(blocks):
+        rows = parse_rows(text, collector)
+        if rows is not None:
+            yield rows
+        else:
+            yield from record_rows(json_records([text], file, n_lines), file, columns, decoder, size, collector)
+        n_lines += text.count(b"\n")
 
 
-def divide_lines(blocks: list[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """Return the blocks up to the last line end, and what follows."""
-    number = next((number for number in reversed(range(len(blocks))) if b"\n" in blocks[number]), None)
-    if number is None:
-        return [], blocks
-    stop = blocks[number].rindex(b"\n") + 1
-    return [*blocks[:number], blocks[number][:stop]], [blocks[number][stop:], *blocks[number + 1 :]]
+def line_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield text in blocks of complete lines; of a line that is too long, a part."""
+    blocks, text = iter(blocks), b""
+    while (block := gather(blocks, len(text))) or text:
+        text += block
+        end = text.rfind(b"\n") + 1 if block and not is_long(text) else len(text)
+        if end:
+            yield text[:end]
+            text = text[end:]
 
 
-class CompiledLines:
-    """Reads complete lines block by block, up to one that is very long, or whose text is a list of tokens.
-
-    Attributes:
-        rest: after the end, the text that was not read.
-        n_lines: the number of lines before it.
-    """
-
-    def __init__(self, blocks: Iterable[bytes], collector: RecordCollector, n_lines: int) -> None:
-        self.blocks = blocks
-        self.collector = collector
-        self.rest = b""
-        self.n_lines = n_lines
-
-    def __iter__(self) -> Iterator[AnyRows]:
-        from embeddings.corpora.reading.json_kernel import END, IS_UNUSUAL, N_LINES, find_lines
-
-        columns = [name.encode("utf-8", "replace") for name in self.collector.names]
-        names: Any = np.frombuffer(b"".join(columns), np.uint8)
-        ends = np.array([*accumulate(map(len, columns))], np.int64)
-        spans, state = np.empty((MAX_ROWS, len(columns), 3), np.int64), np.zeros(3, np.int64)
-        for block in self.blocks:
-            text = self.rest + block
-            array, start, is_complete = np.frombuffer(text, np.uint8), 0, False
-            while not is_complete and not self.collector.is_tokens:
-                state[N_LINES] = self.n_lines
-                n_rows = find_lines(array, start, names, ends, spans, state)
-                start, self.n_lines = int(state[END]), int(state[N_LINES])
-                if n_rows:
-                    yield self.convert(text, spans[:n_rows])
-                if state[IS_UNUSUAL]:
-                    stop = text.index(b"\n", start)
-                    self.add_line(text[start:stop].decode())
-                    yield from self.collector.take()
-                    start = stop + 1
-                is_complete = n_rows < MAX_ROWS and not state[IS_UNUSUAL]
-            self.rest = text[start:]
-            if self.collector.is_tokens or len(self.rest) > MAX_ROW:
-                return
-
-    def add_line(self, line: str) -> None:
-        """Add a line that the compiled code does not read."""
-        self.n_lines += 1
-        position = f"{self.collector.file}, line {self.n_lines}"
-        if not line.isspace():
-            self.collector.add(position, parse_object(line, position))
-
-    def convert(self, text: bytes, spans: NDArray[np.int64]) -> Rows:
-        """Return the lines that were found, as rows."""
-        from embeddings.corpora.reading.json_kernel import KIND, NULL, START, STOP, copy_strings
-
-        if self.collector.is_tokens is None and (spans[:, 0, KIND] != NULL).any():
-            self.collector.is_tokens = False
-        out = np.empty(int((spans[:, 0, STOP] - spans[:, 0, START]).sum()), np.uint8)
-        ends = np.empty(len(spans), np.int64)
-        size = copy_strings(np.frombuffer(text, np.uint8), spans, 0, out, ends)
-        columns = [tag_strings(text, spans[:, column].tolist()) for column in range(1, spans.shape[1])]
-        tags = [merge_tags(values) for values in zip(*columns, strict=True)] if columns else None
-        return Rows(out[:size].tobytes(), ends, tags)
+def parse_rows(text: bytes, collector: RecordCollector) -> Rows | None:
+    """Parse lines with Arrow; None if it refuses them, or might read something else than the standard library."""
+    schema = arrow_schema(collector)
+    if schema is None or len(text) > MAX_ROW:
+        return None
+    n_objects = count_objects(text)
+    if n_objects is None or (JsonNumber in collector.kinds and NEGATIVE_ZERO.search(text)):
+        return None
+    table = parse_lines(text, schema)
+    if table is None or len(table) != n_objects or any(column.null_count for column in table.columns):
+        return None  # null stands for a missing field, too
+    collector.is_tokens = False
+    name, *tag_names = collector.names
+    data, starts = string_bytes(combine_chunks(table[name]))
+    tags = [list(map(str, table[tag].to_pylist())) for tag in tag_names]
+    return Rows(data.tobytes(), starts[1:], [merge_tags(row) for row in zip(*tags, strict=True)] if tags else None)
 
 
-def tag_strings(text: bytes, spans: Sequence[Sequence[int]]) -> list[str | None]:
-    """Return the strings of a column, and numbers as written."""
-    from embeddings.corpora.reading.json_kernel import ESCAPED, NULL
+def arrow_schema(collector: RecordCollector) -> Any:
+    """The pyarrow schema of the text and the tags; None if Arrow cannot read them."""
+    import pyarrow
 
-    values: list[str | None] = []
-    for start, stop, kind in spans:
-        value = DECODER.decode(text[start - 1 : stop + 1].decode()) if kind == ESCAPED else text[start:stop].decode()
-        values.append(None if kind == NULL else value)
-    return values
+    types: dict[type, Any] = {str: pyarrow.string(), JsonNumber: pyarrow.int64()}
+    is_common = all(kind in types for kind in collector.kinds) and collector.kinds[:1] == [str]
+    if not is_common or collector.is_tokens or collector.columns.keeps_columns:
+        return None
+    return {name: types[kind] for name, kind in zip(collector.names, collector.kinds, strict=True)}
+
+
+def count_objects(text: bytes) -> int | None:
+    """Return the number of lines that are not empty; None if some do not begin and end as an object does."""
+    data = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(data == LINE_FEED)
+    ends = ends if text.endswith(b"\n") else np.append(ends, len(text))
+    starts = np.append(0, ends[:-1] + 1)
+    is_filled = starts < ends
+    starts, last = starts[is_filled], ends[is_filled] - 1
+    last -= data[last] == CARRIAGE_RETURN
+    are_objects = (data[starts] == OPEN_OBJECT).all() and (data[last] == CLOSE_OBJECT).all()
+    return len(starts) if are_objects else None
+
+
+def parse_lines(text: bytes, types: dict[str, Any]) -> Any:
+    """Parse the fields of JSON lines with these names and types as a pyarrow table; None if Arrow refuses them."""
+    import pyarrow
+    from pyarrow import json as arrow_json
+
+    try:
+        return arrow_json.read_json(
+            pyarrow.BufferReader(text),
+            arrow_json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            arrow_json.ParseOptions(explicit_schema=pyarrow.schema(types.items()), unexpected_field_behavior="ignore"),
+        )
+    except (pyarrow.ArrowException, UnicodeError):  # UnicodeError: of a name
+        return None

@@ -14,9 +14,8 @@ from embeddings.corpora.reading.sources import Source, total_size
 from embeddings.corpora.reading.text_batches import text_batches
 from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, check_column_exists
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.setting_names import LABEL_PREFIX
 
-PREFIX = LABEL_PREFIX
+PREFIX = "__label__"  # of labels, in plain text of fastText
 SPACE = b" \n\r\t\v\f\0"  # what separates words in fastText
 LABEL_COLUMN = "label"
 BATCH_BYTES = 1 << 22
@@ -83,10 +82,10 @@ class LabelFormat:
     """How labels are written.
 
     Arguments:
-        prefix: in plain text, every word that begins with it is a label. It is removed from the labels of tables too.
+        prefix: the prefix of the words of a plain text that are its labels. The labels of tables lose it too.
         text_column: the text column of tables; by default `text`, or the only column of strings besides the labels.
-        label_column: the label column of tables: strings, integers, or lists of them; by default `label`.
-        separator: what separates several labels in a cell; by default a cell is one label.
+        label_column: the label column of tables: strings, integers, or lists of them. The default is label.
+        separator: what separates several labels in a cell, such as a comma. By default a cell is one label.
     """
 
     prefix: str = PREFIX

@@ -76,6 +76,7 @@ def check_tokens(number: int, item: Any) -> list[str]:
 
 
 BLOCK_SIZE = 1 << 18  # bytes of text
+PARSED_BLOCKS = 4  # blocks of CSV and JSON lines that are parsed at a time
 
 Report = Callable[[int, int | None], object]
 
@@ -213,7 +214,7 @@ class SourceReader:
             parts = arrow_rows.table_rows(file.table_source, name, file_type, columns, decoder, report_fraction)
             yield from merge_parts(parts, self.size)
             return
-        text = utf8_blocks(data.read_some, self.size, decoder)
+        text = utf8_blocks(data.read_some, PARSED_BLOCKS * self.size, decoder)
         if file_type in (FileType.WARC, FileType.WIKIPEDIA):
             records = archive_records(file_type, data, self.size)
             columns = replace(columns, text=columns.text or "text")

@@ -106,7 +106,7 @@ class RecordCollector:
 
     Attributes:
         names: of the text column and the tag columns; none before the first record.
-        are_plain: whether all columns were strings or numbers of the first record itself.
+        kinds: the types of the values of these columns in the first record.
         is_tokens: whether texts are lists of tokens; None before the first text.
         length: the size of the text collected so far.
     """
@@ -116,7 +116,7 @@ class RecordCollector:
         self.columns = columns
         self.decoder = decoder
         self.names: Sequence[str] = ()
-        self.are_plain = False
+        self.kinds: Sequence[type] = ()
         self.is_tokens: bool | None = None
         self.length = 0
         self.cells: list[Cell | None] = []
@@ -129,7 +129,7 @@ class RecordCollector:
             candidates = [name for name, value in record.items() if type(value) is str]
             text = self.columns.text or self.columns.text_column(self.file, candidates, list(record))
             self.names = (text, *(self.columns.tags or self.columns.tag_columns(self.file, list(record))))
-            self.are_plain = all(isinstance(record.get(name), str) for name in self.names)
+            self.kinds = [type(record.get(name)) for name in self.names]
         text, *tag_names = self.names
         cell = text_cell(field_value(record, text, position), text, position, self.decoder)
         if cell is not None:

@@ -281,14 +281,15 @@ class PairColumns:
     """The columns of a table that hold a pair.
 
     Arguments:
-        left, right: the columns of the two texts; by default the only two columns of strings, in their order, unless
-            one is called `label`, `class`, `category` or `id`.
-        negative: the column of a third text that is less similar to the left one; by default the third of three columns
-            of strings, if there are no others.
-        rating: the column of ratings or binary labels; by default a column of numbers called `score`, `rating`, `label`
-            or the like, or the third of three columns without names.
-        header: whether the first row of CSV and TSV holds the column names; None: unless one of its cells is a number.
-            A table without column names has the numbers of its columns, "1", "2" and so on, as names.
+        left: the column of the first text of a pair; by default the first of only two columns of strings, unless one is
+            called label, class, category or id.
+        right: the column of the second text of a pair; by default the second of two columns of strings.
+        negative: the column of a text that is less similar to the first one; by default the third of three columns of
+            strings, if there are no others.
+        rating: the column of ratings or binary labels; by default a column of numbers called score, rating, label or
+            the like, or the third of three columns without names.
+        header: whether the first row of CSV and TSV holds the names of columns, or a pair; by default, unless one of
+            its cells is a number. Columns without names have their numbers, "1", "2" and so on, as names.
     """
 
     left: str | None = None

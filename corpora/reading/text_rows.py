@@ -246,6 +246,21 @@ def concatenate_rows(parts: list[Rows]) -> Rows:
     return Rows(b"".join(rows.data for rows in parts), ends, tags, columns)
 
 
+def is_long(text: bytes) -> bool:
+    """Whether text in UTF-8 is longer than a row may be."""
+    return len(text) > MAX_ROW and len(text.decode()) > MAX_ROW
+
+
+def gather(blocks: Iterator[bytes], size: int) -> bytes:
+    """Return the next blocks together, `size` or 4 million bytes or more; one at least, fewer at the end."""
+    pieces = [next(blocks, b"")]
+    length = len(pieces[0])
+    while length < min(size, MAX_ROW // 4) and (block := next(blocks, b"")):
+        pieces.append(block)
+        length += len(block)
+    return b"".join(pieces)
+
+
 def rows_from_cells(cells: Sequence[bytes], tags: Tags | None = None, columns: Any = None) -> Rows:
     """Build rows from their texts."""
     ends = np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells)))

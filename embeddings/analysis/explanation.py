@@ -88,10 +88,10 @@ def explain(
         vectors: whose cosine to report: a model, vectors, or the path of either; None for none.
         corpus: the text, best the one that the vectors were trained on.
         word, other: as typed: they are converted like the text of the corpus.
-        window: how many words on each side are contexts; by default as in the training of the model, or 5.
-        top: the number of contexts to return at most.
-        lines: the number of lines from the corpus for each context and word.
-        width: the number of characters on each side of a line's word.
+        window: the number of words on each side that are contexts; by default as in training, or 5.
+        top: the maximum number of shared contexts.
+        lines: the number of lines of the corpus for each context and word.
+        width: the number of characters on each side of a word in its line.
 
     Raises:
         UnknownWordError: a word has no vector, or does not occur in the corpus.

@@ -258,12 +258,13 @@ def fit_context_map(
     Arguments:
         vectors: a model or vectors, or the path of either.
         corpus: the text, best the one that the vectors were trained on, read in the same way.
-        window: how many words on each side are contexts; by default as in the training of the model, or 5.
-        context_weights: "equal", or "sif" for less weight of frequent words.
-        weighting: the weight of a word with n occurrences in the corpus: "log" for log n, or "equal".
-        min_count: only words with this many occurrences are used.
-        max_words: at most this many are used, the most frequent ones; each takes 8 dim bytes of memory.
-        ridge: adds this times the mean eigenvalue of the matrix of the normal equations to its diagonal.
+        window: the number of words on each side that are contexts; by default as in training, or 5.
+        context_weights: the weights of the words around a word; "sif" gives frequent words less.
+        weighting: the weight of a word with n occurrences in the fit of the map: log n, or 1 ("equal").
+        min_count: fit the map to words that occur at least N times.
+        max_words: fit the map to at most N words, the most frequent ones; each takes 8 dim bytes of memory.
+        ridge: the strength of regularisation of the fit, for few words: this times the mean eigenvalue of the matrix
+            of the normal equations is added to its diagonal.
         threads: all available cores if not given; the map does not depend on it.
         report: called regularly with the number of tokens read, and the total.
 
@@ -405,7 +406,7 @@ class ContextInducer:
 
         Arguments:
             words: as typed: they are converted like the text of the corpus.
-            min_contexts: words with fewer occurrences that have a context get no vector.
+            min_contexts: leave out words with fewer occurrences that have a context.
 
         Raises:
             SettingError: there are no words, one is not a string or is empty, or `min_contexts` is less than 1.

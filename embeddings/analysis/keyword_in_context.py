@@ -58,9 +58,9 @@ def concordance(
     Arguments:
         word: a word, or several consecutive words, as typed: they are converted like the text of the corpus.
         other: only occurrences with this word near them.
-        window: how many words away `other` may be at most.
-        lines: how many lines to return at most. If there are more, they are evenly spaced over the corpus.
-        width: the number of characters on each side.
+        window: the maximum distance in words between the word and OTHER.
+        lines: the maximum number of lines. If there are more, these are evenly spaced over the corpus.
+        width: the number of characters on each side of the word.
 
     Raises:
         UnknownWordError: a word does not occur in the corpus.

@@ -145,8 +145,7 @@ def stability(
         corpus: the text of the model.
         resamples: the number of trainings on resamples, at least 2.
         seeds: the number of trainings on the whole corpus with other seeds; 0, or at least 2.
-        resample_by: what is drawn: "documents" or "lines". Lines of one text are alike, so that lines give a
-            lower spread.
+        resample_by: what is drawn from the text. Lines of one document are alike, so lines give narrower intervals.
         seed: of the first training; each other one has the next. With one thread, results are bit-reproducible.
         threads: number of threads of each training.
         report: called after each training.

@@ -217,11 +217,12 @@ def compare_usage(
         corpus: all documents.
         groups: (documents,) 0 for the first group, 1 for the second, -1 for documents to leave out.
         trainer: the model to train, such as `em.SkipGram(dim=50)`.
-        permutations: the number of random divisions, at least 4. Each takes as long as a training on all documents.
-        occurrences: compare words with at least as many occurrences in each group.
-        fdr: the rate of false discoveries, for `n_changed`.
-        top: how many words to return, with the largest deviations first.
-        lines: lines of the corpus to return for each of these words and groups.
+        permutations: the number of random divisions of the documents, at least 4. Each takes as long as a training on
+            all documents.
+        occurrences: compare words that occur at least N times in each group.
+        fdr: the rate of false discoveries among the words that are reported as changed.
+        top: the number of words to report, with the largest deviations first.
+        lines: the number of lines of the corpus to report for each word and group.
         seed: with one thread, results are bit-reproducible.
         report: called after each division.
 

@@ -229,10 +229,10 @@ class Classifier:
         cut off or did not occur in training, are left out of the mean of a text.
 
         Arguments:
-            cutoff: the number of rows of words and n-grams to keep, those with the largest norms; None keeps all.
-            dsub: the number of components of a part; larger parts make the copy smaller and less accurate.
+            cutoff: keep the N rows of words and n-grams with the largest norms; by default all.
+            dsub: the number of components that share a code; more make the copy smaller and less accurate.
             qnorm: quantise norms apart from directions, which is more accurate and takes a byte for each row.
-            qout: quantise the rows of labels too, in parts of 2 components.
+            qout: quantise the rows of labels too, in parts of 2 components, for thousands of labels.
             seed: of the samples that k-means starts from.
 
         Raises:

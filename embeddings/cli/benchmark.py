@@ -56,7 +56,7 @@ def repeatable(settings: type, name: str) -> click.Option:
         *from_shared(Schedule, "epochs"),
         option("--threads", "Number of threads of each tool.  [default: all cores]", (1, 1024), multiple=True),
         option("--seeds", "Runs per tool, one random seed each.", 1, default=3),
-        *(option for option in corpus_options.options() if option.name in TOKENIZATION),
+        *corpus_options.options(TOKENIZATION),
         option("--text-column", "Text column of a table.", "NAME"),
         option(
             "--label-column",

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT, option
+from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import print_json, print_rows
 from embeddings.cli.vector_input import report_lookups
 from embeddings.models.loading import load_model_or_vectors
@@ -15,13 +15,7 @@ from embeddings.plugins.tensor_indexing.composer import Composer
     "compose",
     params=[
         *(click.Argument([name]) for name in ("model", "first", "second")),
-        option("--type", "Phrase type whose functions are used.  [default: the listed type of the phrase, else any]"),
-        option(
-            "--function",
-            "additive, multiplicative, own (the phrase's trained vector), or fitted: weighted-additive, full-additive, "
-            "tensor-indexing, tensor-additive, full-tensor, pair-features, neural-tensor.  [default: tensor-additive, "
-            "or additive if nothing is fitted]",
-        ),
+        *from_signature(Composer.compose, type=None, function=None),
         option("--vector", "Print the composed vector itself.", bool),
         *SEARCH,
         JSON,

@@ -7,21 +7,15 @@ from typing import Any
 import click
 
 from embeddings.analysis.keyword_in_context import (
-    DEFAULT_LINES,
-    DEFAULT_WIDTH,
-    DEFAULT_WINDOW,
     ConcordanceLine,
     concordance,
 )
-from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW
 from embeddings.cli import corpus_options
-from embeddings.cli.options import JSON, QUIET, is_given, option
+from embeddings.cli.options import JSON, QUIET, from_signature, is_given
 from embeddings.cli.output import display_width, is_terminal, note, pad, print_json, print_rows
 from embeddings.cli.progress_bar import ReadingBar
 from embeddings.corpora import Corpus
 from embeddings.printable import printable
-
-WIDTH = option("--width", "Number of characters on each side of the word.", (1, MAX_WIDTH), default=DEFAULT_WIDTH)
 
 
 @click.command(
@@ -30,9 +24,7 @@ WIDTH = option("--width", "Number of characters on each side of the word.", (1, 
         click.Argument(["corpus"]),
         click.Argument(["word"]),
         click.Argument(["other"], required=False),
-        option("--window", "OTHER is at most N words away.", (1, MAX_WINDOW), default=DEFAULT_WINDOW, metavar="N"),
-        option("--lines", "Print at most N lines, evenly spaced.", 1, default=DEFAULT_LINES, metavar="N"),
-        WIDTH,
+        *from_signature(concordance, window="N", lines="N", width=None),
         *corpus_options.options(),
         *corpus_options.phrase_options(),
         JSON,

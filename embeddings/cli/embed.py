@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, THREADS, option
+from embeddings.cli.options import OUTPUT, POOLING_OPTIONS, THREADS, from_signature, option
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
@@ -21,10 +21,9 @@ from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_sou
 from embeddings.corpora.reading.text_rows import format_names
 from embeddings.corpora.reading.text_stream import TextBatch, read_texts
 from embeddings.errors import CorpusError, FormatError
-from embeddings.models.embed import text_embedder
+from embeddings.models.embed import embed, text_embedder
 from embeddings.models.text_embedder import TextCounts
 from embeddings.support.files import atomic_write, check_file
-from embeddings.vectors.pooling import POOLS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -266,42 +265,7 @@ ALL, NONE = "all", "none"
         click.Argument(["vectors"]),
         click.Argument(["texts"], nargs=-1, metavar="[TEXTS]..."),
         option("-o --out", "Output file: .parquet, .arrow, .csv, .jsonl or .npy.", "FILE", required=True),
-        option(
-            "--pool",
-            "How the vectors of words become one: sif and subsample weight frequent words less, idf words of many "
-            "texts; power-mean concatenates mean, max and min.",
-            list(POOLS),
-            default="mean",
-        ),
-        option(
-            "--constant", "The a of sif, or the threshold of subsample.  [default: 0.001]", type=click.FloatRange(1e-9)
-        ),
-        option(
-            "--frequencies",
-            "Where sif and subsample take word frequencies from.  [default: the vectors if they have counts]",
-            ["vectors", "texts"],
-        ),
-        option(
-            "--remove-components",
-            "Remove the projection onto the first N singular vectors of the texts; 1 is common with sif.",
-            0,
-            metavar="N",
-            default=0,
-        ),
-        option(
-            "--fit-on",
-            "Learn frequencies and components from this text, not from TEXTS; in either case from the first 32,768 "
-            "texts, or up to 32 MiB.",
-            "FILE",
-        ),
-        option("--normalize", "Scale vectors to length 1.", bool),
-        option("--dim", "Use only the first N components of the word vectors.", 1, metavar="N"),
-        option(
-            "--dtype",
-            "Type of the numbers; int8 scales each vector to [-127, 127].",
-            ["float32", "float16", "int8"],
-            default="float32",
-        ),
+        *from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None),
         option(
             "--columns",
             "Columns of the input to keep: all, none, or names separated by commas.",
@@ -309,7 +273,7 @@ ALL, NONE = "all", "none"
             default=ALL,
         ),
         option("--vector-column", "Name of the column of vectors.", "NAME", default="vector"),
-        *(option for option in corpus_options.options() if option.name in INPUT_OPTIONS),
+        *corpus_options.options(INPUT_OPTIONS),
         THREADS,
         *OUTPUT,
     ],

@@ -1,19 +1,20 @@
 """Test sets as options, and results as rows, for the commands that evaluate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
 
-from embeddings.cli.options import VECTOR_INPUT, dataset_option, option
+from embeddings.cli.options import POOLING_OPTIONS, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import note
 from embeddings.eval import Result
-from embeddings.eval.suite import KINDS
+from embeddings.eval.evaluation import evaluate
+from embeddings.eval.suite import KINDS, Suite
 from embeddings.eval.tasks.pooled_texts import POOLING
-from embeddings.eval.test_sets import ALL, HALVES, is_installed
+from embeddings.eval.test_sets import ALL, is_installed
+from embeddings.models.embed import embed
 from embeddings.settings import flag
-from embeddings.vectors.pooling import POOLS
 
 COLUMNS = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
 
@@ -52,6 +53,25 @@ REQUIRES = {  # of every setting, the test sets of which one must be requested
     for names in SETTINGS.values()
     for name in names
 }
+TEST_SETS = {  # parameters of `evaluate` and the metavars of their options
+    **dict.fromkeys(("similarity", "analogy", "categories"), "NAME|FILE..."),
+    "phrases": "FILE|held-out...",
+    "tagging": "NAME|FOLDER|TRAIN,TEST...",
+    "documents": "FILE|TRAIN,TEST...",
+    "perplexity": "TEXT...",
+    "pairs": "FILE...",
+    "clustering": "FILE...",
+    "probe": "FILE|TRAIN,TEST...",
+    "stats": None,
+}
+TEST_SETTINGS = {
+    "half": "HALF",
+    "window": "N",
+    **dict.fromkeys(("text_column", "label_column"), "NAME"),
+    "use_trained_vectors": None,
+    **dict.fromkeys(("name_column", "left_column", "right_column", "rating_column"), "NAME"),
+    "index": "KIND:SETTINGS",
+}
 SECTIONS = {
     "Test sets": (*KINDS, "stats"),
     "Settings of tests": ("half", "compose", "unknown", "method", "restrict", "window"),
@@ -74,33 +94,7 @@ class WordLimit(click.ParamType):  # type: ignore[type-arg]  # generic in some v
 def options() -> list[click.Parameter]:
     """The options that `evaluate` and `compare` share."""
     return [
-        *test_sets(),
-        *test_settings(),
-        *pooling_options(),
-        option("--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True),
-        option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool),
-        *VECTOR_INPUT,
-    ]
-
-
-def test_sets() -> list[click.Parameter]:
-    """The options that name test sets."""
-    return [
-        dataset_option("--similarity", "Similarity: wordsim353, simlex999 or a file of word pairs with ratings."),
-        dataset_option(
-            "--analogy", "Analogies: google-analogies, google-phrases or a file in Google, MSR or BATS format."
-        ),
-        dataset_option("--phrases", "Phrase ratings, or the held-out phrases of a model.", "FILE|held-out"),
-        dataset_option("--categories", "Word categories: google-categories or a file."),
-        dataset_option("--tagging", "Tagging: ud-ewt, a treebank, or two CoNLL-U files.", "NAME|FOLDER|TRAIN,TEST"),
-        dataset_option("--documents", "Document classification: labelled tables.", "FILE|TRAIN,TEST"),
-        option(
-            "--perplexity",
-            "Held-out loss and perplexity of a text, for models of objectives with probabilities.",
-            "TEXT",
-            multiple=True,
-        ),
-        dataset_option("--pairs", "Similarity of texts: pairs with ratings.", "FILE"),
+        *from_suite(TEST_SETS),
         option(
             "--retrieval",
             "Retrieval in the layout of BEIR: queries, documents, relevance.",
@@ -108,16 +102,7 @@ def test_sets() -> list[click.Parameter]:
             multiple=True,
             metavar="QUERIES CORPUS QRELS",
         ),
-        dataset_option("--clustering", "Clustering of texts: a labelled table.", "FILE"),
-        dataset_option("--probe", "Classification of texts: labelled tables.", "FILE|TRAIN,TEST"),
-        option("--stats", "Statistics: norms, isotropy, hubs among nearest neighbours.", bool),
-    ]
-
-
-def test_settings() -> list[click.Parameter]:
-    """The options of how test sets are read and scored."""
-    return [
-        option("--compose", "Also score similarity with vectors composed for unknown words (fastText models).", bool),
+        *from_suite({"compose": None}),
         option(
             "--unknown",
             "Also score similarity with the vectors learned for unknown words (`embeddings train --unknown-rows`).",
@@ -131,34 +116,18 @@ def test_settings() -> list[click.Parameter]:
             multiple=True,
             metavar="N|all",
         ),
-        option(
-            "--half",
-            "Use only this half of the items of similarity, analogy, pairs or labels; a hash of each item decides. "
-            "Early stopping and tuning see dev only, so test is left for reports.  [default: all]",
-            list(HALVES),
-        ),
-        option("--window", "Context words on either side of the tagged word.  [default: 2]", type=int),
-        option("--text-column", "Column of the text.  [default: text]", "NAME"),
-        option("--label-column", "Column of the label.  [default: label]", "NAME"),
-        option("--use-trained-vectors", "Use document vectors from training, by number: TRAIN first, then TEST.", bool),
-        option("--name-column", "Use document vectors from training, by the tags in this column.", "NAME"),
-        option("--left-column", "Column of the first text of a pair.  [default: of two text columns]", "NAME"),
-        option("--right-column", "Column of the second text of a pair.", "NAME"),
-        option("--rating-column", "Column of the ratings of pairs.  [default: score, rating, label]", "NAME"),
-        option("--index", "Retrieve through an index, such as lsh:bits=512.  [default: exact search]", "KIND:SETTINGS"),
+        *from_suite(TEST_SETTINGS),
+        *from_signature(embed, dict.fromkeys(POOLING), **POOLING_OPTIONS),
+        option("--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True),
+        option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool),
+        *VECTOR_INPUT,
     ]
 
 
-def pooling_options() -> list[click.Parameter]:
-    """The options that pool vectors of texts."""
-    return [
-        option("--pool", "How the vectors of words become one of a text.  [default: mean]", list(POOLS)),
-        option("--constant", "The a of sif, or the threshold of subsample.  [default: 0.001]", type=float),
-        option("--frequencies", "Word frequencies of sif and subsample.", ["vectors", "texts"]),
-        option("--remove-components", "Remove the first N singular vectors of texts.", 0, metavar="N"),
-        option("--fit-on", "Texts from which components are learned.  [default: those of the set]", "FILE"),
-        option("--dim", "Use only the first N components of word vectors.", 1, metavar="N"),
-    ]
+def from_suite(parameters: Mapping[str, str | None]) -> list[click.Option]:
+    """Options for arguments of `evaluate`."""
+    without_defaults = dict.fromkeys(name for name, metavar in parameters.items() if metavar is not None)
+    return from_signature(Suite.read, without_defaults, evaluate, **parameters)
 
 
 def installed_sets(names: Sequence[str]) -> list[str]:

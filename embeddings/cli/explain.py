@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from embeddings.analysis.explanation import DEFAULT_LINES, DEFAULT_TOP, Explanation, explain
-from embeddings.analysis.occurrences import MAX_WINDOW
+from embeddings.analysis.explanation import Explanation, explain
 from embeddings.cli import corpus_options
-from embeddings.cli.concordance import WIDTH, concordance_rows
-from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, is_given, option
+from embeddings.cli.concordance import concordance_rows
+from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, from_signature, is_given
 from embeddings.cli.output import note, print_json, print_pairs, print_rows
 from embeddings.cli.progress_bar import ReadingBar
 from embeddings.corpora import Corpus
@@ -28,16 +27,8 @@ from embeddings.vectors.vectors import Vectors
         click.Argument(["corpus"]),
         click.Argument(["word"]),
         click.Argument(["other"]),
-        option("--top", "Number of shared contexts.", 1, default=DEFAULT_TOP),
-        option(
-            "--window",
-            "Number of words on each side that are contexts.  [default: as in training, or 5]",
-            (1, MAX_WINDOW),
-            metavar="N",
-        ),
-        option("--lines", "Number of lines to print for each context and word.", 0, default=DEFAULT_LINES, metavar="N"),
-        WIDTH,
-        *(one for one in corpus_options.options() if one.name != "encoding_errors"),
+        *from_signature(explain, top=None, window="N", lines="N", width=None),
+        *corpus_options.options(omit=("encoding_errors",)),
         *corpus_options.phrase_options(),
         JSON,
         QUIET,

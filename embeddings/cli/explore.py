@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_MAP_WORDS = 100_000
 CORPUS_OPTIONS = [
-    *(one for one in corpus_options.options() if one.name != "encoding_errors"),
+    *corpus_options.options(omit=("encoding_errors",)),
     *corpus_options.phrase_options(),
 ]
 

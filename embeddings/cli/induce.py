@@ -8,19 +8,15 @@ from typing import Any
 import click
 
 from embeddings.analysis.induced_vectors import (
-    CONTEXT_WEIGHTS,
-    DEFAULT_MAX_WORDS,
-    DEFAULT_MIN_COUNT,
     ContextInducer,
     ContextMap,
     Induced,
     check_map_target,
     fit_context_map,
 )
-from embeddings.analysis.occurrences import MAX_WINDOW
 from embeddings.cli import corpus_options
 from embeddings.cli.explain import recorded_settings
-from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, is_given, option
+from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_signature, is_given, option
 from embeddings.cli.output import note, print_rows, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import check_not_input, save
@@ -35,7 +31,7 @@ from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors, as_vectors
 
-FIT_OPTIONS = ("window", "context_weights", "weighting", "min_count", "max_words", "ridge")
+FIT_OPTIONS = dict.fromkeys(("window", "context_weights", "weighting", "min_count", "max_words", "ridge"))
 MAP, MEAN = "a-la-carte", "mean"
 
 
@@ -48,7 +44,7 @@ MAP, MEAN = "a-la-carte", "mean"
         option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
         option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
         option("--only-new", "Write only the new words, without those of VECTORS.", bool),
-        option("--min-contexts", "Leave out words with fewer occurrences that have a context.", 1, default=1),
+        *from_signature(ContextInducer.induce, min_contexts=None),
         option(
             "--method",
             "a-la-carte maps the mean of the vectors around a word; mean takes it as it is.",
@@ -57,22 +53,8 @@ MAP, MEAN = "a-la-carte", "mean"
         ),
         option("--map use_map", "Use this map, which --save-map wrote, instead of fitting one.", "FOLDER"),
         option("--save-map", "Also save the map.", "FOLDER"),
-        option(
-            "--window", "Number of words on each side that are contexts.  [default: as in training, or 5]",
-            (1, MAX_WINDOW), metavar="N",
-        ),
-        option(
-            "--context-weights", "Weights of the words around a word; sif gives frequent words less.",
-            list(CONTEXT_WEIGHTS), default="equal",
-        ),
-        option(
-            "--weighting", "Weight of a word with n occurrences in the fit of the map: log n, or 1.", ["log", "equal"],
-            default="log",
-        ),
-        option("--min-count", "Fit the map to words that occur at least N times.", 1, default=DEFAULT_MIN_COUNT),
-        option("--max-words", "Fit the map to at most N words, the most frequent ones.", 1, default=DEFAULT_MAX_WORDS),
-        option("--ridge", "Strength of regularisation of the fit, for few words.", type=float, default=0.0),
-        *(one for one in corpus_options.options() if one.name != "encoding_errors"),
+        *from_signature(fit_context_map, **FIT_OPTIONS),
+        *corpus_options.options(omit=("encoding_errors",)),
         *corpus_options.phrase_options(),
         THREADS,
         *OUTPUT,

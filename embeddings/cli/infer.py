@@ -1,21 +1,21 @@
 """`embeddings infer`: vectors of new documents."""
 
-from contextlib import ExitStack
 from time import perf_counter
 from typing import Any
 
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, THREADS, LargeRange, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import check_outside_corpus, save
-from embeddings.compilation.compile_process import compiling
+from embeddings.compilation.compile_process import CompileProcess
 from embeddings.compilation.compile_time import compile_time
 from embeddings.formats.build_vectors import check_words
 from embeddings.models.document_vectors import document_names
 from embeddings.models.loading import load_concatenated
+from embeddings.models.model import Model
 from embeddings.support.remote.address import display_name
 from embeddings.training.compile_ahead import inference_work
 from embeddings.vectors import format_dispatch
@@ -30,14 +30,10 @@ from embeddings.vectors.vectors import Vectors
         option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
         option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
         option("--concat-with", "Append the vectors of this model.", "MODEL", multiple=True),
-        option(
-            "--epochs",
-            "Passes over each document; the learning rate falls linearly over all.  [default: as in training]",
-            type=LargeRange(1, 1_000_000),
-        ),
+        *from_signature(Model.infer, epochs=None),
         seed("Random seed."),
         THREADS,
-        *corpus_options.input_options(),
+        *corpus_options.options(corpus_options.INPUT),
         *OUTPUT,
     ],
 )
@@ -55,20 +51,21 @@ def command(
     models = load_concatenated([model, *concat_with])
     text = models.corpus(*corpus, **columns)
     check_outside_corpus(out, text)
-    with ExitStack() as stack:
+    with CompileProcess() as compiler:
         with ReadingBar(quiet) as reading:
-            stack.enter_context(compiling(inference_work(models)))
+            compiler.start(inference_work(models))
             encoded = text.encode(report=reading, threads=threads)
         reading.summarize(encoded)
         names = document_names(models, text)
         check_words(names, out, format=format)
         start = perf_counter() - compile_time.seconds
-        bar = stack.enter_context(Bar(quiet, "inferring"))
+        with Bar(quiet, "inferring") as bar:
 
-        def report(done: int, total: int) -> None:
-            bar.update(done, total, f"{done:,} of {quantity(total, 'document')}")
+            def report(done: int, total: int) -> None:
+                bar.update(done, total, f"{done:,} of {quantity(total, 'document')}")
 
-        vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, report=report))
+            compiler.wait()
+            vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, report=report))
     seconds = perf_counter() - compile_time.seconds - start  # without compilation
     files = save(
         lambda path, vectors, force: format_dispatch.write(vectors, path, format=format, force=force),

@@ -36,7 +36,7 @@ def options() -> list[click.Parameter]:
         ),
         *corpus_options.prediction_options(),
         *(one for one in corpus_options.format_options() if one.name not in SHARED),
-        *(one for one in corpus_options.file_options() if one.name == "encoding"),
+        *corpus_options.options(("encoding",)),
         THREADS,
     ]
 

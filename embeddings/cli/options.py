@@ -1,8 +1,11 @@
 """Options that several commands share, and options made from the settings of plugins."""
 
 import dataclasses
+import inspect
 import re
 import typing
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -70,6 +73,16 @@ SEARCH = (  # of commands that print neighbours
 )
 
 
+POOLING_OPTIONS = {  # parameters of `embeddings.embed` that pool vectors of words, and the metavars of their options
+    "pool": None,
+    "constant": None,
+    "frequencies": None,
+    "remove_components": "N",
+    "fit_on": "FILE",
+    "dim": "N",
+}
+
+
 class LargeRange(click.types.IntParamType):
     """A range of integers whose bounds help does not show."""
 
@@ -86,10 +99,11 @@ def seed(help: str) -> click.Option:
     return option("--seed", help, type=LargeRange(0, 2**63 - 1), default=1)
 
 
-def from_settings(settings: type) -> list[click.Option]:
-    """An option for each field of a settings class, with its type, default and help."""
+def from_settings(settings: type, only: Collection[str] | None = None) -> list[click.Option]:
+    """An option for each field of a settings class, or for some, with its type, default and help."""
     types = field_types(settings)
-    return [from_field(field, types[field.name]) for field in dataclasses.fields(settings)]
+    names = [field for field in dataclasses.fields(settings) if only is None or field.name in only]
+    return [from_field(field, types[field.name]) for field in names]
 
 
 def from_field(field: "dataclasses.Field[Any]", hint: Any) -> click.Option:
@@ -104,6 +118,85 @@ def from_field(field: "dataclasses.Field[Any]", hint: Any) -> click.Option:
         show_default=field.default is not None,
         help=field.metadata.get("help"),
     )
+
+
+def from_signature(
+    function: Callable[..., Any],
+    defaults: Mapping[str, Any] | None = None,
+    documented: Callable[..., Any] | None = None,
+    /,
+    **parameters: str | None,
+) -> list[click.Option]:
+    """Options for parameters of a function or class: default and type by its signature, help by its docstring.
+
+    Arguments:
+        documented: another function, whose docstring has the parameters.
+        defaults: of parameters, in place of those of the signature.
+        parameters: the metavar of each option, None for that of its type. If the option has another name than the
+            parameter, the metavar follows it, as in `--stop-labels FILE`; `...` ends it if the option is repeatable.
+    """
+    signature, texts = inspect.signature(function).parameters, argument_texts(documented or function)
+    names = {name: option_name(name, declaration) for name, declaration in parameters.items()}
+
+    def named(match: re.Match[str]) -> str:
+        return names.get(match[1], match[1])
+
+    return [
+        from_parameter(
+            names[name], metavar_of(declaration), signature[name], re.sub(r"`([^`]+)`", named, texts[name]),
+            (defaults or {}).get(name, signature[name].default),
+        )
+        for name, declaration in parameters.items()
+    ]  # fmt: skip
+
+
+def option_name(parameter: str, declaration: str | None) -> str:
+    """The name of the option for a parameter; see `from_signature`."""
+    first = (declaration or "").split(" ")[0]
+    return first if first.startswith("--") else flag(parameter)
+
+
+def metavar_of(declaration: str | None) -> str | None:
+    """The metavar of the option for a parameter, None for that of its type; see `from_signature`."""
+    return re.sub(r"^--\S+ ?", "", declaration or "") or None
+
+
+def take_arguments(values: dict[str, Any], parameters: Mapping[str, str | None]) -> dict[str, Any]:
+    """Remove the values of options made by `from_signature` from those of a command; returns them by parameter.
+
+    Options that the command does not have, and values None, are left out.
+    """
+    names = {one: option_name(one, declaration)[2:].replace("-", "_") for one, declaration in parameters.items()}
+    taken = {one: values.pop(name, None) for one, name in names.items()}
+    return {name: value for name, value in taken.items() if value is not None}
+
+
+def from_parameter(
+    name: str, metavar: str | None, parameter: inspect.Parameter, help: str, default: Any
+) -> click.Option:
+    """The option for a parameter; the function checks what click does not."""
+    type_, _ = split_optional(parameter.annotation)
+    if metavar is not None and metavar.endswith("..."):
+        return option(name, help, metavar[:-3], multiple=True)
+    if type_ is bool and default is not False:
+        return option(f"{name}/{name.replace('--', '--no-', 1)}", help, bool, default=default)
+    kind: Any = bool if type_ is bool else metavar
+    if typing.get_origin(type_) is Literal:
+        kind = list(typing.get_args(type_))
+    number = {"type": type_} if type_ in (int, float) else {}
+    return option(name, help, kind, default=None if default is parameter.empty else default, **number)
+
+
+@cache
+def argument_texts(function: Callable[..., Any]) -> dict[str, str]:
+    """What the docstring of a function says about each of its arguments, without sentences about Python, as help."""
+    _, _, section = (inspect.getdoc(function) or "").partition("Arguments:\n")
+    texts: dict[str, str] = {}
+    for entry in re.split(r"\n    (?=\w)", "\n" + section.split("\n\n")[0])[1:]:
+        names, _, text = re.sub(r"\. In Python.*", ".", " ".join(entry.split())).partition(": ")
+        text = re.sub(r'"([^" ]+)"', r"\1", text)
+        texts |= dict.fromkeys(names.split(", "), text[:1].upper() + text[1:])
+    return texts
 
 
 def is_given(name: str) -> bool:

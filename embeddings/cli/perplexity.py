@@ -5,11 +5,12 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import JSON, QUIET, is_given, option
+from embeddings.cli.options import JSON, QUIET, from_settings, from_signature, is_given, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.corpora import Corpus
-from embeddings.settings import flag
+from embeddings.eval.tasks.kneser_ney import ngram_perplexity
+from embeddings.settings import VocabularySize, flag
 
 
 class CountingBar(Bar):
@@ -27,17 +28,11 @@ class CountingBar(Bar):
     params=[
         click.Argument(["corpus"], nargs=-1, required=True),
         option("--test", "Text to predict, which should not be part of CORPUS.", "TEXT", required=True),
-        option("--order", "Length of the longest n-grams.", (1, 16), default=5),
-        option("--min-count", "Drop words that occur less often, as in training.", 1, default=5),
-        option("--max-vocab", "Keep only the N most frequent words.", 1, metavar="N"),
-        option(
-            "--discount",
-            "One discount for all orders and counts.  [default: three for each order, estimated from the counts]",
-            type=float,
-        ),
-        option("--memory", "GB for tables of n-grams; with less, CORPUS is read more often.", type=float, default=1.0),
+        *from_signature(ngram_perplexity, order="N"),
+        *from_settings(VocabularySize),
+        *from_signature(ngram_perplexity, discount=None, memory="GB"),
         *corpus_options.options(),
-        corpus_options.VOCABULARY,
+        *corpus_options.vocabulary_option(),
         *corpus_options.phrase_options(),
         JSON,
         QUIET,
@@ -52,8 +47,6 @@ def command(
     The model predicts each known word from those before it on its line. Words outside the vocabulary are dropped from
     both texts first. With --vocabulary MODEL the words are those of a trained model.
     """
-    from embeddings.eval.tasks.kneser_ney import ngram_perplexity
-
     for name in ("min_count", "max_vocab"):
         if vocabulary is not None and is_given(name):
             raise click.UsageError(f"{flag(name)} cannot be combined with --vocabulary, all words of which are used")

@@ -129,7 +129,7 @@ INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column")
         click.Argument(["text"], default=STANDARD_INPUT, metavar="[TEXT|FILE|-]"),
         *corpus_options.prediction_options(),
         option("-o --out", "Output file: .txt, .jsonl or .parquet.  [default: standard output]", "FILE"),
-        *(option for option in corpus_options.file_options() if option.name in INPUT_OPTIONS),
+        *corpus_options.options(INPUT_OPTIONS),
         THREADS,
         *OUTPUT,
     ],

@@ -1,22 +1,21 @@
 """`embeddings quantize`: small copies of classifiers."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from embeddings.cli.options import ENCODING_ERRORS, OUTPUT, THREADS, option, seed
+from embeddings.classifier.classifier import Classifier
+from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import Bar, TrainingBar
 from embeddings.cli.saving import check_not_input
+from embeddings.corpora.corpus import Corpus
 from embeddings.models.loading import load_classifier
 from embeddings.settings import flag
 from embeddings.support.files import check_file
 from embeddings.support.local_paths import local_path
 from embeddings.support.system import size_on_disk
-
-if TYPE_CHECKING:
-    from embeddings.classifier.classifier import Classifier
 
 RETRAINING = ("epochs", "learning_rate")
 
@@ -26,26 +25,23 @@ RETRAINING = ("epochs", "learning_rate")
     params=[
         click.Argument(["model"]),
         option("-o --out", "Output file, usually with the extension .ftz.", "FILE", required=True),
-        option("--cutoff", "Keep the N rows of words and n-grams of largest norm.  [default: all]", 1, metavar="N"),
+        *from_signature(Classifier.quantize, cutoff="N"),
         option(
             "--retrain", "Train the rows that --cutoff keeps on these labelled texts, usually the training texts.",
             "FILE",
         ),
         option("--epochs", "Passes over the texts of --retrain.  [default: 5]", 1),
         option("--learning-rate", "Learning rate of --retrain.  [default: 0.05]", type=click.FloatRange(0, 100, True)),
-        option("--dsub", "Components that share a code; more make the file smaller, and less accurate.", 1, default=2),
-        option("--qnorm", "Quantise norms apart from directions: a byte for each row, more accurate.", bool),
-        option("--qout", "Quantise the rows of labels too, for thousands of labels.", bool),
+        *from_signature(Classifier.quantize, dsub=None, qnorm=None, qout=None),
         option("--test", "Labelled texts on which to compare the models before and after.", "FILE"),
-        option("--encoding-errors", "Where a text is not valid UTF-8: fail, insert U+FFFD, or omit the bytes.",
-               ENCODING_ERRORS, default="strict"),
+        *from_signature(Corpus, encoding_errors=None),
         seed("Random seed of k-means and --retrain."),
         THREADS,
         *OUTPUT,
     ],
 )  # fmt: skip
 def command(
-    *, model: str, out: str, retrain: str | None, test: str | None, encoding_errors: str, threads: int | None,
+    *, model: str, out: str, retrain: str | None, test: str | None, encoding_errors: Any, threads: int | None,
     force: bool, as_json: bool, quiet: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Write a small copy of MODEL, a classifier, which `embeddings predict` and fastText read.
@@ -80,9 +76,9 @@ def command(
 
 
 def compress(
-    classifier: "Classifier", retrain: str | None, encoding_errors: str, threads: int | None, quiet: bool,
+    classifier: Classifier, retrain: str | None, encoding_errors: Any, threads: int | None, quiet: bool,
     settings: dict[str, Any],
-) -> "Classifier":  # fmt: skip
+) -> Classifier:  # fmt: skip
     """The small copy."""
     if retrain is None:
         return classifier.quantize(**settings)
@@ -94,7 +90,7 @@ def compress(
 
 
 def precision(
-    classifier: "Classifier", test: str | None, encoding_errors: str, threads: int | None, bar: Bar
+    classifier: Classifier, test: str | None, encoding_errors: Any, threads: int | None, bar: Bar
 ) -> float | None:
     """The share of labelled texts whose most probable label is right; None without texts."""
     if test is None:

@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import ALLOW_PICKLE, is_given, option
+from embeddings.cli.options import ALLOW_PICKLE, from_signature, is_given, option, take_arguments
 from embeddings.cli.saving import CONTINUED_MODEL, checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import File, resolve_source
 from embeddings.eval.early_stopping import EarlyStopping
-from embeddings.kernels.merge_rows import RULES
 from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix, phrase_settings
@@ -21,22 +20,24 @@ from embeddings.support.files import atomic_write
 from embeddings.support.remote.address import is_remote
 from embeddings.training.callbacks import Callback, RunStart
 from embeddings.training.checkpoints import Checkpoints
-from embeddings.training.init_vectors import INIT_MODES, InitFrom
-from embeddings.training.replicas import MAX_REPLICAS, Replicas, default_interval
+from embeddings.training.init_vectors import InitFrom
+from embeddings.training.replicas import Replicas
 from embeddings.training.run_log import RunLog
 from embeddings.training.run_options import RemoteTraining, RunOptions
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import check_threads_and_seed
 from embeddings.vectors.vectors import Vectors
 
-INIT_DEFAULTS = {
-    "init": None,
-    "init_mode": None,
-    "init_duplicates": None,
-    "freeze": False,
-    "allow_pickle": False,
-    "continued": None,
+INIT = {"mode": "--init-mode", "duplicates": "--init-duplicates", "freeze": None}  # of `InitFrom`
+STOPPING = {  # parameters of `EarlyStopping` and their options
+    "similarity": "--stop-similarity NAME|FILE",
+    "analogy": "--stop-analogy NAME|FILE",
+    "labels": "--stop-labels FILE",
+    "validation": "TEXT|SHARE",
+    "patience": "--stop-patience N",
+    "decay_on_plateau": "N",
 }
+REPLICAS = {"count": "--replicas N", "merge_every": "WORDS", "rule": "--merge-rule"}  # of `Replicas`
+CLUSTER = {"address": "--cluster", **dict.fromkeys(("workers", "threads_per_worker", "worker_timeout"))}  # of `Cluster`
 DEPENDENT = {  # options that a trainer has only if it supports this
     "init": ("init", "init_mode", "init_duplicates", "freeze", "allow_pickle"),
     "freeze": ("freeze",),
@@ -64,21 +65,7 @@ def all_init_options() -> list[click.Parameter]:
             "theirs.",
             "VECTORS",
         ),
-        option(
-            "--init-mode",
-            "How the vectors of --init are used. initial: training starts from them; concatenate: they are the first "
-            "components of the vectors, zeros for other words, and only the remaining components are trained; project: "
-            "vectors are their products with a trained matrix, and other words are trained as usual.  "
-            "[default: initial]",
-            list(INIT_MODES),
-        ),
-        option(
-            "--init-duplicates",
-            "Vector of a word that several pretrained words match in lower case: that of the most frequent, or the "
-            "average. exact matches only identical spellings.  [default: most-frequent]",
-            ["most-frequent", "average", "exact"],
-        ),
-        option("--freeze", "Do not update the pretrained vectors of --init.", bool),
+        *from_signature(InitFrom, {"mode": None, "duplicates": None}, **INIT),
         ALLOW_PICKLE,
         click.Option(
             [CONTINUE, "continued"],
@@ -122,31 +109,16 @@ def default_dim(init: Vectors, mode: str | None, dim: int) -> int:
     return {"concatenate": init.dim + dim, "project": dim}.get(mode or "initial", init.dim)
 
 
-def run_arguments(
-    init: str | Vectors | None, init_mode: Any, init_duplicates: Any, freeze: bool, allow_pickle: bool,
-    continued: Model | None,
-) -> dict[str, Any]:  # fmt: skip
-    """The arguments of `RunOptions` for these options."""
-    if init is None:
-        init_options = {
-            "--init-mode": init_mode,
-            "--init-duplicates": init_duplicates,
-            "--freeze": freeze,
-            "--allow-pickle": allow_pickle,
-        }
-        for name, value in init_options.items():
-            if value:
-                raise click.UsageError(f"{name} requires --init")
-        return {"continued": continued}
-    return {
-        "continued": continued,
-        "init": InitFrom(
-            load_vectors(init, allow_pickle=allow_pickle),
-            init_duplicates or "most-frequent",
-            freeze,
-            init_mode or "initial",
-        ),
-    }
+def start_of(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `RunOptions` that initialise a model."""
+    init, allow_pickle = options.pop("init", None), options.pop("allow_pickle", False)
+    start, how = {"continued": options.pop("continued", None)}, take_arguments(options, INIT)
+    if init is not None:
+        return {**start, "init": InitFrom(load_vectors(init, allow_pickle=allow_pickle), **how)}
+    for name in ("init_mode", "init_duplicates", "freeze", "allow_pickle"):
+        if is_given(name):
+            raise click.UsageError(f"{flag(name)} requires --init")
+    return start
 
 
 def add_trainer_name(arguments: list[str]) -> list[str]:
@@ -165,24 +137,6 @@ def add_trainer_name(arguments: list[str]) -> list[str]:
 
 NEVER = "never"
 OUTPUT_RECORD = "saved.json"  # in the checkpoint folder: identifies the output that an interrupted run has saved
-DEFAULTS = {
-    "checkpoint_every": "auto",
-    "resume": False,
-    "log": None,
-    "stop_similarity": None,
-    "stop_analogy": None,
-    "stop_labels": None,
-    "validation": None,
-    "stop_patience": None,
-    "decay_on_plateau": None,
-    "replicas": 0,
-    "merge_every": None,
-    "merge_rule": None,
-    "cluster": None,
-    "workers": None,
-    "threads_per_worker": None,
-    "worker_timeout": None,
-}
 
 
 def options(trainer: type[Trainer]) -> list[click.Parameter]:
@@ -205,64 +159,10 @@ def all_options() -> list[click.Option]:
             "INTERVAL",
             default="auto",
         ),
-        option("--resume", "Resume from the last checkpoint, if there is one.", bool),
-        option("--log", "Write progress to this file as JSON lines; --resume appends.", "FILE"),
-        option(
-            "--stop-similarity",
-            "Score each epoch on the dev half of this similarity set, stop when the score no longer improves, and save "
-            "the best epoch.",
-            "NAME|FILE",
-        ),
-        option(
-            "--stop-analogy", "Like --stop-similarity, with analogies; both together use the mean score.", "NAME|FILE"
-        ),
-        option(
-            "--stop-labels",
-            "Score each epoch on these labelled texts by the F1 of the predicted label, stop when the score no longer "
-            "improves, and save the best epoch.",
-            "FILE",
-        ),
-        option(
-            "--validation",
-            "Measure the loss of held-out text after each epoch, stop when it no longer falls, and save the best "
-            "epoch: a text, or a share such as 0.05 that is cut from CORPUS and not trained on.",
-            "TEXT|SHARE",
-        ),
-        option("--stop-patience", "Stop after this many epochs without improvement.  [default: 2]", 1),
-        option(
-            "--decay-on-plateau",
-            "Where early stopping would stop, halve the learning rate and continue from the best "
-            "epoch, at most N times; use it with --schedule constant.",
-            1,
-            metavar="N",
-        ),
-        *replica_options(),
-    ]
-
-
-def replica_options() -> list[click.Option]:
-    """The options of replicas."""
-    return [
-        option(
-            "--replicas",
-            "Train N copies of all tables, each on a share of the corpus, and merge them at regular intervals: the "
-            "result is bit-reproducible with any number of threads. 0: threads update the same tables without locks.",
-            (0, MAX_REPLICAS),
-            metavar="N",
-            default=0,
-        ),
-        option(
-            "--merge-every",
-            "Words that each replica reads between two merges; fewer at the start.  [default: "
-            f"{default_interval(2):,} for 2 replicas, {default_interval(4):,} for 4, {default_interval(5):,} for more]",
-            1,
-            metavar="WORDS",
-        ),
-        option(
-            "--merge-rule",
-            f"How changes of a row by several replicas are combined.  [default: {Replicas.rule}]",
-            list(RULES),
-        ),
+        *from_signature(RunOptions, resume=None),
+        *from_signature(RunLog, path="--log FILE"),
+        *from_signature(EarlyStopping, dict.fromkeys(STOPPING), **STOPPING),
+        *from_signature(Replicas, {**dict.fromkeys(REPLICAS), "count": 0}, **REPLICAS),
         *cluster_options(),
     ]
 
@@ -293,83 +193,71 @@ def cluster_options() -> list[click.Option]:
     ]
 
 
-def replicas_for(count: int, merge_every: int | None, merge_rule: Any, has_cluster: bool = False) -> Replicas | None:
-    """The replicas that the options ask for; with a cluster, these are its workers unless there are more."""
-    changes = {"merge_every": merge_every, "rule": merge_rule}
-    given = {name: value for name, value in changes.items() if value is not None}
-    if count == 0 and given and not has_cluster:
-        raise click.UsageError("--merge-every and --merge-rule require --replicas or --cluster")
-    return Replicas(count, **given) if count else None
-
-
-def cluster_for(address: str | None, options: dict[str, Any]) -> RemoteTraining | None:
-    """The cluster that the options ask for."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if address is None:
-        for name in ("workers", "threads_per_worker", "worker_timeout"):
-            if name in given:
-                raise click.UsageError(f"{flag(name)} requires --cluster; on this machine alone, use --threads")
-        return None
-    from embeddings.cluster.ray_cluster import Cluster
-
-    return Cluster(address, **given)
+def names() -> list[str]:
+    """The options of a single run."""
+    return [str(option.name) for option in (*all_init_options(), *all_options())]
 
 
 def run_options_for(
-    out: str, trainer: Trainer, report: Callable[[str], None], *, init: dict[str, Any], force: bool,
-    checkpoint_every: str, resume: bool, replicas: int = 0, merge_every: int | None = None,
-    merge_rule: str | None = None, cluster: str | None = None, workers: int | None = None,
-    threads_per_worker: int | None = None, worker_timeout: float | None = None,
-    labels: LabelFormat | None = None, **callback_options: Any,
+    out: str, report: Callable[[str], None], options: dict[str, Any], *, force: bool,
+    labels: LabelFormat | None,
 ) -> RunOptions:  # fmt: skip
-    """The `RunOptions` that the command line asks for, checked before anything is read."""
-    checkpoints = None
-    if checkpoint_every != NEVER and trainer.accepts_run_options:
-        checkpoints = Checkpoints(checkpoint_folder(out), every=checkpoint_every, force=force)
-    elif resume:
+    """The `RunOptions` that the command line asks for.
+
+    Arguments:
+        options: the values of the options; they are removed.
+    """
+    start = start_of(options)
+    resume, every = options.pop("resume", False), options.pop("checkpoint_every", NEVER)
+    if resume and every == NEVER:
         raise click.UsageError(f"--resume requires checkpoints: leave out --checkpoint-every {NEVER}")
     callbacks = [resume_reporter(report)] if resume else []
-    callbacks += callbacks_for(resume, force, labels, **callback_options)
-    copies = replicas_for(replicas, merge_every, merge_rule, cluster is not None)
-    sizes = {"workers": workers, "threads_per_worker": threads_per_worker, "worker_timeout": worker_timeout}
-    remote = cluster_for(cluster, {**sizes, "merge_every": merge_every, "rule": merge_rule})
-    run_options = RunOptions(
-        **init, checkpoints=checkpoints, resume=resume, callbacks=callbacks, replicas=copies, cluster=remote,
-        rate_advice=not is_given("learning_rate"),
-    )  # fmt: skip
-    run_options.check(trainer)
-    return run_options
-
-
-def check_resumed_run(run_options: RunOptions, trainer: Trainer, threads: int | None, seed: int) -> None:
-    """Refuse checkpoints of a different run, before the corpus is read."""
-    if run_options.resume:
-        run_options.check_fingerprint(trainer, *check_threads_and_seed(threads, seed, trainer))
-
-
-def callbacks_for(
-    resume: bool, force: bool, labels: LabelFormat | None, *, log: str | None, stop_similarity: str | None,
-    stop_analogy: str | None, stop_labels: str | None, validation: str | None, stop_patience: int | None,
-    decay_on_plateau: int | None,
-) -> list[Callback]:  # fmt: skip
-    """The callbacks that the options ask for."""
-    callbacks: list[Callback] = []
-    sets: dict[str, Any] = {"similarity": stop_similarity or (), "analogy": stop_analogy or ()}
-    if stop_labels is not None:
-        sets = {"labels": stop_labels, "label_format": labels}
-    if validation is not None:
-        if any(sets.values()):
-            raise click.UsageError("--validation cannot be combined with --stop-similarity or --stop-analogy")
-        sets = {"validation": text_or_share(validation)}
-    if any(sets.values()):
-        callbacks.append(EarlyStopping(**sets, patience=stop_patience or 2, decay_on_plateau=decay_on_plateau or 0))
-    for name, value in (("--stop-patience", stop_patience), ("--decay-on-plateau", decay_on_plateau)):
-        if value is not None and not callbacks:
-            options = "--stop-similarity, --stop-analogy or --validation" if labels is None else "--stop-labels"
-            raise click.UsageError(f"{name} requires {options}")
-    if log is not None:
+    callbacks += early_stopping(options, labels)
+    if (log := options.pop("log", None)) is not None:
         callbacks.append(RunLog(log, append=resume, force=force))
-    return callbacks
+    replicas, cluster = take_arguments(options, REPLICAS), take_arguments(options, CLUSTER)
+    copies = replicas.pop("count", 0)
+    if replicas and not copies and "address" not in cluster:
+        raise click.UsageError("--merge-every and --merge-rule require --replicas or --cluster")
+    return RunOptions(
+        **start,
+        checkpoints=None if every == NEVER else Checkpoints(checkpoint_folder(out), every=every, force=force),
+        resume=resume,
+        callbacks=callbacks,
+        replicas=Replicas(copies, **replicas) if copies else None,
+        cluster=cluster_for(cluster, replicas),
+        rate_advice=not is_given("learning_rate"),
+    )
+
+
+def cluster_for(arguments: dict[str, Any], replicas: dict[str, Any]) -> RemoteTraining | None:
+    """The cluster that the options ask for, of which each worker is a replica unless there are more."""
+    if "address" in arguments:
+        from embeddings.cluster.ray_cluster import Cluster
+
+        return Cluster(**arguments, **replicas)
+    if arguments:
+        raise click.UsageError(
+            f"{flag(next(iter(arguments)))} requires --cluster; on this machine alone, use --threads"
+        )
+    return None
+
+
+def early_stopping(options: dict[str, Any], labels: LabelFormat | None) -> list[Callback]:
+    """The early stopping that the options ask for, if they do."""
+    arguments = take_arguments(options, STOPPING)
+    is_requested = not arguments.keys() <= {"patience", "decay_on_plateau"}
+    if arguments and not is_requested:
+        needed = "--stop-similarity, --stop-analogy or --validation" if labels is None else "--stop-labels"
+        name = "--stop-patience" if "patience" in arguments else "--decay-on-plateau"
+        raise click.UsageError(f"{name} requires {needed}")
+    if "validation" in arguments:
+        if "similarity" in arguments or "analogy" in arguments:
+            raise click.UsageError("--validation cannot be combined with --stop-similarity or --stop-analogy")
+        arguments["validation"] = text_or_share(arguments["validation"])
+    if "labels" in arguments:
+        arguments["label_format"] = labels
+    return [EarlyStopping(**arguments)] if arguments else []
 
 
 def text_or_share(value: str) -> str | float:

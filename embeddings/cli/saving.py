@@ -13,7 +13,6 @@ from embeddings.errors import FormatError, OutputError, SettingError, marked
 from embeddings.models.model_files import check_target
 from embeddings.support.files import check_file
 from embeddings.support.remote.address import is_remote
-from embeddings.training.run_log import is_log_file
 from embeddings.vectors import format_dispatch
 
 if TYPE_CHECKING:
@@ -116,6 +115,8 @@ def check_log(log: str | None, out: str) -> None:
     """Refuse a log in an output, or in place of an input; a new log in an input folder is allowed."""
     if log is None:
         return
+    from embeddings.training.run_log import is_log_file
+
     is_log = not os.path.lexists(log) or (Path(log).is_file() and is_log_file(Path(log)))
     conflicts = [("--out", path) for path in output_files(out)] + [("the checkpoints", checkpoint_folder(out))]
     conflicts += [(option, path) for option, path in inputs() if not is_log or is_within(path, log)]

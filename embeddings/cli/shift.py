@@ -9,18 +9,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.usage_change import (
-    DEFAULT_FDR,
-    DEFAULT_OCCURRENCES,
-    DEFAULT_PERMUTATIONS,
-    DEFAULT_TOP,
-    MIN_PERMUTATIONS,
-    UsageChange,
-    compare_usage,
-)
+from embeddings.analysis.usage_change import UsageChange, compare_usage
 from embeddings.cli import corpus_options
 from embeddings.cli.concordance import concordance_rows
-from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, option, seed
+from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed
 from embeddings.cli.output import print_json, print_rows, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.corpora import Corpus
@@ -48,20 +40,7 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
             "after it. Tags are compared as numbers if all are numbers, else as text, such as 1951-03-02.",
             "VALUE",
         ),
-        option(
-            "--permutations", "Number of random divisions of the documents.", MIN_PERMUTATIONS,
-            default=DEFAULT_PERMUTATIONS,
-        ),
-        option(
-            "--occurrences", "Compare words that occur at least N times in each group.", 1, metavar="N",
-            default=DEFAULT_OCCURRENCES,
-        ),
-        option(
-            "--fdr", "Rate of false discoveries among the words that are reported as changed.", "RATE", type=float,
-            default=DEFAULT_FDR,
-        ),
-        option("--top", "Number of words to print.", 1, default=DEFAULT_TOP),
-        option("--lines", "Number of lines of the corpus to print for each word and group.", 0, default=0, metavar="N"),
+        *from_signature(compare_usage, permutations=None, occurrences="N", fdr="RATE", top=None, lines="N"),
         *from_settings(SkipGram),
         *corpus_options.options(),
         *corpus_options.phrase_options(),

@@ -9,7 +9,6 @@ import click
 import numpy as np
 
 from embeddings.analysis.replicates import (
-    DEFAULT_RESAMPLES,
     DEFAULT_SEEDS,
     MIN_REPLICATES,
     check_numbers,
@@ -19,7 +18,7 @@ from embeddings.analysis.replicates import (
     word_trainer,
 )
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, THREADS, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import check_outside_corpus, is_vector_file, save
@@ -46,24 +45,10 @@ AFTER_TRAINING = option(
         click.Argument(["model"]),
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "Output folder.", "FOLDER", required=True),
-        option(
-            "--resamples", "Number of trainings on resamples of the text.", MIN_REPLICATES, default=DEFAULT_RESAMPLES
-        ),
-        option(
-            "--seeds",
-            "Number of trainings on the whole text with other seeds: 0, or at least 2.",
-            0,
-            default=DEFAULT_SEEDS,
-        ),
-        option(
-            "--resample-by",
-            "What is drawn from the text. Lines of one document are alike, so lines give narrower intervals.",
-            ["documents", "lines"],
-            default="documents",
-        ),
+        *from_signature(stability, resamples=None, seeds=None, resample_by=None),
         seed("Random seed of the first training; the next one has the next seed."),
         THREADS,
-        *corpus_options.input_options(),
+        *corpus_options.options(corpus_options.INPUT),
         *OUTPUT,
     ],
 )
@@ -139,7 +124,7 @@ def replicates_folder(out: str) -> str:
 
 def run_after_training(out: str, resamples: int, options: Mapping[str, Any]) -> None:
     """Run `embeddings stability` with the text and the options of `embeddings train`."""
-    names = ("corpus", "seed", "threads", "force", "quiet", *(str(one.name) for one in corpus_options.input_options()))
+    names = ("corpus", "seed", "threads", "force", "quiet", *corpus_options.INPUT)
     values = {name: options.get(name) for name in names}
     click.get_current_context().invoke(
         command, model=out, out=replicates_folder(out), resamples=resamples, seeds=DEFAULT_SEEDS,

@@ -1,7 +1,7 @@
 """`embeddings train`: one subcommand for each installed trainer, made from its settings."""
 
+import dataclasses
 import inspect
-from contextlib import ExitStack
 from typing import Any
 
 import click
@@ -14,16 +14,15 @@ from embeddings.cli.output import note, print_json
 from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
-from embeddings.compilation.compile_process import compiling
-from embeddings.compilation.compile_time import compile_time
-from embeddings.corpora import Corpus
+from embeddings.compilation.compile_process import CompileProcess
+from embeddings.corpora import Corpus, EncodedCorpus
 from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.settings import flag
 from embeddings.support.records import to_jsonable
 from embeddings.training.compile_ahead import training_work
-from embeddings.training.result import Interrupted, add_compile_seconds
+from embeddings.training.result import Interrupted
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
 
@@ -108,21 +107,17 @@ def train(
 ) -> None:  # fmt: skip
     """Train and save; an interrupted run is saved too."""
     report_bus_errors()
-    run = {name: options.pop(name, default) for name, default in run_options.DEFAULTS.items()}
-    init = {name: options.pop(name, default) for name, default in run_options.INIT_DEFAULTS.items()}
-    if options.get("phrases") is None and init["continued"] is not None:
-        options["phrases"] = continued_corpus_settings(init["continued"]).get("phrases")
-    run["init"] = run_options.run_arguments(**init)
-    replace = force or (run["resume"] and run_options.is_saved_by_interrupted_run(out))
+    run: dict[str, Any] = {name: options.pop(name) for name in run_options.names() if name in options}
+    if options.get("phrases") is None and run.get("continued") is not None:
+        options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
+    replace = force or (run.get("resume", False) and run_options.is_saved_by_interrupted_run(out))
     write = model_writer(out, replace, is_classifier=settings.reads_labels)
     if not quiet:
         report_missing_parts(settings, out)
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
-    saving.check_training_outputs(out, run["log"], text)
+    saving.check_training_outputs(out, run.get("log"), text)
     bar = TrainingBar(quiet)
-    how = run_options.run_options_for(out, settings, bar.report, force=force, labels=text.labels, **run)
-    run_options.check_resumed_run(how, settings, threads, seed)
-    how.check_corpus(text)
+    how = run_options.run_options_for(out, bar.report, run, force=force, labels=text.labels)
     model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)
     if interrupted:
         check_steps(model)
@@ -141,21 +136,21 @@ def train_until_interrupted(
     settings: Trainer, text: Corpus, how: RunOptions, bar: TrainingBar, threads: int | None, seed: int
 ) -> tuple[Model, bool]:
     """Read and train, with progress; returns the model, and whether the user interrupted."""
-    interrupted, compiled = False, compile_time.seconds
-    with ExitStack() as stack:
+
+    def read(corpus: Corpus) -> EncodedCorpus:
+        with ReadingBar(bar.quiet) as reading:
+            compiler.start(training_work(settings))
+            encoded = corpus.encode(report=reading, threads=threads)
+        reading.summarize(encoded)
+        return encoded
+
+    with bar, CompileProcess() as compiler:
         if how.cluster is None:
-            with ReadingBar(bar.quiet) as reading:
-                stack.enter_context(compiling(training_work(settings)))
-                encoded = text.encode(report=reading, threads=threads)
-            reading.summarize(encoded)
-        compiled = compile_time.seconds - compiled
+            how = dataclasses.replace(how, read=read, compiler=compiler)
         try:
-            with bar:
-                model = settings.train(text, threads=threads, seed=seed, report=bar, run_options=how)
+            return settings.train(text, threads=threads, seed=seed, report=bar, run_options=how), False
         except Interrupted as interrupt:
-            model, interrupted = interrupt.model, True
-    add_compile_seconds(model.record, compiled)
-    return model, interrupted
+            return interrupt.model, True
 
 
 def check_steps(model: Model) -> None:

@@ -11,13 +11,13 @@ import click
 from embeddings.cli import corpus_options, run_options, saving
 from embeddings.cli.command_classes import PluginGroup, SectionedCommand
 from embeddings.cli.config_file import CONFIG_OPTION
-from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, from_settings, from_signature, is_given, option, seed
 from embeddings.cli.output import note, print_json, print_lines, print_rows
 from embeddings.cli.progress_bar import ReadingBar, TrainingBar
 from embeddings.cli.run_options import text_or_share
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT, ignored_signals
-from embeddings.compilation.compile_process import compiling
+from embeddings.compilation.compile_process import CompileProcess
 from embeddings.corpora import Corpus
 from embeddings.errors import SettingError
 from embeddings.kernels.bus_error import report_bus_errors
@@ -99,8 +99,10 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
 
 def search_options(trainer: type[Trainer]) -> list[click.Parameter]:
     """The options of a search."""
+    from embeddings.eval.tuning.tune_settings import tune
+
     labels = [
-        option("--labels", "Labelled texts that score classifiers: one half in the search, one at the end.", "FILE"),
+        *from_signature(tune, labels="FILE"),
         option("-k k", "Labels to predict for each text.", 1, default=1, metavar="K"),
         option(
             "--size",
@@ -109,31 +111,11 @@ def search_options(trainer: type[Trainer]) -> list[click.Parameter]:
             type=FileSize(),
         ),
     ]
-    validation = option(
-        "--validation",
-        "Held-out text of the metric loss: a text, or a share that is cut from CORPUS and not trained on.  "
-        "[default: 0.05]",
-        "TEXT|SHARE",
-    )
     return [
-        option("--trials", "Number of trials.", 1, metavar="N"),
-        option("--seconds", "Seconds to search.", "SECONDS", type=click.FloatRange(0, min_open=True)),
+        *from_signature(tune, trials="N", seconds="SECONDS"),
         option("--metric", f"Score of a trial: {metric_forms(trainer)}.", "METRIC", multiple=True, required=True),
-        option(
-            "--vary",
-            "Vary this setting: over its own range, as in --vary window, over a given range, as in dim=50..300, or "
-            "over given values, as in initializer=normal,xavier.  [default: all settings with a range, unless set]",
-            "SETTING[=RANGE]",
-            multiple=True,
-        ),
-        option(
-            "--halving/--no-halving",
-            "End a trial after 1, 2, 4, 8, ... epochs unless its score is in the better half; the number of epochs is "
-            "then not varied.  [default: unless epochs are varied]",
-            bool,
-            default=None,
-        ),
-        *([validation] if trainer.word_predictor is not None else []),
+        *from_signature(tune, vary="SETTING[=RANGE]...", halving=None),
+        *(from_signature(tune, validation="TEXT|SHARE") if trainer.word_predictor is not None else []),
         *(labels if trainer.reads_labels else []),
     ]
 
@@ -189,7 +171,8 @@ def search_settings(
 
     known = {name: search[name] for name in ("metric", "resume", "force")}
     check_search(trainer, search["out"], vary=search.get("vary", ()), **known)
-    with ReadingBar(quiet) as reading, compiling(training_work(trainer)):
+    with ReadingBar(quiet) as reading, CompileProcess() as compiler:
+        compiler.start(training_work(trainer))
         encoded = text.encode(report=reading, threads=threads)
     fixed = [name for name in field_types(type(trainer)) if is_given(name)]
     with encoded:
@@ -281,7 +264,6 @@ command = PluginGroup("tune", "trainer", tune_command, help="Search for the sett
 LIMITS = ("autotune_trials", "autotune_seconds")
 SETS = ("autotune_validation", "autotune_similarity", "autotune_analogy")
 NAMES = (*LIMITS, *SETS, "autotune_metric", "autotune_predictions", "autotune_size")
-RUN = (*run_options.DEFAULTS, *run_options.INIT_DEFAULTS)  # options of a single run
 DEFAULT_SECONDS = 300.0  # as in fastText
 STOPPED = "the best model so far is saved"
 RESUMABLE = f"{STOPPED}; repeat the command with --resume --force to continue"
@@ -339,7 +321,7 @@ def is_requested(values: dict[str, Any]) -> bool:
         raise click.UsageError(f"{flag(names[0])} requires {' or '.join(flag(name) for name in SETS if name in known)}")
     if all(name in names for name in LIMITS):
         raise click.UsageError("--autotune-trials cannot be combined with --autotune-seconds")
-    for name in RUN:
+    for name in run_options.names():
         if name != "resume" and is_given(name):
             raise click.UsageError(f"{flag(name)} cannot be combined with {flag(names[-1])}")
     return True
@@ -351,7 +333,7 @@ def train_best(
 ) -> None:  # fmt: skip
     """Search for settings, and save the best model."""
     report_bus_errors()
-    for name in RUN:
+    for name in run_options.names():
         text_options.pop(name, None)
     size = values["autotune_size"]
     if size is not None and Path(out).suffix.lower() != QUANTISED:

@@ -207,6 +207,7 @@ def train_on_cluster(
     run_options: RunOptions,
 ) -> Model:  # fmt: skip
     """Train a model; arguments as those of `Trainer.train`."""
+    run_options.check(trainer)
     check_options(trainer, run_options)
     if known := cluster.workers or cluster.local_workers:
         cluster.replicas_for(known, run_options.replicas)  # checks them, before anything is started
@@ -236,7 +237,6 @@ def train_divided(
     """Train a model on text that the workers read."""
     compiled_before = compile_time.seconds
     threads, seed = check_threads_and_seed(threads, seed, trainer)
-    run_options.check(trainer)
     run_options.check_fingerprint(trainer, threads, seed)
     text = DividedText(pool, corpus, cluster.threads_per_worker)
     vocabulary = text.select(getattr(trainer, "min_count", 1), getattr(trainer, "max_vocab", None))
@@ -245,6 +245,7 @@ def train_divided(
     data = ClusterData(
         trainer, share, vocabulary, threads, seed, report, run_options, compiled_before, threads_per_replica
     )
+    log_rate_advice(data)
     return ClusterSession(cluster, pool, data, machines, text).train()
 
 
@@ -318,7 +319,6 @@ class ClusterSession:
 
     def train(self) -> Model:
         """Learn from the first unit to the last."""
-        log_rate_advice(self.data)
         plan = self.plan()
         self.check_shares(plan)
         self.check_memory(plan)

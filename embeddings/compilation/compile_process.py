@@ -13,10 +13,9 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from time import perf_counter
-from typing import NoReturn
+from typing import NoReturn, Self
 
 from embeddings.compilation.compile_monitor import monitor
 from embeddings.compilation.compile_time import compile_time
@@ -32,13 +31,23 @@ Work = Callable[["CompileProcess | None"], object]
 
 
 class CompileProcess:
-    """A fork of this process that calls `work`, which may compile in two stages.
+    """A fork of this process that compiles kernels in two stages; until it is started, there is nothing to wait for.
 
-    Arguments:
-        work: called in the new process, with this object.
+    As a context manager it ends the fork.
     """
 
-    def __init__(self, work: Work) -> None:
+    pid = 0  # of the fork; 0 if there is none
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self, work: Work | None) -> None:
+        """Fork this process to call `work`, with this object; None starts nothing."""
+        if work is None:
+            return
         self.is_awaited = mmap.mmap(-1, 1)  # shared: nonzero once the first process waits for the first stage
         self.parent = os.getpid()
         self.reader, self.writer = os.pipe()
@@ -66,8 +75,8 @@ class CompileProcess:
         os.write(self.writer, STAGE)
 
     def wait_for_stage(self) -> None:
-        """Wait until the first stage is complete, or the process has ended."""
-        if not self.is_awaited[0]:
+        """Wait until the first stage is complete, or the fork has ended."""
+        if self.pid and not self.is_awaited[0]:
             self.is_awaited[0] = 1
             self.read()
 
@@ -102,38 +111,6 @@ def silence() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(null, stream)
-
-
-class Running:
-    """The process that compiles for this one, if any."""
-
-    process: CompileProcess | None = None
-
-
-@contextmanager
-def compiling(work: Work | None) -> Iterator[None]:
-    """Compile in a second process, if there is anything to do, until the block ends."""
-    if work is None:
-        yield
-        return
-    Running.process = process = CompileProcess(work)
-    try:
-        yield
-    finally:
-        Running.process = None
-        process.stop()
-
-
-def wait_for_stage() -> None:
-    """Wait until the second process, if any, has completed its first stage."""
-    if Running.process is not None:
-        Running.process.wait_for_stage()
-
-
-def wait() -> None:
-    """Wait until the second process, if any, has ended."""
-    if Running.process is not None:
-        Running.process.wait()
 
 
 def can_compile_beside() -> bool:

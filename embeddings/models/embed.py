@@ -55,21 +55,20 @@ def embed(
         vectors: Vectors, a Model, or the path of either.
         texts: a list of texts or of lists of tokens, which are used as they are; a column, table or data set of pandas,
             polars, Arrow or Hugging Face; or the `pathlib.Path` of a file, whose lines or rows are texts.
-        pool: "mean"; "sif" weights a word with the share p of the corpus by a / (a + p) and divides by the number of
-            words (Arora, Liang and Ma 2017); "subsample" weights by the probability that word2vec's subsampling keeps
-            the word, "idf" by ln((1 + n) / (1 + f)) + 1 for a word in f of n texts, and both divide by the sum of the
-            weights; "sum"; "max" or "min" by component; "power-mean" concatenates mean, maximum and minimum (Rücklé et
-            al. 2018), and so has 3 dim components.
+        pool: how the vectors of words become one: "mean"; "sif" weights a word with the share p of the corpus by
+            a / (a + p) and divides by the number of words (Arora, Liang and Ma 2017); "subsample" weights by the
+            probability that word2vec's subsampling keeps the word, "idf" by ln((1 + n) / (1 + f)) + 1 for a word in f
+            of n texts, and both divide by the sum of the weights; "sum"; "max" or "min" by component; "power-mean"
+            concatenates mean, maximum and minimum (Rücklé et al. 2018), and so has 3 dim components.
         constant: the a of "sif", or the threshold of "subsample"; 0.001 by default.
-        frequencies: the source of word frequencies for "sif" and "subsample": "vectors", which must have counts, or
+        frequencies: where "sif" and "subsample" take word frequencies from: "vectors", which must have counts, or
             "texts". By default the vectors if they have counts.
-        remove_components: how many of the first singular vectors of texts to remove from every vector; the paper on
-            SIF removes one.
-        fit_on: texts from which frequencies of texts and components are learned; by default `texts`. In either case
+        remove_components: remove the projection onto the first N singular vectors of the texts; 1 is common with "sif".
+        fit_on: learn frequencies and components from this text; by default from the texts to embed. In either case
             from the first 32,768 texts, or fewer if these are longer than 32 MiB.
         normalize: scale vectors to length 1.
-        dim: use only the first components of the word vectors, for those that were trained to be truncated.
-        dtype: "float32", "float16" or "int8", which multiplies each vector by 127 / its largest absolute component.
+        dim: use only the first N components of the word vectors, for those that were trained to be truncated.
+        dtype: the type of the numbers; "int8" multiplies each vector by 127 / its largest absolute component.
         text_column: the column of tables that holds the texts; by default the only column of strings.
         tokenizer, case: as for a `Corpus`, instead of those of the training text.
         threads: by default all cores; vectors do not depend on it.

@@ -119,6 +119,8 @@ def has_classifier(path: str | os.PathLike[str]) -> bool:
     path = local_copy(path)
     if is_model_folder(path):
         name = read_model_json(Path(path))["model"]
+        if name in registry.find_all("classifier"):
+            return True
         with suppress(RegistryError):  # the trainer is not installed
             return capabilities_of(registry.load("trainer", name)).predictor is not None
         return False
@@ -146,8 +148,7 @@ def is_model_folder(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a saved model, or a folder in no installed format, which must be a broken model."""
     if not os.path.isdir(path):
         return False
-    name = format_dispatch.sniff(Path(path))
-    return (Path(path) / MODEL_JSON).is_file() or name is None
+    return os.path.isfile(Path(path) / MODEL_JSON) or format_dispatch.sniff(Path(path)) is None
 
 
 def detect_format(path: str | os.PathLike[str]) -> Format:

@@ -61,8 +61,12 @@ def installed_composer(model: "Model") -> Compose:
 
 
 def installed_classifier(model: "Model") -> "Classifier":
-    """The classifier of a model, made by its installed trainer."""
-    predictor: Callable[[Model], Classifier] | None = capabilities_of(registry.load("trainer", model.name)).predictor
+    """The classifier of a model, made by the entry point of its name or by its installed trainer."""
+    predictor: Callable[[Model], Classifier] | None
+    if model.name in registry.find_all("classifier"):
+        predictor = registry.load("classifier", model.name)
+    else:
+        predictor = capabilities_of(registry.load("trainer", model.name)).predictor
     if predictor is None:
         raise SettingError(f"{model.name} models predict no labels; train a classifier")
     return predictor(model)
@@ -223,7 +227,7 @@ class Model(GapContexts, InteropMixin):
             texts: texts, or lists of tokens, which are used as they are; or a `Corpus` of documents.
             tags: those of each text, such as its author: their trained vectors take part in the predictions of
                 paragraph-dm, not of paragraph-dbow; unknown ones are skipped. Those of a corpus follow the names.
-            epochs: passes over each text; by default as many as in training.
+            epochs: passes over each text; the learning rate falls linearly over all of them. By default as in training.
             report: called regularly with the number of texts done, and the total.
 
         Raises:

@@ -74,3 +74,15 @@ def check_same_text_settings(model: "Model", encoded: "EncodedCorpus") -> None:
                 f"{S[name]} of the corpus must be {expected!r}, as in training, got {value!r}"
                 + " (no phrases)" * (name == "joiner" and value is None)
             )
+
+
+def model_settings(kind: type, model: "Model") -> Any:
+    """A class of settings, such as a trainer, with the recorded settings of a model, which must fit its vectors."""
+    try:
+        settings: Any = kind(**model.settings)
+    except (TypeError, SettingError) as error:
+        raise FormatError(f"the {model.name} model is broken: {error}") from None
+    if settings.dim != model.vectors.dim:  # kernels rely on the length of rows
+        problem = f"the setting dim is {settings.dim}, but its vectors have {model.vectors.dim} dimensions"
+        raise FormatError(f"the {model.name} model is broken: {problem}")
+    return settings

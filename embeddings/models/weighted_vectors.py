@@ -41,13 +41,15 @@ def weight_vectors(
 
     Arguments:
         vectors: Vectors, a Model, or the path of either. Composed vectors of other words are lost.
-        weighting: "sif", "subsample" or "idf", as in `embeddings.embed`; "none" gives all words the weight 1.
+        weighting: the weights of the vectors of words, as for `embed`; "none" gives all words the weight 1. The plain
+            mean of a text is then its weighted mean, up to a factor.
         constant: the a of "sif", or the threshold of "subsample"; 0.001 by default.
-        remove_components: how many of the first principal directions of texts (uncentred) to remove.
-        pca: keep this many of the following directions, as new components in order of variance.
-        fit_on: texts to learn the directions from, also the frequencies if the vectors have no counts; as in `embed`.
-            Without it, the directions are those expected of texts of 16 independent words, by the counts.
-        text_column: the column of `fit_on`.
+        remove_components: remove the first N principal directions of texts (uncentred).
+        pca: reduce the vectors to N components: the principal directions of texts after those of `remove_components`,
+            in order of variance.
+        fit_on: learn the directions, and the frequencies if there are no counts, from this text. By default the
+            directions are those expected of texts of 16 independent words, by the counts.
+        text_column: the text column of `fit_on`.
 
     Raises:
         SettingError: an argument is out of range, or there are neither counts nor texts.

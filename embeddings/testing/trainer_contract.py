@@ -11,6 +11,7 @@ from embeddings import registry
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.models.model import Model
+from embeddings.testing.plan_contract import check_plan
 from embeddings.testing.settings_contract import check_bounds, check_options
 from embeddings.training.callbacks import Callback, EpochEnd
 from embeddings.training.checkpoints import Checkpoints
@@ -20,7 +21,7 @@ from embeddings.training.replicas import Replicas
 from embeddings.training.result import Interrupted
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import as_corpus
+from embeddings.training.training_data import as_corpus, prepare
 
 SYNONYMS = ("cat", "kitty")
 LINES = 600
@@ -37,7 +38,8 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     """Assert that a trainer fulfils the contract; takes a few seconds.
 
     It must be a subclass of `Trainer`, and a frozen, keyword-only dataclass whose fields have defaults, help and
-    enforced bounds. Trained on a small corpus, it must
+    enforced bounds. Its plan must fit its data; see `embeddings.testing.plan_contract`. Trained on a small corpus, it
+    must
 
     * return finite float32 vectors of all words in order of frequency, with synonyms as nearest neighbours, or predict
       the labels of texts if it reads labels,
@@ -62,6 +64,10 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     settings = {name: value for name, value in SMALL_CORPUS_SETTINGS.items() if name in names} | given | settings
     check_bounds(kind, settings)
     configured_trainer = kind(**settings)
+    if kind.train is Trainer.train and kind.learn is Trainer.learn:
+        threads = min(2, configured_trainer.max_threads or 2)
+        data = prepare(configured_trainer, synonym_corpus(configured_trainer), threads=threads, seed=7)
+        check_plan(data, configured_trainer.plan(data))
     reports: list[Progress] = []
     model = configured_trainer.train(synonym_corpus(configured_trainer), threads=1, seed=7, report=reports.append)
     check_model(configured_trainer, model)

@@ -31,18 +31,6 @@ if TYPE_CHECKING:
     from embeddings.training.training_data import TrainingData
 
 
-def model_settings(trainer: type, model: Model) -> Any:
-    """The trainer of a model with its recorded settings, which must fit the vectors."""
-    try:
-        settings: Any = trainer(**model.settings)
-    except (TypeError, SettingError) as error:
-        raise FormatError(f"the {model.name} model is broken: {error}") from None
-    if settings.dim != model.vectors.dim:  # kernels rely on the length of rows
-        problem = f"the setting dim is {settings.dim}, but its vectors have {model.vectors.dim} dimensions"
-        raise FormatError(f"the {model.name} model is broken: {problem}")
-    return settings
-
-
 def saved_table(model: Model, name: str, declared: Table) -> np.ndarray:
     """A table of a model as it was saved, float32 `declared.saved_shape`."""
     saved_as = declared.saved_as or name

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.compilation import compile_process
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.documents import Documents, DocumentUnit, corpus_documents, splits_by_line
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -26,11 +25,11 @@ from embeddings.learning_rates import LINEAR
 from embeddings.models.document_vectors import DOCUMENTS, as_list
 from embeddings.models.model import Model
 from embeddings.models.table import INITIALIZERS, Arrays, zero_rows
-from embeddings.models.text_settings import check_same_text_settings, corpus_settings
+from embeddings.models.text_settings import check_same_text_settings, corpus_settings, model_settings
 from embeddings.objectives.objective import Objective
 from embeddings.settings import DocumentChoice, check_value
 from embeddings.support.arrow import to_string_array
-from embeddings.training.continued_training import model_settings, padded_tables
+from embeddings.training.continued_training import padded_tables
 from embeddings.training.document_stream import document_table, tag_rows
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
@@ -195,7 +194,6 @@ class DocumentInferencer:
         Arguments:
             tags: those of texts; by default those of the documents of the corpus, except for their names.
         """
-        compile_process.wait()
         documents = corpus_documents(encoded, unit)
         tags = self.tags_in_use(documents, tags)
         settings, new_ids = self.settings, id_mapping(encoded.vocabulary, self.model.vocabulary)
@@ -342,7 +340,7 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
             tables={"documents": vectors, **self.word_tables(objective)},
             stream=self.sample_stream(stream),
             kernel=kernel,
-            operands=lambda arrays, operand: self.new_operands(arrays, operand, tags),
+            operands=lambda tables: self.new_operands(tables, objective.operand(tables), tags),
             buffers=lambda targets, width: self.new_buffers(targets, width, max_tags),
             tags=documents.tags,
             **others,

@@ -44,14 +44,13 @@ class InitFrom:
 
     Arguments:
         vectors: vectors, a model, or the path of either in any format that can be read.
-        duplicates: which vector a word gets if several given words match it when lower-cased: "most-frequent" takes
-            the one with the highest count or, without counts, the first; "average" takes their mean; "exact" matches
-            only words with exactly the same spelling.
-        freeze: keep the initialised rows constant.
-        mode: how vectors are used. initial: training starts from them; concatenate: the first components of each vector
-            are the given vector, which stays constant, or zeros for a word without one, and the others are trained;
-            project: vectors are products of the given ones, which stay constant, with a matrix that is trained, and a
-            word without one has a trained vector. skipgram and cbow support all modes.
+        duplicates: the vector of a word that several pretrained words match in lower case: that of the most frequent
+            or, without counts, of the first, or the average. "exact" matches only identical spellings.
+        freeze: do not update the pretrained vectors.
+        mode: how pretrained vectors are used. initial: training starts from them; concatenate: they are the first
+            components of the vectors, zeros for other words, and only the remaining components are trained; project:
+            vectors are their products with a trained matrix, and other words are trained as usual. In Python,
+            skipgram and cbow support all modes.
 
     Raises:
         SettingError: an argument is of the wrong type or not an allowed value.

@@ -18,12 +18,7 @@ from embeddings.compilation.compile_time import compile_time
 from embeddings.compilation.jit import ENTRY_POINTS, cached_versions
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
-from embeddings.corpora.reading.csv_cells import CompiledReader
-from embeddings.corpora.reading.encodings import Utf8Decoder
-from embeddings.corpora.reading.json_rows import CompiledLines
 from embeddings.corpora.reading.labelled_texts import PREFIX
-from embeddings.corpora.reading.record_rows import RecordCollector
-from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.errors import CorpusError, EmbeddingsError, SettingError, marked
 from embeddings.models.embed import embed
 from embeddings.models.model import Model
@@ -75,7 +70,6 @@ def precompile(name: str) -> float:
     small = {key: value for key, value in SMALL.items() if key in names} | dict(trainer.precompile_settings)
     before = compile_time.seconds
     precompile_text()
-    precompile_tables()
     precompile_merges()
     with without_warnings():
         for number, choice in enumerate(choices(trainer)):
@@ -105,15 +99,6 @@ def precompile_text() -> None:
     for settings in ({}, {"max_types": 100}, {"phrases": "auto"}, {"tokenizer": "whitespace"}):
         with Corpus([words, *LINES], **settings).encode():
             pass
-
-
-def precompile_tables() -> None:
-    """Compile the kernels that read large tables of text."""
-    for cells in CompiledReader([b"a text\n"], ",", n_columns=1, columns=[0]):
-        cells.texts(0)
-    collector = RecordCollector("", ColumnSelection("text"), Utf8Decoder("strict", ""))
-    collector.add("", {"text": "a text"})
-    deque(CompiledLines([b'{"text": "a text"}\n'], collector, n_lines=1), maxlen=0)
 
 
 def precompile_merges() -> None:

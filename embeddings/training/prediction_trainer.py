@@ -8,10 +8,10 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.model import Model
-from embeddings.models.table import Arrays, Table, word_vectors
+from embeddings.models.table import Table, word_vectors
+from embeddings.models.text_settings import model_settings
 from embeddings.objectives.objective import Objective
 from embeddings.settings import ObjectiveChoice
-from embeddings.training.continued_training import model_settings
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.stream import Stream
 from embeddings.training.trainer import WindowTrainer
@@ -61,7 +61,6 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
         objective: Objective,
         *,
         kernel: Kernel,
-        operands: Callable[[Arrays, Any], Any],
         buffers: Callable[[int, int], StepBuffers] = lambda targets, width: new_step_buffers(1, targets, width),
         tables: Mapping[str, Table] | None = None,
         stream: Stream | None = None,
@@ -70,19 +69,16 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
         """The plan of a model of input vectors and an objective that learns from context windows.
 
         Arguments:
-            operands: makes what the kernel of one thread works on from the arrays of all tables and the operand of the
-                objective, which kernels pass to `predict`.
             buffers: makes the step buffers of one thread, given the objective's number of targets and the padded dim.
             tables: by default `word_tables`.
             stream: by default windows with the random words of the objective.
-            others: other fields of the plan.
+            others: other fields of the plan, such as `operands`, which include the `operand` of the objective.
         """
         targets, width = objective.max_targets, padded(self.dim)
         return Plan(
             tables=tables or self.word_tables(objective),
             stream=stream or data.window_stream(objective.noise_weights, objective.noise),
             kernel=kernel,
-            operands=lambda arrays: operands(arrays, objective.operand(arrays)),
             buffers=lambda: buffers(targets, width),
             loss_is_estimate=objective.estimates_loss,
             **others,

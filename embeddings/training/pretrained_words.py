@@ -282,7 +282,7 @@ def pretrained_plan(
         stream=stream,
         kernel=kernel,
         tables=words.tables(),
-        operands=lambda arrays, objective: PretrainedOperands(words.inputs(arrays), objective, mean, exact),
+        operands=lambda tables: PretrainedOperands(words.inputs(tables), objective.operand(tables), mean, exact),
         buffers=lambda targets, width: new_step_buffers(inputs, targets, width, contexts=contexts, rows=2 * inputs),
         export=words.export,
     )

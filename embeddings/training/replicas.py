@@ -32,11 +32,14 @@ class Replicas:
     """How many replicas learn, and how they are merged.
 
     Arguments:
-        count: the number of replicas; one learns as a single thread does.
-        merge_every: words that each replica reads between two merges; None for `default_interval`. They are fewer at
-            the start, where an interval is 5,000 words or 1/n of what the replica has read, whichever is larger; n is
-            the number of replicas, at most 8. A trainer that reads other units than words, such as texts, counts these.
-        rule: how changes of a row by several replicas are combined; see `embeddings.kernels.merge_rows`.
+        count: train N copies of all tables, each on a share of the corpus, and merge them at regular intervals: the
+            result is bit-reproducible with any number of threads. One learns as a single thread does.
+        merge_every: words that each replica reads between two merges; by default 3,200,000 for 2 replicas, 800,000 for
+            3 or 4, 200,000 for more. They are fewer at the start, where an interval is 5,000 words or 1/n of what the
+            replica has read, whichever is larger; n is the number of replicas, at most 8. A trainer that reads other
+            units than words, such as texts, counts these.
+        rule: how changes of a row by several replicas are combined; by default by "coherence". In Python see
+            `embeddings.kernels.merge_rows`.
 
     Raises:
         SettingError: a value is of the wrong type or out of range.

@@ -109,11 +109,6 @@ def new_model(
     )
 
 
-def add_compile_seconds(record: dict[str, Any], seconds: float) -> None:
-    """Add seconds of compilation before the run, such as for reading its text, to those of its record."""
-    record["compile_seconds"] = round(record.get("compile_seconds", 0) + seconds, 3)
-
-
 def training_record(data: "TrainingData", progress: Progress) -> dict[str, Any]:
     """How the model was trained."""
     meta = data.encoded.meta

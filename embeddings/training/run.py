@@ -15,14 +15,14 @@ from zlib import crc32
 
 import numpy as np
 
-from embeddings.errors import DeclarationError, EmbeddingsError, FormatError
+from embeddings.errors import CorpusError, DeclarationError, EmbeddingsError, FormatError
 from embeddings.models.model import Model
 from embeddings.models.table import Arrays, copy_into
 from embeddings.support.mapped_files import check_mapped_files
 from embeddings.training import continued_training
 from embeddings.training.callbacks import EpochEnd, RunStart, stateful, wants_epoch_end
 from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, RunState, check_same_run, unusable
-from embeddings.training.plan import Plan, check_stream
+from embeddings.training.plan import Plan
 from embeddings.training.progress import Tally
 from embeddings.training.replica_tables import ReplicaTables
 from embeddings.training.result import AVERAGE, NOTES, Interrupted, build_model, nothing_learned, overflow
@@ -175,9 +175,9 @@ class Run:
             raise DeclarationError(f"the plan of the trainer {self.data.trainer} must be a Plan, got {self.plan!r:.80}")
         if self.plan.vocabulary is not None:
             self.data = replace(self.data, vocabulary=self.plan.vocabulary)
-        self.plan.check_vectors(self.data.vocabulary, getattr(self.data.settings, "dim", None))
-        check_stream(self.plan.stream, self.data.shares, is_shuffled=self.data.schedule.shuffle)
         data, self.run_options, unit = self.data, self.data.run_options, self.plan.stream.unit
+        if self.plan.stream.units < 1:
+            raise CorpusError(f"the corpus has no {unit} to learn from")
         self.callbacks = self.run_options.callbacks
         self.notes: list[str] = []  # what the run started from, for the record
         self.tables = self.plan.allocate(data.seed)
@@ -210,13 +210,10 @@ class Run:
     def new_workers(self, frozen: np.ndarray | None) -> Sequence[Worker]:
         """The workers, one for each share, with compiled kernels."""
         data, tally, numbers = self.data, self.tally, range(self.data.shares)
-        workers = [Worker(data, self.plan, self.tables_of(number), tally, number, frozen) for number in numbers]
+        tables = [self.tables if self.replicas is None else self.replicas.tables(number) for number in numbers]
+        workers = [Worker(data, self.plan, tables[number], tally, number, frozen) for number in numbers]
         workers[0].compile()
         return workers
-
-    def tables_of(self, number: int) -> Arrays:
-        """The tables that a worker learns."""
-        return self.tables if self.replicas is None else self.replicas.tables(number)
 
     def initialize_tables(self) -> np.ndarray | None:
         """Copy what the run starts from into the tables; returns a mask of frozen rows of words, if any."""
@@ -301,7 +298,9 @@ class Run:
         ends_with_epoch = epoch_ends_wanted or self.replicas is not None  # then callbacks do not change the result
         epochs = self.epochs_reported + 1 if ends_with_epoch else self.data.schedule.epochs
         self.checkpoint_due = False
-        self.learn_until(epochs, self.segment_share())
+        merge = None if self.replicas is None else self.replicas.due(self.tally.total)
+        halts = [share for share in (self.average.due, merge) if share is not None]  # for a merge or the average
+        self.learn_until(epochs, min(halts, default=None))
         if self.replicas is not None or self.have_read(self.average.due):
             run_uninterrupted(self.end_segment)
         if min(worker.epochs for worker in self.workers) >= epochs:
@@ -320,11 +319,6 @@ class Run:
                 worker.run_until(epochs, halt, share)
 
         run_threads(work, self.data.threads, self.report)
-
-    def segment_share(self) -> float | None:
-        """The share of training after which threads halt for a merge or the average; None if they need not."""
-        merge = None if self.replicas is None else self.replicas.due(self.tally.total)
-        return min((share for share in (self.average.due, merge) if share is not None), default=None)
 
     def end_segment(self) -> None:
         """Merge replicas, and add to the average."""

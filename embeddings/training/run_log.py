@@ -125,7 +125,7 @@ class RunLog(Callback):
     written immediately. A resumed run appends to its log.
 
     Arguments:
-        path: the file.
+        path: write progress to this file as JSON lines; a resumed run appends.
         append: append to an existing log.
         force: replace an existing file.
 

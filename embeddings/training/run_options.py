@@ -1,10 +1,11 @@
 """How a run is carried out: what it starts from, its checkpoints and its callbacks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from embeddings.compilation.compile_process import CompileProcess
 from embeddings.corpora.vocabulary import VocabularyRule
 from embeddings.errors import S, SettingError
 from embeddings.models.model import Model
@@ -19,7 +20,7 @@ from embeddings.training.progress import Report
 from embeddings.training.replicas import Replicas
 
 if TYPE_CHECKING:
-    from embeddings.corpora import Corpus
+    from embeddings.corpora import Corpus, EncodedCorpus
     from embeddings.training.trainer import Trainer
 
 
@@ -51,6 +52,9 @@ class RunOptions:
         cluster: an `embeddings.Cluster` of machines or processes to train on; if not given, this process trains.
         rate_advice: log the learning rate that is usually better than the default, if there is one: for many
             replicas.
+        read: encodes the corpus, for example with a progress bar; called once, after all options are checked. By
+            default `Corpus.encode`.
+        compiler: compiles the kernels in a second process; `read` may start it.
 
     Raises:
         SettingError: a value has the wrong type, or options exclude each other.
@@ -65,6 +69,8 @@ class RunOptions:
     vocabulary_rule: VocabularyRule | None = None
     cluster: RemoteTraining | None = None
     rate_advice: bool = True
+    read: "Callable[[Corpus], EncodedCorpus] | None" = None
+    compiler: CompileProcess = field(default_factory=CompileProcess, compare=False)
 
     def __post_init__(self) -> None:
         check_type("checkpoints", self.checkpoints, Checkpoints)
@@ -135,10 +141,11 @@ class RunOptions:
         if self.checkpoints is not None and self.resume and self.cluster is None:
             self.checkpoints.check_fingerprint(self.fingerprint(trainer.run_trainer, threads, seed))
 
-    def check_corpus(self, corpus: "Corpus") -> None:
-        """Refuse a corpus that does not fit the model to continue, before it is read."""
+    def encode(self, corpus: "Corpus", threads: int | None) -> "EncodedCorpus":
+        """The encoded corpus; refuses, before it is read, a corpus that does not fit the model to continue."""
         if self.continued is not None:
             continued_training.check_corpus(self.continued, corpus)
+        return corpus.encode(threads=threads) if self.read is None else self.read(corpus)
 
     def fingerprint(self, trainer: "Trainer", threads: int, seed: int) -> dict[str, Any]:
         """The part of `TrainingData.fingerprint` that is known before the corpus is read."""

@@ -128,7 +128,7 @@ class Stream(ABC):
         """The chunks of a share in an epoch, which together hold its units.
 
         Arguments:
-            order: draws their order if the setting shuffle is on; a stream that does not use it then is refused.
+            order: draws their order if the setting shuffle is on; `check_trainer` tests that a stream uses it.
         """
 
     @property

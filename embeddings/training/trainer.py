@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from embeddings.compilation import compile_process
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import DeclarationError, EmbeddingsError, SettingError
@@ -28,7 +27,6 @@ from embeddings.settings import (
 from embeddings.training.continued_training import extend_corpus
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
-from embeddings.training.replicas import log_rate_advice
 from embeddings.training.run import Run
 from embeddings.training.run_options import RunOptions
 from embeddings.training.training_data import TrainingData, prepare
@@ -128,10 +126,7 @@ class Trainer(Settings, Capabilities):
             )
         if run_options is not None and run_options.cluster is not None:
             return run_options.cluster.train(self, corpus, threads, seed, report, run_options)
-        data = prepare(self, corpus, threads=threads, seed=seed, report=report, run_options=run_options)
-        log_rate_advice(data)
-        compile_process.wait_for_stage()
-        return self.learn(data)
+        return self.learn(prepare(self, corpus, threads=threads, seed=seed, report=report, run_options=run_options))
 
     def learn(self, data: TrainingData) -> Model:
         """Train a model on prepared data."""

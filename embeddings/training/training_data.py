@@ -25,7 +25,7 @@ from embeddings.support.logs import log
 from embeddings.support.system import available_threads
 from embeddings.training.corpus_share import CorpusShare
 from embeddings.training.progress import Report
-from embeddings.training.replicas import REPLICA_BLOCK_SIZE
+from embeddings.training.replicas import REPLICA_BLOCK_SIZE, log_rate_advice
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import TokenStream
 from embeddings.training.vocabulary_selection import select_vocabulary
@@ -178,7 +178,10 @@ def prepare(
     run_options = run_options or RunOptions()
     run_options.check(settings)
     run_options.check_fingerprint(settings, threads, seed)
-    encoded = corpus if isinstance(corpus, EncodedCorpus) else encode(corpus, settings, run_options, reading_threads)
+    if isinstance(corpus, EncodedCorpus):
+        encoded = corpus
+    else:
+        encoded = run_options.encode(as_corpus(corpus, settings), reading_threads)
     for callback in run_options.callbacks:
         encoded = callback.on_corpus(encoded, settings) or encoded
     if run_options.continued is not None:
@@ -191,19 +194,10 @@ def prepare(
     epochs = getattr(settings, "epochs", 1)
     numbers = settings.trainer_name, len(encoded.ids), epochs, len(vocabulary), threads, seed
     log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
-    return TrainingData(settings, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
-
-
-def encode(
-    corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
-    settings: "Trainer",
-    run_options: RunOptions,
-    threads: int | None,
-) -> EncodedCorpus:
-    """The corpus as ids, after a check that it fits the options of the run."""
-    text = as_corpus(corpus, settings)
-    run_options.check_corpus(text)
-    return text.encode(threads=threads)
+    data = TrainingData(settings, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
+    log_rate_advice(data)
+    run_options.compiler.wait_for_stage()
+    return data
 
 
 def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: "Trainer") -> Corpus:

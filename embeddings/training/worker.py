@@ -21,20 +21,20 @@ from typing import Any
 import numpy as np
 from numba.core.errors import NumbaError
 
-from embeddings.compilation import compile_process
 from embeddings.errors import DeclarationError
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, LOSS_INTERVAL, STEPS, UNTIL_SAMPLE
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_cache import flush
 from embeddings.kernels.step_buffers import CARRIED, with_frozen_rows, with_row_caches
 from embeddings.models.table import Arrays, copy_into
-from embeddings.training.plan import MAX_READS_WITHOUT_UNITS, Plan, check_block, checked_units
+from embeddings.training.plan import Plan
 from embeddings.training.progress import Tally
 from embeddings.training.stream import Chunk
 from embeddings.training.training_data import TrainingData
 
 Work = Callable[[int, Event], None]
 REPORT_INTERVAL = 0.1  # seconds
+MAX_READS_WITHOUT_UNITS = 1000  # in a row: a block may hold words of earlier units, but not for ever
 
 
 def run_threads(work: Work, threads: int, report: Callable[[], object]) -> None:
@@ -74,9 +74,8 @@ class Worker:
         frozen: np.ndarray | None = None,
     ) -> None:
         self.plan, self.stream, self.tally, self.thread = plan, plan.stream, tally, thread
+        self.compiler = data.run_options.compiler
         self.block, self.operands, buffers = plan.stream.new_block(), plan.operands(tables), plan.buffers()
-        check_block(plan.stream, self.block)
-        plan.check_operands(self.operands, buffers, tables)
         if frozen is not None:
             buffers = with_frozen_rows(buffers, tables[plan.word_table], frozen)
         elif data.shares_tables:
@@ -104,7 +103,7 @@ class Worker:
         """Learn from an empty share, so that kernels are compiled before the clock starts; the state stays the same."""
         state = {name: array.copy() for name, array in self.arrays().items()}
         self.compile_stream()
-        compile_process.wait()
+        self.compiler.wait()
         self.compile_kernel()
         for name, array in self.arrays().items():
             array[...] = state[name]
@@ -113,7 +112,7 @@ class Worker:
         """Read an empty share, and synchronise empty caches."""
         chunk = self.stream.empty_chunk
         self.stream.rewind(self.block, chunk)
-        checked_units(self.stream, self.stream.fill(self.block, chunk, self.random))
+        self.stream.fill(self.block, chunk, self.random)
         for cache in self.caches:
             flush(cache)
 
@@ -131,32 +130,30 @@ class Worker:
         self.limit = math.inf if share is None or not self.units else share * self.units
         self.plan.load(self.operands)
         try:
-            self.learn_epochs(epochs, halt)
+            while self.epochs < epochs and not halt.is_set() and not self.has_read(self.limit):
+                if self.chunk is None:
+                    self.tally.begin_epoch(self.thread)
+                    self.enter_epoch(0)
+                while self.chunk is not None and self.learn_chunk(self.chunk, halt):
+                    self.next_chunk()
+                if self.chunk is None:
+                    self.check_units(is_whole=True)
+                    self.epochs, self.units_read = self.epochs + 1, 0
         finally:
             self.plan.store(self.operands)
 
-    def learn_epochs(self, epochs: int, halt: Event) -> None:
-        """Learn until `epochs` epochs are complete, `halt` is set, or the limit is reached."""
-        while self.epochs < epochs and not halt.is_set() and not self.has_read(self.limit):
-            if self.chunk is None:
-                self.tally.begin_epoch(self.thread)
-                self.enter_epoch(0)
-            while self.chunk is not None and self.learn_chunk(self.chunk, halt):
-                self.next_chunk()
-            if self.chunk is None:
-                self.end_epoch()
-
-    def end_epoch(self) -> None:
-        """Check that the whole share was read."""
-        if self.units_read != self.end - self.begin:
-            raise self.wrong_units()
-        self.epochs, self.units_read = self.epochs + 1, 0
-
-    def wrong_units(self) -> DeclarationError:
-        """The error for a stream that does not give the units that it declares."""
-        return DeclarationError(
-            f"the stream gave {self.units_read:,} of the {self.end - self.begin:,} {self.stream.unit} of a share"
-        )
+    def check_units(self, *, is_whole: bool) -> None:
+        """Refuse a stream that gives more units than it declares, fewer in a whole epoch, or none time and again."""
+        expected = self.end - self.begin
+        if self.units_read > expected or (is_whole and self.units_read < expected):
+            raise DeclarationError(
+                f"the stream gave {self.units_read:,} of the {expected:,} {self.stream.unit} of a share"
+            )
+        if self.reads_without_units > MAX_READS_WITHOUT_UNITS:
+            raise DeclarationError(
+                f"{type(self.stream).__name__} gave no units in {MAX_READS_WITHOUT_UNITS:,} reads in a row: at the end "
+                "of a chunk, fill must leave an empty block, and chunks must end"
+            )
 
     def has_read(self, units: float) -> bool:
         """Whether this many units are read."""
@@ -181,15 +178,14 @@ class Worker:
         """Learn from the rest of a chunk; False if `halt` was set or the limit reached before its end."""
         block, counts, tally = self.block, self.buffers.tally, self.tally
         while not halt.is_set() and not self.has_read(self.limit):
-            units = checked_units(self.stream, self.stream.fill(block, chunk, self.random))
-            self.count_reads(units)
+            units = self.stream.fill(block, chunk, self.random)
+            self.reads_without_units = 0 if units else self.reads_without_units + 1
+            self.units_read += units
+            self.check_units(is_whole=False)
             if units == 0 and self.stream.is_empty(block):
                 return True
             learning_rate = tally.learning_rate_of(self.thread)
             tally.words[self.thread] += units
-            self.units_read += units
-            if self.units_read > self.end - self.begin:
-                raise self.wrong_units()
             self.plan.kernel(block, self.operands, self.buffers, learning_rate)
             for cache in self.caches:
                 flush(cache)
@@ -197,15 +193,6 @@ class Worker:
             tally.steps[self.thread] = counts[STEPS]
             counts[LOSS] = counts[EXAMPLES] = 0
         return False
-
-    def count_reads(self, units: int) -> None:
-        """Refuse a stream that gives no units and does not end."""
-        self.reads_without_units = 0 if units else self.reads_without_units + 1
-        if self.reads_without_units > MAX_READS_WITHOUT_UNITS:
-            raise DeclarationError(
-                f"{type(self.stream).__name__} gave no units in {MAX_READS_WITHOUT_UNITS:,} reads in a row: at the end "
-                "of a chunk, fill must leave an empty block, and chunks must end"
-            )
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of the state (not copies)."""

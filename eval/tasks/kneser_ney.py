@@ -23,7 +23,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import random_bits
-from embeddings.settings import check_value
+from embeddings.settings import VocabularySize, check_value
 
 EMPTY = np.uint64(0)  # a free slot
 START = np.uint64(0x5851F42D4C957F2D)  # the hash of no words
@@ -267,9 +267,9 @@ def ngram_perplexity(
     Arguments:
         order: the length of the longest n-grams.
         min_count, max_vocab: the vocabulary, as in training.
-        discount: one discount for all counts and orders, in (0, 1]; by default three for each order (Chen and Goodman
-            1998, equation 26).
-        memory: GB of tables; with less the corpus is read more often.
+        discount: one discount for all orders and counts, in (0, 1]; by default three for each order, estimated from the
+            counts (Chen and Goodman 1998, equation 26).
+        memory: GB for tables of n-grams; with less, the corpus is read more often.
         line_starts: whether the first word of a line follows a token for the start.
 
     Raises:
@@ -277,6 +277,7 @@ def ngram_perplexity(
         SettingError: an argument is out of range.
     """
     order = check_value("order", order, int, {"ge": 1, "le": MAX_ORDER})
+    VocabularySize(min_count=min_count, max_vocab=max_vocab)  # checks them
     check_value("discount", discount, float | None, {"gt": 0, "le": 1})
     check_value("memory", memory, float, {"ge": 0.001, "le": 100_000})
     with corpus.encode() as encoded, test.encode() as test_encoded:

@@ -56,19 +56,22 @@ def tune(
         metric: "similarity:NAME", "analogy:NAME" or "pairs:FILE", or several of them, whose mean counts; "loss", of
             held-out text; for classifiers a score of labels, such as "f1" or "recall-at-precision:90:sport"; or a
             function of a model, which has no test half.
-        trials: how many trials.
-        seconds: when to end the search; a trial that is not complete then is dropped.
-        vary: the settings to vary, such as "window" or "dim=50..300"; by default all that declare a range, except for
-            those in `fixed` and `settings`, and for `epochs` with `halving`.
+        trials: the number of trials.
+        seconds: the seconds after which the search ends; a trial that is not complete then is dropped.
+        vary: vary this setting: over its own range, as in "window", over a given range, as in dim=50..300, or over
+            given values, as in initializer=normal,xavier. By default all settings with a range, unless they are set,
+            and without epochs if trials are halved. In Python several settings, by default without those in `fixed` and
+            `settings`.
         fixed: settings that keep the values of `trainer`.
         halving: end a trial after 1, 2, 4, ... epochs unless its score is in the better half; by default if the trainer
             has epochs and they are not varied.
-        labels: labelled texts for scores of labels: a path, or an iterable of texts.
+        labels: labelled texts that score classifiers: one half in the search, one at the end. In Python a path, or an
+            iterable of texts.
         half: of `labels`, by which trials are scored: "dev"; or "all", so that none are left to judge the best trial.
         k: labels to predict for each text.
         size: quantise classifiers so that their file has at most this many bytes.
-        validation: the held-out text of the metric "loss": a path, or the share of the corpus that is held out, by
-            default 0.05.
+        validation: the held-out text of the metric "loss": a text, or a share that is cut from the corpus and not
+            trained on; 0.05 by default.
         out: the folder of the search: trials, the best model, tables and a picture; none by default. If no trial
             succeeds, a new folder is removed again.
         resume: continue the search in `out`, if there is one. force: replace it.

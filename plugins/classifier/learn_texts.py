@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from embeddings.classifier.classifier_settings import LABEL_OBJECTIVES
 from embeddings.compilation.jit import entry_point, implements, inline
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.block import LAST, SPACING
@@ -28,7 +29,6 @@ from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective, predict
-from embeddings.plugins.classifier.classifier_settings import LABEL_OBJECTIVES
 from embeddings.training.stream import Chunk, Stream
 
 BLOCK_TEXTS = 64

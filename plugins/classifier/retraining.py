@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.classifier.classifier import Classifier, TextNormalizer
+from embeddings.classifier.classifier_settings import HIERARCHICAL_SOFTMAX
 from embeddings.classifier.quantisation import buckets_of_rows, prune
+from embeddings.classifier.saved_classifier import LOSSES, OUTPUT, output_rows
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.label_encoding import TextLabels, corpus_labels
+from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
@@ -19,14 +22,7 @@ from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.model_files import INPUTS
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTMAX
-from embeddings.plugins.classifier.text_classification import (
-    LOSSES,
-    OUTPUT,
-    PreviousClassifier,
-    TextClassification,
-    output_rows,
-)
+from embeddings.plugins.classifier.text_classification import PreviousClassifier, TextClassification
 from embeddings.plugins.classifier.training_features import TextFeatures
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.training.progress import Report
@@ -93,7 +89,7 @@ def retrained(
     )
 
 
-def labelled_corpus(classifier: Classifier, texts: Texts, encoding_errors: str = "strict") -> Corpus:
+def labelled_corpus(classifier: Classifier, texts: Texts, encoding_errors: DecodingPolicy = "strict") -> Corpus:
     """Texts whose words are split as in the training of a classifier."""
     if isinstance(texts, Corpus):
         return texts

@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from embeddings.classifier import classifier
-from embeddings.classifier.classifier import Classifier, text_normalizer
-from embeddings.classifier.features import index_entries, index_features
+from embeddings.classifier.classifier import Classifier
+from embeddings.classifier.classifier_settings import HIERARCHICAL_SOFTMAX, ClassifierSettings
+from embeddings.classifier.saved_classifier import (
+    NGRAM_BUCKETS,
+    OUTPUT,
+    check_tables,
+    output_rows,
+    saved_classifier,
+)
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, TextLabels, corpus_labels
-from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
-from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import read_only, separate_zeros
@@ -24,13 +28,6 @@ from embeddings.models.model_files import INPUTS
 from embeddings.models.table import VECTORS, Arrays, Table, fill_random_rows
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.classifier.classifier_settings import (
-    HIERARCHICAL_SOFTMAX,
-    NEGATIVE_SAMPLING,
-    ONE_VS_ALL,
-    SOFTMAX,
-    ClassifierSettings,
-)
 from embeddings.plugins.classifier.learn_texts import (
     NOISE_EXPONENT,
     TILE,
@@ -46,9 +43,8 @@ from embeddings.plugins.classifier.training_features import (
     check_known_words,
     text_features,
 )
-from embeddings.support.arrow import string_bytes
 from embeddings.support.logs import log
-from embeddings.training.continued_training import extend_vocabulary, model_settings, rows_in
+from embeddings.training.continued_training import extend_vocabulary, rows_in
 from embeddings.training.plan import Plan
 from embeddings.training.result import NOTES
 from embeddings.training.trainer import Trainer
@@ -56,88 +52,6 @@ from embeddings.training.training_data import TrainingData
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
-
-
-OUTPUT, NGRAM_BUCKETS = "output", "ngram_buckets"  # tables of a model
-NO_PREFIX = b"\n"  # that no word has
-LOSSES = {
-    SOFTMAX: classifier.SOFTMAX,
-    HIERARCHICAL_SOFTMAX: classifier.HIERARCHICAL_SOFTMAX,
-    ONE_VS_ALL: "one against all",
-    NEGATIVE_SAMPLING: "negative sampling",
-}
-
-
-def output_rows(objective: str, output: np.ndarray) -> np.ndarray:
-    """The rows of labels as fastText saves them.
-
-    In hierarchical softmax, its inner nodes are in the opposite order, and predict the other branch; there is a row of
-    zeros behind them.
-    """
-    if objective != HIERARCHICAL_SOFTMAX:
-        return output
-    return np.concatenate([-output[::-1], np.zeros((1, output.shape[1]), np.float32)])
-
-
-def saved_classifier(settings: ClassifierSettings, model: "Model") -> Classifier:
-    """The classifier of a model with its settings.
-
-    Raises:
-        FormatError: a table, a setting or the labels are missing or broken.
-    """
-    prefix = model.record.get(LABEL_PREFIX)
-    if model.labels is None or not isinstance(prefix, str):
-        raise FormatError(f"the {model.name} model is broken: it has no labels")
-    words, labels = model.vocabulary, model.labels
-    buckets = model.tables.get(NGRAM_BUCKETS, np.empty(0, np.int32))
-    check_tables(model, settings, buckets)
-    rows = np.column_stack([buckets, np.arange(len(buckets), dtype=np.int32)])
-    return Classifier(
-        labels=[prefix + label for label in labels.words],
-        label_counts=labels.counts,
-        features=index_features(
-            *entry_table(words.column, [PREFIX + label for label in labels.words]),
-            rows,
-            words=len(words),
-            label_prefix=np.frombuffer(prefix.encode() or NO_PREFIX, np.uint8),
-            min_n=settings.min_n,
-            max_n=settings.max_n,
-            word_ngrams=settings.word_ngrams,
-            buckets=settings.bucket_count,
-            counts_missing=True,
-        ),
-        inputs=DenseRows(model.tables[INPUTS]),
-        output=model.tables[OUTPUT],
-        loss=LOSSES[settings.objective],
-        settings=model.settings,
-        name=f"the {model.name} model",
-        word_counts=words.counts,
-        bucket_rows=rows if settings.has_ngrams else None,
-        normalize=text_normalizer(model),
-    )
-
-
-def entry_table(words: Any, labels: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bytes of all words and labels, where each begins, and their hash table."""
-    parts = [string_bytes(words), string_bytes(labels)]
-    text = np.concatenate([part for part, _ in parts])
-    starts = np.append(parts[0][1], len(parts[0][0]) + parts[1][1][1:])
-    return text, starts, index_entries(text, starts)[0]
-
-
-def check_tables(model: "Model", settings: ClassifierSettings, buckets: np.ndarray) -> None:
-    """Refuse tables that do not fit each other."""
-    rows = {INPUTS: len(model.vocabulary) + len(buckets), OUTPUT: len(model.labels or ())}
-    for name in rows:
-        table, shape = model.tables.get(name), (rows[name], settings.dim)
-        if table is None or table.shape != shape or table.dtype != np.float32:
-            found = "none" if table is None else f"{table.dtype} {table.shape}"
-            raise FormatError(
-                f"the {model.name} model is broken: expected a table {name!r} float32 {shape}, got {found}"
-            )
-    is_valid = buckets.dtype == np.int32 and buckets.ndim == 1 and (len(buckets) > 0) == settings.has_ngrams
-    if not is_valid or np.any((buckets < 0) | (buckets >= settings.bucket_count)):
-        raise FormatError(f"the {model.name} model is broken: its table {NGRAM_BUCKETS!r} holds no valid buckets")
 
 
 Initialize = Callable[[np.ndarray, int, int], None]
@@ -248,7 +162,7 @@ class TextClassification(Trainer, ClassifierSettings):
     @staticmethod
     def predictor(model: Model) -> Classifier:
         """The classifier of a trained model."""
-        return saved_classifier(model_settings(TextClassification, model), model)
+        return saved_classifier(model)
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the table "inputs" (words + n-grams, dim), whose first rows are the vectors.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.classifier.classifier_settings import ClassifierSettings
 from embeddings.classifier.features import HIGH_BITS, LINE_END_HASH, SIGN_BIT, WORD_NGRAM_PRIME
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -21,7 +22,6 @@ from embeddings.kernels.row_operations import address, prefetch_l2
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.kernels.subword_rows import hash_words
 from embeddings.models.subwords import LINE_END, bucket_rows, concatenate_bytes, ngram_hashes, to_bytes
-from embeddings.plugins.classifier.classifier_settings import ClassifierSettings
 from embeddings.support.arrow import find_words, string_bytes, to_arrow, to_string_array
 from embeddings.training.document_stream import memory_mapped_zeros
 

@@ -9,6 +9,7 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table
+from embeddings.models.text_settings import model_settings
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.neural_trainer import (
     NeuralTrainer,
@@ -27,7 +28,7 @@ from embeddings.plugins.neural.trained_networks import (
     run_lstm,
 )
 from embeddings.settings import option
-from embeddings.training.continued_training import model_settings, saved_table
+from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
 from embeddings.training.training_data import TrainingData
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, fill_random_rows
+from embeddings.models.text_settings import model_settings
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
 from embeddings.plugins.neural.trained_networks import ContextEncoder, SentencePredictor, exact_tables
 from embeddings.settings import option
-from embeddings.training.continued_training import model_settings, saved_table
+from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
 from embeddings.training.training_data import TrainingData
 

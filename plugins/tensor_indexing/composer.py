@@ -186,8 +186,10 @@ class Composer:
         Arguments:
             first: the first word.
             second: the second word.
-            type: the type whose functions are used; by default that of `type_of`.
-            function: one of `known_functions`; by default "tensor-additive" or, without fitted functions, "additive".
+            type: the phrase type whose functions are used; by default the listed type of the phrase, else any.
+            function: additive, multiplicative, own (the phrase's trained vector), or fitted: weighted-additive,
+                full-additive, tensor-indexing, tensor-additive, full-tensor, pair-features, neural-tensor; by default
+                tensor-additive, or additive if nothing is fitted.
 
         Raises:
             UnknownWordError: a word or, for "own", the phrase has no vector.

@@ -98,13 +98,14 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         run_options.check_fingerprint(self, threads, seed)
         corpus = as_corpus(corpus, self)
         self.check_dim(self.words.dim)
-        vocabulary = select_words(corpus.encode(), self.words, run_options.vocabulary_rule)
+        encoded: Any = run_options.encode(corpus, threads)
+        vocabulary = select_words(encoded, self.words, run_options.vocabulary_rule)
         arguments_of_corpus = corpus_phrases(corpus)
         if self.phrase_list is not None:
             arguments_of_corpus["phrases"] = None
         examples = find_examples(vocabulary, self, **arguments_of_corpus)
         check_enough(examples, self, seed)
-        model = self.words.train(corpus, threads=threads, seed=seed, report=report, run_options=run_options, **unknown)
+        model = self.words.train(encoded, threads=threads, seed=seed, report=report, run_options=run_options, **unknown)
         try:
             return self.with_functions(model, examples, asdict(self), arguments_of_corpus["joiner"], threads, seed)
         except KeyboardInterrupt:

@@ -70,6 +70,24 @@ def test_a_command_imports_only_these_libraries(commands, folder, python):
     assert {command: set(names) - commands[command] for command, names in reports} == {name: set() for name in commands}
 
 
+ROOMS = """
+import sys
+import embeddings.__main__
+embeddings.__main__.finish = lambda code: None
+embeddings.__main__.main()
+rooms = {name.split(".")[1] for name in sys.modules if name.startswith("embeddings.")}
+print(sorted(rooms & {"training", "objectives", "plugins", "formats", "eval", "analysis"}), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("arguments", [("predict", "labels", "the cat"), ("neighbours", "model", "cat")])
+def test_a_saved_model_is_used_without_training_code_and_formats(arguments, folder, python):
+    em.train("classifier", ["__label__a the cat", "__label__b a dog"], dim=4, epochs=1, threads=1).save(
+        folder / "labels", force=True
+    )
+    assert python("-c", ROOMS, *arguments, cwd=folder).stderr.splitlines()[-1] == "[]"
+
+
 def test_the_package_imports_no_library(python):
     code = f"import sys, embeddings; print([name for name in {sorted(LIBRARIES)} if name in sys.modules])"
     assert python("-c", code).stdout.strip() == "[]"

@@ -188,13 +188,14 @@ def test_bad_input(models, documents, tmp_path):
         (["infer", models[0], documents, "-o", documents, "--force", *COLUMNS], 1, ".csv"),
         (["infer", tmp_path, documents, "-o", out], 1, str(tmp_path)),
         (["infer", models[0], tmp_path / "none", "-o", out], 1, "none"),
+        (["infer", models[0], documents, "-o", out, "--epochs", 1_000_001], 2, "1000000"),
         (["train", "paragraph-dm", documents, "-o", tmp_path / "m", "--combine", "all"], 2, "'all'"),
     ]:
         assert fact in refused(*args, code=code)
         assert not out.exists()
 
 
-@pytest.mark.parametrize(("option", "limit"), [("--seed", 2**63 - 1), ("--epochs", 1_000_000)])
-def test_large_bounds_are_checked_but_not_shown(option, limit):
+def test_large_bounds_are_checked_but_not_shown():
+    limit = 2**63 - 1
     assert str(limit) not in expect("infer", "--help").stdout
-    assert str(limit) in refused("infer", "model", "text", "-o", "out.bin", option, limit + 1, code=2)
+    assert str(limit) in refused("infer", "model", "text", "-o", "out.bin", "--seed", limit + 1, code=2)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from embeddings.compilation import compile_process
-from embeddings.compilation.compile_process import can_compile_beside, compiling
+from embeddings.compilation.compile_process import CompileProcess, can_compile_beside
 from embeddings.compilation.compile_time import compile_time
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks safely enough")
@@ -27,12 +27,13 @@ def sleep(process):
 
 
 def test_the_work_is_done_in_a_process_that_is_reaped(tmp_path):
-    with compiling(lambda process: (tmp_path / "pid").write_text(str(os.getpid()))):
-        pid = compile_process.Running.process.pid
-        compile_process.wait()
+    with CompileProcess() as compiler:
+        compiler.start(lambda process: (tmp_path / "pid").write_text(str(os.getpid())))
+        pid = compiler.pid
+        compiler.wait()
         assert (tmp_path / "pid").read_text() == str(pid)
         assert not is_alive(pid)  # not even a zombie
-    assert compile_process.Running.process is None
+    assert not compiler.pid
 
 
 def test_stages_can_be_awaited_one_by_one(tmp_path):
@@ -43,17 +44,19 @@ def test_stages_can_be_awaited_one_by_one(tmp_path):
             time.sleep(0.001)
         (tmp_path / "second").touch()
 
-    with compiling(work):
-        compile_process.wait_for_stage()
+    with CompileProcess() as compiler:
+        compiler.start(work)
+        compiler.wait_for_stage()
         assert (tmp_path / "first").exists()
-        compile_process.wait()
+        compiler.wait()
         assert (tmp_path / "second").exists()
 
 
 def test_waiting_counts_as_compilation():
     before = compile_time.seconds
-    with compiling(lambda process: time.sleep(0.05)):
-        compile_process.wait()
+    with CompileProcess() as compiler:
+        compiler.start(lambda process: time.sleep(0.05))
+        compiler.wait()
     assert compile_time.seconds - before > 0.02
 
 
@@ -61,8 +64,9 @@ def test_the_end_of_the_block_ends_the_process():
     pids = []
 
     def interrupt():
-        with compiling(sleep):
-            pids.append(compile_process.Running.process.pid)
+        with CompileProcess() as compiler:
+            compiler.start(sleep)
+            pids.append(compiler.pid)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -72,23 +76,26 @@ def test_the_end_of_the_block_ends_the_process():
 
 @pytest.mark.parametrize("work", [lambda process: 1 / 0, lambda process: os.kill(os.getpid(), signal.SIGKILL)])
 def test_a_process_that_fails_is_ignored_and_prints_nothing(work, capfd):
-    with compiling(work):
-        compile_process.wait_for_stage()
-        compile_process.wait()
+    with CompileProcess() as compiler:
+        compiler.start(work)
+        compiler.wait_for_stage()
+        compiler.wait()
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_process_that_hangs_is_ended(monkeypatch):
     monkeypatch.setattr(compile_process, "PATIENCE", 0.01)
-    with compiling(sleep):
-        pid = compile_process.Running.process.pid
-        compile_process.wait()
+    with CompileProcess() as compiler:
+        compiler.start(sleep)
+        pid = compiler.pid
+        compiler.wait()
         assert not is_alive(pid)
 
 
 def test_it_prints_nothing(capfd):
-    with compiling(lambda process: os.write(1, b"text") + os.write(2, b"text")):
-        compile_process.wait()
+    with CompileProcess() as compiler:
+        compiler.start(lambda process: os.write(1, b"text") + os.write(2, b"text"))
+        compiler.wait()
     assert capfd.readouterr() == ("", "")
 
 
@@ -97,7 +104,8 @@ def test_it_ends_with_the_first_process(python, tmp_path):
 import os, time
 from pathlib import Path
 from embeddings.compilation.compile_process import CompileProcess
-process = CompileProcess(lambda process: (process.end_stage(), time.sleep(600)))
+process = CompileProcess()
+process.start(lambda process: (process.end_stage(), time.sleep(600)))
 process.wait_for_stage()
 print(process.pid, flush=True)
 os._exit(0)
@@ -120,10 +128,11 @@ def stat(pid):
 
 
 def test_nothing_to_compile_starts_no_process():
-    with compiling(None):
-        assert compile_process.Running.process is None
-        compile_process.wait_for_stage()
-        compile_process.wait()
+    with CompileProcess() as compiler:
+        compiler.start(None)
+        assert not compiler.pid
+        compiler.wait_for_stage()
+        compiler.wait()
 
 
 @pytest.mark.parametrize(

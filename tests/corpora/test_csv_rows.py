@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import encode
 
-from embeddings.corpora.reading import csv_rows, record_rows
+from embeddings.corpora.reading import csv_rows, record_rows, text_rows
 from embeddings.errors import CorpusError
 
 CELL = st.text(st.sampled_from('aB é\n\r",\t\0\ufeff\U0001f600'), max_size=9)
@@ -19,11 +19,10 @@ SIZES = st.sampled_from([1, 2, 3, 7, 30, 1 << 18])
 @given(
     rows=st.lists(st.tuples(CELL, CELL), max_size=8),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
-    min_compiled=st.sampled_from([0, 1 << 18]),
     end=st.sampled_from(["\n", "\r\n"]),
     size=SIZES,
 )
-def test_csv_is_parsed_like_the_standard_library(rows, quoting, min_compiled, end, size):
+def test_csv_is_parsed_like_the_standard_library(rows, quoting, end, size):
     if quoting == csv.QUOTE_MINIMAL and end == "\n":  # older writers do not quote a lone carriage return, a line end
         rows = [(one.replace("\r", ""), other.replace("\r", "")) for one, other in rows]
     out = io.StringIO()
@@ -31,9 +30,7 @@ def test_csv_is_parsed_like_the_standard_library(rows, quoting, min_compiled, en
     writer.writerows([("a", "b"), *rows])
     data = out.getvalue().encode()
     blocks = [data[start : start + size] for start in range(0, len(data), size)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_rows, "MIN_COMPILED", min_compiled)
-        parts = list(csv_rows.csv_rows(blocks, "f", csv_rows.ColumnSelection("b", "a"), ","))
+    parts = list(csv_rows.csv_rows(blocks, "f", csv_rows.ColumnSelection("b", "a"), ","))
     cells = [part.data[a:b].decode() for part in parts for a, b in zip([0, *part.ends], part.ends, strict=False)]
     read = list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
     assert cells == [row[1] for row in read if row]
@@ -41,8 +38,8 @@ def test_csv_is_parsed_like_the_standard_library(rows, quoting, min_compiled, en
 
 
 def test_an_unterminated_row_is_refused_before_it_fills_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_rows, "MAX_ROW", 1000)
-    monkeypatch.setattr(record_rows, "MAX_ROW", 1000)
+    for module in (csv_rows, record_rows, text_rows):
+        monkeypatch.setattr(module, "MAX_ROW", 1000)
     (tmp_path / "f.csv").write_text('b\nx\n"' + "y " * 2000)
     with pytest.raises(CorpusError, match=r"line 3: .*longer than 1000 .*quote"):
         encode(tmp_path / "f.csv", block_size=100)

@@ -20,7 +20,6 @@ from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import File
 from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.errors import CorpusError
-from embeddings.training.precompile import precompile_tables
 
 CELL = st.text(st.sampled_from('aB é\n\r",\t\0\ufeff\U0001f600'), max_size=9)
 SIZES = st.sampled_from([1, 2, 3, 7, 30, 1 << 18])
@@ -318,7 +317,6 @@ def test_memory_does_not_grow_with_a_table(tmp_path):
         for _ in range(200):
             writer.write_table(pa.table({"text": rows}))
     encode(["some words"]).close()
-    precompile_tables()
     for name in ("jsonl", "csv", "parquet"):
         for folder in ("first", "out"):
             (tmp_path / f"{folder}-{name}").mkdir()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from naive_corpora import check, naive_file
 
 from embeddings.corpora import Corpus, EncodedCorpus, text_scanner
-from embeddings.corpora.reading import csv_rows, file_opener, json_rows
+from embeddings.corpora.reading import file_opener
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
 from embeddings.errors import CorpusError, SettingError
@@ -123,17 +123,14 @@ def write_rows(folder, items):
     items=st.lists(TEXT, min_size=1, max_size=12),
     chunk_size=st.sampled_from([1, 30, 200]),
     block_size=st.sampled_from([1, 16, 100, 1 << 18]),
-    min_compiled=st.sampled_from([1, 60, 1 << 22]),
     threads=st.integers(2, 4),
 )
-def test_tables_are_the_same_in_any_number_of_threads(items, chunk_size, block_size, min_compiled, threads):
+def test_tables_are_the_same_in_any_number_of_threads(items, chunk_size, block_size, threads):
     config = {"text_column": "text", "tag_column": "tag"}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         sources = write_rows(Path(folder), items)
         expected = result(sources, 1, 1 << 18, config)
         patch.setattr(text_scanner, "CHUNK_SIZE", chunk_size)
-        for module in (csv_rows, json_rows):
-            patch.setattr(module, "MIN_COMPILED", min_compiled)
         serial, found = (result(sources, number, block_size, config) for number in (1, threads))
         assert found == serial
         if isinstance(expected, dict):  # the tags are in other batches

@@ -61,7 +61,7 @@ class Watch(event.Listener):
 
 from embeddings.support import system
 system.available_threads = lambda: 2
-from embeddings.kernels import compile_monitor
+from embeddings.compilation import compile_monitor
 event.register("numba:compile", Watch())
 from embeddings.cli import main
 main(sys.argv[1:])

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -56,14 +55,9 @@ def test_impossible_plans_are_refused(data, changes, message):
             lambda tables: document_trainer.Inference(1, 1, 0.1, 0.1, 8, tables["words"]),
             r"kernel learn_block does not fit .*: Unknown attribute 'words' of type Inference \(.*skipgram.py, line",
         ),
-        (lambda tables: [tables["words"]], r"operands of a compiled kernel must be a NamedTuple, got \[array"),
         (
             lambda tables: skipgram.SkipGramOperands(tables["rows"], None),
             "uses the table 'rows', but declares only words, out",
-        ),
-        (
-            lambda tables: skipgram.SkipGramOperands(tables["words"].astype(np.float64), None),
-            "operands do not share the memory of the table 'words'",
         ),
     ],
 )
@@ -72,25 +66,6 @@ def test_operands_that_do_not_fit_the_kernel_are_refused(data, operands, message
     with pytest.raises(DeclarationError, match=message) as info:
         Run(data, plan)
     assert "\n" not in str(info.value)
-
-
-def test_other_buffers_are_refused(data):
-    with pytest.raises(DeclarationError, match="buffers of a plan must return StepBuffers, got None"):
-        Run(data, replace(data.settings.plan(data), buffers=lambda: None))
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (word_vectors(5, 8), "one row for each of the 4 words, got 5"),
-        (replace(word_vectors(4, 8), slots=2), "one row for each of the 4 words, got 4 rows of 2 slots"),
-        (word_vectors(4, 16), "8 numbers in a row, as the setting dim says, got 16"),
-    ],
-)
-def test_vectors_have_one_row_for_each_word(data, table, message):
-    plan = data.settings.plan(data)
-    with pytest.raises(DeclarationError, match=f"'words', saved as 'vectors', must have {message}"):
-        Run(data, replace(plan, tables={**plan.tables, "words": table}))
 
 
 def test_zeros_have_the_declared_shape(data):
@@ -133,51 +108,11 @@ def with_stream(data, **methods):
     return replace(plan, stream=kind(plan.stream.source, plan.stream.make_block))
 
 
-class NotATuple:
-    """A block that is not a NamedTuple."""
-
-    cursor = np.zeros(8, np.int64)
-
-
-class ListBlock(NamedTuple):
-    """A block that does not consist of arrays."""
-
-    cursor: list
-
-
 def shortened(self, begin, end, order):
     """The whole share in the first epoch, half of it in later ones."""
     lengths = self.__dict__.setdefault("lengths", [])
     lengths.append(end - begin if not lengths else (end - begin) // 2)
     return iter([Chunk(self.source, begin, begin + lengths[-1])])
-
-
-@pytest.mark.parametrize(
-    ("methods", "message"),
-    [
-        ({"units": 800.0}, "units of Broken must be an int, got 800.0"),
-        ({"units": None}, "units of Broken must be an int, got None"),
-        (
-            {"bounds": lambda self, shares: [0, 700]},
-            r"bounds of Broken must be 2 numbers .* from 0 to 800, got \[0, 700\]",
-        ),
-        ({"bounds": lambda self, shares: [0]}, "bounds of Broken must be 2 numbers in order"),
-        (
-            {"new_block": lambda self: NotATuple()},
-            "new_block of Broken must return a NamedTuple of arrays, got .*NotATuple",
-        ),
-        (
-            {"new_block": lambda self: ListBlock([0])},
-            "new_block of Broken must return a NamedTuple of arrays, got ListB",
-        ),
-        ({"fill": lambda self, block, chunk, random: None}, "fill of Broken must return the number of units, got None"),
-        ({"fill": lambda self, *args: float(TokenStream.fill(self, *args))}, "fill of Broken .* got 0.0"),
-        ({"fill": lambda self, *args: -1}, "fill of Broken .* got -1"),
-    ],
-)
-def test_impossible_streams_are_refused_before_anything_is_learned(data, methods, message):
-    with pytest.raises(DeclarationError, match=message):
-        Run(data, with_stream(data, **methods))
 
 
 @pytest.mark.parametrize(
@@ -198,17 +133,6 @@ def test_streams_that_do_not_give_their_units_are_refused(data, methods, message
 def test_an_empty_stream_is_refused(data):
     with pytest.raises(CorpusError, match="no words to learn from"):
         Run(data, with_stream(data, units=0))
-
-
-def test_a_stream_without_random_order_refuses_to_shuffle(data):
-    def ordered(self, begin, end, order):
-        return TokenStream.chunks(self, begin, end, None)
-
-    Run(data, with_stream(data, chunks=ordered)).train()
-    shuffled = replace(data, settings=replace(data.settings, shuffle=True))
-    with pytest.raises(DeclarationError, match="Broken has no random order"):
-        Run(shuffled, with_stream(data, chunks=ordered))
-    Run(shuffled, with_stream(data)).train()
 
 
 def test_tied_tables_have_one_row_for_each_word(data):

@@ -1,0 +1,327 @@
+"""CSV and JSON lines parsed by Arrow give the rows, and the errors, of the standard library."""
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from embeddings.corpora.reading import csv_rows, json_rows, record_rows, text_rows
+from embeddings.corpora.reading.encodings import Utf8Decoder, utf8_blocks
+from embeddings.corpora.reading.text_rows import ColumnSelection, TokenRows
+from embeddings.errors import CorpusError
+
+TABLE = st.text(st.sampled_from('ab1é\n\n\r"",,,\t\0\U0001f600'), max_size=40)
+SIZES = st.sampled_from([1, 2, 3, 7, 30, 1 << 18])
+
+
+def read_rows(read, data, size, columns):
+    """The texts, tags and kept columns of all rows, and the error if there is one."""
+    blocks = utf8_blocks(io.BytesIO(data).read, size, Utf8Decoder("strict", "f"))
+    rows = []
+    try:
+        for part in read(blocks, columns):
+            if isinstance(part, TokenRows):
+                texts = part.lists
+            else:
+                ends = part.ends.tolist()
+                texts = [part.data[start:stop] for start, stop in zip([0, *ends], ends, strict=False)]
+            tags = part.tags if part.tags is not None else [None] * len(texts)
+            kept = part.columns.to_pylist() if part.columns is not None else [None] * len(texts)
+            rows += zip(texts, tags, kept, strict=True)
+    except CorpusError as error:
+        return rows, str(error)
+    return rows, None
+
+
+def read_csv(data, size, columns, delimiter=",", *, with_arrow=True):
+    """The rows of a CSV file, read by Arrow where it can, or by the standard library only."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not with_arrow:
+            patch.setattr(csv_rows, "parse_cells", lambda *_: None)
+        return read_rows(
+            lambda blocks, columns: csv_rows.csv_rows(blocks, "f", columns, delimiter), data, size, columns
+        )
+
+
+@settings(deadline=None, max_examples=200)
+@given(header=st.sampled_from(["a,b\n", '"a",b\r\n', "a,b\r", "a,b", "b\n"]), body=TABLE, size=SIZES)
+@example(header="a,b\n", body='x,"y', size=1 << 18)
+@example(header="a,b\n", body='\n\nx,y\r\r\n"1\n2","3"4,\n', size=2)
+def test_any_csv_gives_the_same_rows_and_the_same_error(header, body, size):
+    data = (header + body).encode()
+    columns = ColumnSelection("b", ("a",) if "a" in header else (), None)
+    expected, error = read_csv(data, 1 << 18, columns, with_arrow=False)
+    rows, parsed_error = read_csv(data, size, columns)
+    assert parsed_error == error
+    if error is None:
+        assert rows == expected
+        assert [text.decode() for text, _, _ in rows] == [
+            row[-1] for row in list(csv.reader(io.StringIO(header + body, newline="")))[1:] if row
+        ]
+    else:
+        assert len(rows) >= len(expected) or not rows  # the number of rows before the error may differ
+
+
+CSV_CASES = {
+    "plain": "x,y\nz,w\n",
+    "no final line end": "x,y\nz,w",
+    "no rows": "",
+    "only empty lines": "\n\r\n\n",
+    "empty lines between rows": "x,y\n\n\r\nz,w\n\n",
+    "empty cells": ',\n"",""\n,""\n',
+    "every line end": 'x,y\rz,w\r\nu,v\n\r"a\rb","c\r\nd"\r',
+    "carriage return last": "x,y\r",
+    "quoted delimiters and line ends": '"a,b","c\n\n,d"\n"e\r\nf",g\n',
+    "doubled quotes": '"a""b",""""\n"""","""x"""\n',
+    "adjacent doubled quotes": '"""""",""""""\n',
+    "quotes within plain cells": 'a"b,c""d\n5" disk,6"\n',
+    "plain and quoted cells with quotes": 'a"b,"c,d"\n"x",5" disk\n',
+    "a quote alone at the end": 'x,y\na,"',
+    "a quoted cell at the end": 'x,y\na,"b"',
+    "a doubled quote at the end": 'x,y\na,"b""',
+    "an unclosed quote": 'x,y\na,"b\nc,d\n',
+    "text after a closing quote": 'x,y\n"a"b,c\n',
+    "space after a closing quote": 'x,y\n"a" ,c\n',
+    "space before a quote": 'x, "y"\n',
+    "too few cells": "x,y\nz\nu,v\n",
+    "too many cells": "x,y\nz,w,u\n",
+    "all rows too long": "x,y,z\nu,v,w\n",
+    "too few cells after an odd row": 'a"b,"c"\n\nz\n',
+    "NUL": "\0,a\0b\n",
+    "names of missing values": "null,NA\nNaN,NULL\n#N/A,nan\n",
+    "white space": " x ,\ty\t\n  ,\n",
+    "byte order mark within": "\ufeffx,\ufeff\n",
+    "wide code points": 'é,中\n"\U0001f600","\u2028"\n',
+    "a long row": "x,y\n" + '"' + "word, " * 2000 + '","' + "z" * 5000 + '"\nu,v\n',
+    "many rows": "".join(f'"t{i}","text ""{i}"", of\nlines"\r\n' for i in range(500)),
+}
+
+
+@pytest.mark.parametrize("name", CSV_CASES)
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_odd_csv_gives_the_rows_or_the_error_of_the_standard_library(name, start, delimiter):
+    data = (start + "a,b\n" + CSV_CASES[name]).replace(",", delimiter).encode()
+    columns = ColumnSelection("b", ("a",), None)
+    expected, error = read_csv(data, 1 << 18, columns, delimiter, with_arrow=False)
+    for size in (1, 2, 3, 7, 100, 1 << 18):
+        rows, parsed_error = read_csv(data, size, columns, delimiter)
+        assert parsed_error == error
+        if error is None:
+            assert rows == expected
+
+
+def test_a_row_longer_than_a_block_is_read_and_one_beyond_the_limit_refused(monkeypatch):
+    for module in (csv_rows, text_rows):
+        monkeypatch.setattr(module, "MAX_ROW", 5000)
+    columns = ColumnSelection("b")
+    rows, error = read_csv(b'b\nx\n"' + b"y\n" * 2000 + b'"\nz\n', 100, columns)
+    assert error is None
+    assert [text for text, _, _ in rows] == [b"x", b"y\n" * 2000, b"z"]
+    rows, error = read_csv(b'b\nx\n"' + b"y\n" * 4000 + b'"\nz\n', 100, columns)
+    assert error == "f, line 3: the row that starts here is longer than 5000 characters; is a quote never closed?"
+
+
+def test_common_csv_is_parsed_by_arrow(monkeypatch):
+    """All but the column names, and the rows that begin in a block with something odd."""
+    monkeypatch.setattr(csv_rows.CsvReader, "read", counted := CountedRead(csv_rows.CsvReader.read))
+    rows = [(f"t{i}", f'text "{i}", of\nlines') for i in range(20_000)]
+    out = io.StringIO()
+    csv.writer(out).writerows([("tag", "text"), *rows])
+    data = out.getvalue().rstrip().encode()
+    for odd, count in ((b"", 1), (b'odd,5" disk\r\n', 2500)):
+        counted.rows = 0
+        found, error = read_csv(odd.join([data[:10], data[10:]]), 1 << 15, ColumnSelection(None, ("tag",)))
+        assert error is None
+        assert [(tag, text.decode()) for text, tag, _ in found][bool(odd) :] == rows
+        assert counted.rows <= count
+
+
+class CountedRead:
+    """A method that counts the rows that it returns."""
+
+    def __init__(self, read):
+        self.read = read
+        self.rows = 0
+
+    def __get__(self, reader, kind):
+        def read():
+            rows = self.read(reader)
+            self.rows += len(rows)
+            return rows
+
+        return read
+
+
+FIRST_LINE = b'{"text": "first", "tag": "\\u0001"}\n'
+STRINGS = st.text(st.sampled_from('ab é\u2028\U0001f600"\\/\n\t\b\0\x7f'), max_size=6)
+NUMBERS = ["0", "-0", "12", "-3.50", "1e5", "2E+07", "01", "-01", "1.", ".5", "-", "1e", "1e+", "+1", "0x1", "1 2"]
+WORDS = ["null", "true", "false", "nul", "nulls", "True", "NaN", "-Infinity", "", '"', "'a'", "[1,]", '{"a":1,}', "[1}"]
+ESCAPES = ["\\ud83d\\ude00", "\\ud83d", "\\ude00", "\\u00E9", "\\u00g9", "\\u00", "\\x41", "\\/", "\\", "\t", "\x1f"]
+RAW_STRINGS = st.lists(
+    st.one_of(STRINGS.map(lambda text: json.dumps(text)[1:-1]), st.sampled_from(ESCAPES)), max_size=3
+)
+SCALARS = st.one_of(
+    st.builds(json.dumps, STRINGS, ensure_ascii=st.booleans()),
+    RAW_STRINGS.map(lambda parts: f'"{"".join(parts)}"'),
+    st.sampled_from(NUMBERS + WORDS),
+)
+SPACES = st.sampled_from([""] * 6 + [" ", "\t \r", "\x0b", "\u3000"])
+KEYS = st.sampled_from(["text"] * 4 + ["tag"] * 4 + ["x", "te\\u0078t", "text ", "té", "body.text", ""])
+
+
+def spaced(draw, *parts):
+    """The parts with white space between them."""
+    return "".join(part + draw(SPACES) for part in parts)
+
+
+@st.composite
+def values(draw, depth=3):
+    """A JSON value, or nearly one."""
+    kind = draw(st.sampled_from(["scalar"] * 4 + ["list", "object", "broken"])) if depth else "scalar"
+    if kind == "scalar":
+        return draw(SCALARS)
+    inner = draw(st.lists(values(depth - 1), max_size=3))
+    if kind == "object":
+        inner = [spaced(draw, f'"{draw(KEYS)}"', ":", value) for value in inner]
+    opening, closing = {"list": "[]", "object": "{}", "broken": draw(st.sampled_from(["[}", "{]", "[", "((", "[,"]))}[
+        kind
+    ].ljust(2)
+    return spaced(draw, opening, ",".join(inner), closing)
+
+
+@st.composite
+def lines(draw):
+    """A line of a JSON lines file, mostly an object with the fields `text` and `tag`."""
+    start = draw(st.sampled_from(["", "", "", " ", "\ufeff", "[", "x"]))
+    if draw(st.integers(0, 9)) == 0:
+        return start + draw(st.one_of(values(), SPACES))
+    fields = [("text", draw(st.builds(json.dumps, STRINGS, ensure_ascii=st.booleans()))), ("tag", draw(SCALARS))]
+    others = draw(st.lists(st.tuples(KEYS, values()), max_size=2)) if draw(st.booleans()) else []
+    pairs = [spaced(draw, f'"{key}"', ":", value) for key, value in draw(st.permutations([*fields, *others]))]
+    return (start if draw(st.integers(0, 9)) == 0 else "") + spaced(draw, "{", ",".join(pairs), "}")
+
+
+def read_json(data, size, columns, policy="strict", *, with_arrow=True):
+    """The rows of JSON lines, read by Arrow where it can or by the standard library only, and the decoding errors."""
+    decoder = Utf8Decoder(policy, "f")
+    with pytest.MonkeyPatch.context() as patch:
+        if not with_arrow:
+            patch.setattr(json_rows, "parse_lines", lambda *_: None)
+        return *read_rows(
+            lambda blocks, _: json_rows.json_rows(blocks, "f", columns, decoder, 30), data, size, columns
+        ), decoder.errors
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    body=st.lists(lines(), max_size=6).map("\n".join),
+    size=st.sampled_from([40, 77, 1 << 18]),
+    tags=st.sampled_from([(), ("tag",)]),
+    policy=st.sampled_from(["strict", "replace", "ignore"]),
+)
+@example(
+    body='{"text": "a", "tag": "1", "tag": "2"}\n{"text": null, "tag": null}\n', size=77, tags=("tag",), policy="strict"
+)
+@example(body='{"text": "a", "tag": 1.50, "x": [{"y": [[]]}, {}]}\n', size=77, tags=("tag",), policy="strict")
+@example(body='{"text": ["a", "b"], "tag": 1}\n{"text": "b", "tag": 1}\n', size=1 << 18, tags=(), policy="strict")
+@example(body='{"text": "' + "[" * 70 + '", "x": ' + "[" * 70 + "]" * 70 + "}\n", size=77, tags=(), policy="strict")
+def test_any_json_lines_give_the_same_rows_and_the_same_error(body, size, tags, policy):
+    data = FIRST_LINE + body.encode("utf-8", "surrogatepass")
+    columns = ColumnSelection("text", tags)
+    expected, error, n_errors = read_json(data, size, columns, policy, with_arrow=False)
+    rows, parsed_error, n_parsed_errors = read_json(data, size, columns, policy)
+    assert parsed_error == error
+    assert rows[: len(expected)] == expected
+    if error is None:
+        assert (len(rows), n_parsed_errors) == (len(expected), n_errors)
+
+
+@pytest.mark.parametrize("name", ["text", "tag", "other"])
+@pytest.mark.parametrize("first", [FIRST_LINE, b'{"text": "first", "tag": 7}\n'])
+def test_each_value_of_json_is_accepted_or_refused_as_by_the_standard_library(name, first):
+    texts = [*ESCAPES, *map(chr, range(33)), "\\ud83d\\ue000", "\\ud83d\\ud83d", "\\u 123", "\\b\\f\\n\\r\\t", "\u2028"]
+    huge = "1" + "0" * 30
+    for value in [*NUMBERS, huge, *WORDS, *(f'"a{text}b"' for text in texts), *(f'["{text}"]' for text in texts)]:
+        fields = {"text": '"a"', "tag": "1" if b"7" in first else '"b"', "other": "0"} | {name: value}
+        line = "{" + ",".join(f'"{key}":{field}' for key, field in fields.items()) + "}\n"
+        data, columns = first + line.encode("utf-8", "surrogatepass"), ColumnSelection("text", ("tag",))
+        rows, error, n_errors = read_json(data, len(first), columns, "replace", with_arrow=False)
+        parsed = read_json(data, len(first), columns, "replace")
+        assert parsed[1:] == (error, n_errors), line
+        assert error or parsed[0] == rows, line
+
+
+JSON_CASES = {
+    "plain": '{"text": "a", "tag": "b"}\n',
+    "no final line end": '{"text": "a", "tag": "b"}',
+    "blank lines": '\n{"text": "a", "tag": "b"}\n\n\r\n  \n{"text": "c", "tag": "d"}\n\n',
+    "carriage returns": '{"text": "a", "tag": "b"}\r\n{"text": "c", "tag": "d"}\r\n',
+    "white space around": ' {"text": "a", "tag": "b"}\t\n{ "text" :\r"c" , "tag":"d" }  \n',
+    "fields in another order": '{"x": 1, "tag": "b", "text": "a"}\n{"text": "c", "y": {}, "tag": "d"}\n',
+    "a duplicate field": '{"text": "a", "tag": "b", "text": "c"}\n',
+    "a duplicate field that is not read": '{"text": "a", "tag": "b", "x": 1, "x": "y"}\n',
+    "nested values": '{"text": "a", "tag": "b", "x": [{"text": "n", "tag": [1]}, {"text": {}}]}\n',
+    "names in escapes": '{"te\\u0078t": "a", "\\u0074ag": "b"}\n',
+    "a missing text": '{"tag": "b"}\n',
+    "a missing tag": '{"text": "a"}\n',
+    "null": '{"text": null, "tag": null}\n{"text": "a", "tag": null}\n',
+    "a tag that is a number": '{"text": "a", "tag": 1.50}\n',
+    "tags in a list": '{"text": "a", "tag": ["b", "c"]}\n',
+    "a list of tokens": '{"text": ["a", "b"], "tag": "c"}\n',
+    "an object as text": '{"text": {"a": 1}, "tag": "c"}\n',
+    "huge integers": '{"text": "a", "tag": "b", "x": ' + "9" * 5000 + "}\n",
+    "NaN": '{"text": "a", "tag": "b", "x": [NaN, -Infinity, 1e999]}\n',
+    "escapes": '{"text": "\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u0000", "tag": "\\u2028"}\n',
+    "surrogate pairs": '{"text": "\\ud83d\\ude00", "tag": "\\uD83D\\uDE00"}\n',
+    "a lone high surrogate": '{"text": "\\ud83d", "tag": "b"}\n',
+    "a lone low surrogate": '{"text": "\\ude00", "tag": "b"}\n',
+    "control characters": '{"text": "a\tb", "tag": "c"}\n',
+    "two objects in a line": '{"text": "a", "tag": "b"} {"text": "c", "tag": "d"}\n',
+    "an object over lines": '{"text": "a",\n"tag": "b"}\n',
+    "two objects in a line and one over two": '{"text":"a","tag":"b"} {"text":"c","tag":"d"}\n{"text":"a",\n"tag":"b"}',
+    "objects that end and begin lines": '{"text":"a","tag":"b","x":{}\n,"y":\n{}} {"text":"a","tag":"b"}\n',
+    "a comma after an object": '{"text": "a", "tag": "b"},\n{"text": "c", "tag": "d"}\n',
+    "a list of objects": '[{"text": "a", "tag": "b"}]\n',
+    "text after an object": '{"text": "a", "tag": "b"}x\n',
+    "a cut line": '{"text": "a", "tag": "b"}\n{"text": "a", "ta',
+    "a byte order mark within": '\ufeff{"text": "a", "tag": "b"}\n',
+    "wide white space": '\u3000{"text": "a", "tag": "b"}\n\u3000\n',
+    "a comment": '{"text": "a", "tag": "b"} // c\n',
+    "a long line": '{"text": "' + "word " * 2000 + '", "tag": "b"}\n{"text": "c", "tag": "d"}\n',
+}
+
+
+@pytest.mark.parametrize("name", JSON_CASES)
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_odd_json_lines_give_the_rows_or_the_error_of_the_standard_library(name, start):
+    data, columns = start.encode() + FIRST_LINE + JSON_CASES[name].encode(), ColumnSelection("text", ("tag",))
+    expected, error, n_errors = read_json(data, 1 << 18, columns, "replace", with_arrow=False)
+    for size in (1, 40, 77, 1 << 18):
+        rows, parsed_error, n_parsed_errors = read_json(data, size, columns, "replace")
+        assert (parsed_error, n_parsed_errors) == (error, n_errors)
+        if error is None:
+            assert rows == expected
+
+
+def test_common_lines_are_parsed_by_arrow(monkeypatch):
+    """All but those of the first block, which decides the columns, and of a block with an unusual line."""
+    parsed = []
+    parse = record_rows.parse_object
+    monkeypatch.setattr(
+        record_rows, "parse_object", lambda line, position: parsed.append(line) or parse(line, position)
+    )
+    rows = [{"tag": i, "text": f'text "{i}", of\nlines é', "other": [{}, None, 1.5]} for i in range(20_000)]
+    texts = [json.dumps(row, ensure_ascii=bool(row["tag"] % 2)) for row in rows]
+    texts[15_000] = texts[15_000][:-1] + ', "text": "twice"}'
+    rows[15_000]["text"] = "twice"
+    data = "\n".join(texts).encode() + b"\n"
+    found, error, _ = read_json(data, 1 << 15, ColumnSelection(None, ("tag",)))
+    assert error is None
+    assert [(tag, text.decode()) for text, tag, _ in found] == [(str(row["tag"]), row["text"]) for row in rows]
+    assert texts[0] in parsed
+    assert texts[15_000] in parsed
+    assert len(parsed) < 1500
