@@ -197,19 +197,6 @@ def recorded_settings(record: Mapping[str, Any]) -> dict[str, Any]:
     return settings | ({"tokenizer": EARLIER_WORDS} if settings["tokenizer"] == "words" else {})
 
 
-def recorded_rules(record: Mapping[str, Any]) -> WordRules:
-    """Return the rules of recorded settings; without a tokenizer that is installed, they do not split words.
-
-    Raises:
-        SettingError: a setting is not valid.
-    """
-    settings = recorded_settings(record)
-    try:
-        return WordRules(**settings)
-    except (RegistryError, SettingError):
-        return WordRules(**settings | {"tokenizer": no_split})
-
-
 def no_split(text: str) -> list[str]:
     """Return the text as one token."""
     return [text]
@@ -229,8 +216,16 @@ class WordForm:
 
     @cached_property
     def rules(self) -> WordRules:
-        """The rules of the settings."""
-        return recorded_rules(self.settings)
+        """The rules of the settings; without a tokenizer that is installed, they do not split words.
+
+        Raises:
+            SettingError: a setting is not valid.
+        """
+        settings = recorded_settings(self.settings)
+        try:
+            return WordRules(**settings)
+        except (RegistryError, SettingError):
+            return WordRules(**settings | {"tokenizer": no_split})
 
     def __call__(self, word: str) -> str:
         """Return the form of a word."""

@@ -13,10 +13,10 @@ PAGE = ROOT / "CONTRIBUTING.md"
 MAPPED = ("corpora", "eval", "plugins")  # folders at the root
 STOPS = (  # of `embeddings train skipgram`, in the order in which they begin
     "embeddings.cli.train.train",
-    "embeddings.corpora.corpus.Corpus.encode",
-    "embeddings.corpora.encoder.Encoder.add",
     "embeddings.training.trainer.Trainer.train",
     "embeddings.training.training_data.prepare",
+    "embeddings.corpora.corpus.Corpus.encode",
+    "embeddings.corpora.encoder.Encoder.add",
     "embeddings.plugins.skipgram.SkipGram.plan",
     "embeddings.training.run.Run.train",
     "embeddings.training.worker.Worker.learn_chunk",

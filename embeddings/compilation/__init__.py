@@ -1,1 +1,10 @@
-"""How kernels are compiled, linked, cached and checked."""
+"""How kernels are emitted, linked, cached and checked.
+
+`docs/extending/compilation.md` describes these steps and the private parts of numba on which they depend.
+
+jit: decorators of kernels and helpers, how helpers are linked into kernels, and the cache of compiled code.
+vector_emitter: LLVM vector instructions for the innermost loops over rows.
+checked_build: kernels that check every index and address.
+compile_monitor, compile_time: announce and measure compilations.
+compile_process: a fork that compiles while this process reads text.
+"""

@@ -417,13 +417,14 @@ def separate_foreign_types(compiled_cache: Any, home: str) -> None:
     compiled_cache.save_overload = in_folder(compiled_cache.save_overload)
 
 
-def cached_versions(compiled: Any) -> dict[Any, str]:
-    """The machine code in the cache that an entry point can use on this machine: signatures, and names of files."""
+def cached_versions(compiled: Any) -> dict[Any, Path]:
+    """The files of machine code in the cache that an entry point can use on this machine, by signature."""
     code = getattr(compiled._cache, "_cache_file", None)
     if code is None:
         return {}
     machine = compiled.targetctx.codegen().magic_tuple()
-    return {key[0]: file for key, file in code._load_index().items() if key[1] == machine}
+    folder = compiled._cache.cache_path
+    return {key[0]: Path(folder, file) for key, file in code._load_index().items() if key[1] == machine}
 
 
 def ignore_save_errors(compiled_cache: Any) -> None:

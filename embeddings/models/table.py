@@ -22,13 +22,13 @@ BLOCK_ROWS = 65536  # processed at a time, so that no second table is ever in me
 
 
 def random_rows(rows: int, dim: int, seed: int) -> np.ndarray:
-    """Rows as `fill_random_rows` makes them; float32 (rows, padded dim), zero beyond `dim`."""
+    """Rows as `uniform` makes them; float32 (rows, padded dim), zero beyond `dim`."""
     table = zero_rows(rows, dim)
-    fill_random_rows(table, dim, seed)
+    uniform(table, dim, seed)
     return table
 
 
-def fill_random_rows(table: np.ndarray, dim: int, seed: int) -> None:
+def uniform(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with numbers uniform in (-1, 1) / dim, as in gensim and fastText.
 
     word2vec uses half this range; the whole range gives CBOW better vectors in few epochs.
@@ -87,11 +87,6 @@ def is_finite(array: np.ndarray) -> bool:
 Initializer = Callable[[np.ndarray, int, int], None]  # table, dim, seed
 
 
-def uniform(table: np.ndarray, dim: int, seed: int) -> None:
-    """Fill rows with numbers uniform in (-1, 1) / dim."""
-    fill_random_rows(table, dim, seed)
-
-
 def normal(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with normally distributed numbers of standard deviation 1 / dim."""
     rng = np.random.default_rng(seed)
@@ -101,7 +96,7 @@ def normal(table: np.ndarray, dim: int, seed: int) -> None:
 
 def xavier(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with numbers uniform in (-1, 1) sqrt(6 / (rows + dim)) (Glorot and Bengio 2010)."""
-    fill_random_rows(table, dim, seed)
+    uniform(table, dim, seed)
     scale = np.float32(dim * np.sqrt(6 / (len(table) + dim)))
     for block in row_blocks(table, dim):
         block *= scale

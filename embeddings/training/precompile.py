@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import Any, Literal
 
 from embeddings import registry
@@ -185,10 +184,5 @@ def compiled_parts() -> list[dict[str, Any]]:
         part["kernels"] += 1
         part["compiled"] += bool(files)
         part["versions"] += len(files)
-        part["bytes"] += sum(file_size(Path(kernel._cache.cache_path, file)) for file in files)
+        part["bytes"] += sum(file.stat().st_size for file in files if file.exists())
     return sorted(parts.values(), key=lambda part: str(part["part"]))
-
-
-def file_size(path: Path) -> int:
-    """The size of a file; 0 if there is none."""
-    return path.stat().st_size if path.exists() else 0

@@ -126,16 +126,11 @@ class Tally:
         """Units read so far by all threads."""
         return int(self.words.sum())
 
-    @property
-    def learning_rate(self) -> float:
-        """The current learning rate."""
-        return self.schedule.learning_rate_at(self.done, self.total) * self.learning_rate_factor
-
-    def learning_rate_of(self, thread: int) -> float:
-        """The current learning rate of one thread."""
-        if not self.shares:
-            return self.learning_rate
-        done, total = int(self.words[thread]), self.shares[thread] * self.schedule.epochs
+    def learning_rate(self, thread: int | None = None) -> float:
+        """The current learning rate, of one thread or of the run."""
+        done, total = self.done, self.total
+        if thread is not None and self.shares:
+            done, total = int(self.words[thread]), self.shares[thread] * self.schedule.epochs
         return self.schedule.learning_rate_at(done, total) * self.learning_rate_factor
 
     @property
@@ -155,7 +150,7 @@ class Tally:
             total=self.total,
             epoch=min(self.done // self.units + 1, self.schedule.epochs),
             epochs=self.schedule.epochs,
-            learning_rate=self.learning_rate,
+            learning_rate=self.learning_rate(),
             loss=float(loss / examples) if examples > 0 else None,
             seconds=self.seconds,
             unit=self.unit,

@@ -88,37 +88,28 @@ class RunOptions:
         check_type("cluster", self.cluster, RemoteTraining)
         if self.init is not None and not isinstance(self.init, InitFrom):
             raise SettingError(f"{S.init} must be an embeddings.InitFrom, got {self.init!r:.80}")
-        self.check_vocabulary_rule()
-        if self.continued is not None:
-            continued_training.check_model(self.continued)
-            if self.init is not None:
-                raise SettingError(f"{S.init} cannot be combined with continued: a continued model has its own vectors")
-
-    def check_vocabulary_rule(self) -> None:
-        """Refuse a vocabulary rule that is not a function, or that a continued model would not follow."""
         if self.vocabulary_rule is not None and not callable(self.vocabulary_rule):
             raise SettingError(
                 f"vocabulary_rule must be a function of a word and its count, got {self.vocabulary_rule!r:.80}"
             )
-        if self.vocabulary_rule is not None and self.continued is not None:
-            raise SettingError(
-                "vocabulary_rule cannot be combined with continued: a continued model keeps all its words"
-            )
+        if self.continued is not None:
+            continued_training.check_model(self.continued)
+            if self.vocabulary_rule is not None:
+                raise SettingError(
+                    "vocabulary_rule cannot be combined with continued: a continued model keeps all its words"
+                )
+            if self.init is not None:
+                raise SettingError(f"{S.init} cannot be combined with continued: a continued model has its own vectors")
 
     @property
     def pretrained(self) -> InitFrom | None:
         """The given vectors, if they are part of those of the model instead of initial values."""
         return None if self.init is None or self.init.mode == "initial" else self.init
 
-    @property
-    def is_default(self) -> bool:
-        """Whether nothing is set."""
-        parts = (self.init, self.continued, self.checkpoints, self.replicas, self.cluster)
-        return not self.callbacks and all(part is None for part in parts)
-
     def check(self, trainer: "Trainer") -> None:
         """Refuse what a trainer cannot do, in general or on this machine, before the corpus is read."""
-        if not (self.is_default or trainer.accepts_run_options):
+        parts = (self.init, self.continued, self.checkpoints, self.replicas, self.cluster, self.callbacks or None)
+        if not trainer.accepts_run_options and any(part is not None for part in parts):
             raise SettingError(
                 f"the trainer {trainer.trainer_name} does not support checkpoints, callbacks, starting vectors, "
                 "replicas or clusters"

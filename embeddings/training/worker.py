@@ -184,7 +184,7 @@ class Worker:
             self.check_units(is_whole=False)
             if units == 0 and self.stream.is_empty(block):
                 return True
-            learning_rate = tally.learning_rate_of(self.thread)
+            learning_rate = tally.learning_rate(self.thread)
             tally.words[self.thread] += units
             self.plan.kernel(block, self.operands, self.buffers, learning_rate)
             for cache in self.caches:

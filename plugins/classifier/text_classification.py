@@ -25,7 +25,7 @@ from embeddings.kernels.separate_arrays import read_only, separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.models.model import Model
 from embeddings.models.model_files import INPUTS
-from embeddings.models.table import VECTORS, Arrays, Table, fill_random_rows
+from embeddings.models.table import VECTORS, Arrays, Table, uniform
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.classifier.learn_texts import (
@@ -219,7 +219,7 @@ class TextClassification(Trainer, ClassifierSettings):
         words = len(features.vocabulary)
 
         def initialize(table: np.ndarray, dim: int, seed: int) -> None:
-            fill_random_rows(table[:words], dim, seed)
+            uniform(table[:words], dim, seed)
 
         rows = words + len(features.ngram_buckets)
         inputs = Table(rows=rows, dim=self.dim, axis="subwords", init=initialize, on_continue="restart")

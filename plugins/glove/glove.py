@@ -11,7 +11,7 @@ from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, STEPS
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers
-from embeddings.models.table import VECTORS, Arrays, Table, fill_random_rows
+from embeddings.models.table import VECTORS, Arrays, Table, uniform
 from embeddings.plugins.glove.cooccurrences import ShuffledCells, count_and_shuffle
 from embeddings.settings import (
     SCHEDULE,
@@ -301,7 +301,7 @@ def squares_of(table: Table) -> Table:
 
 def small_uniform(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with numbers uniform in (-0.5, 0.5) / dim."""
-    fill_random_rows(table, dim, seed)
+    uniform(table, dim, seed)
     table *= 0.5
 
 

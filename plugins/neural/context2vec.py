@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from embeddings.models.model import Model
-from embeddings.models.table import VECTORS, Arrays, Table, fill_random_rows
+from embeddings.models.table import VECTORS, Arrays, Table, uniform
 from embeddings.models.text_settings import model_settings
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
@@ -51,7 +51,7 @@ class Context2Vec(NeuralTrainer):
 
         objective = self.new_objective(data.vocabulary, self.dim)
         others = self.objective_tables(objective)
-        words = replace(others.pop("output"), init=fill_random_rows)
+        words = replace(others.pop("output"), init=uniform)
         tables = {"words": words, **others, **self.tables(len(data.vocabulary))}
 
         def network(arrays: Arrays, device: str, threads: int) -> ContextNetwork:
