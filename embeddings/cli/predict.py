@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from embeddings.classifier.classifier import Classifier, encode_texts
+from embeddings.classifier.classifier import Classifier, encode_texts, texts_at_a_time
 from embeddings.classifier.label_prediction import TextMeans
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, THREADS, option
@@ -118,7 +118,6 @@ def predicted(
 
 
 BATCH_BYTES = 1 << 22
-BATCH_RESULTS = 1 << 20  # labels of a batch
 INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column")
 
 
@@ -169,7 +168,7 @@ def predict(
     classifier: Classifier, batches: Iterator[TextBlock], k: int, threshold: float, threads: int | None, write: Write
 ) -> int:
     """Predict batch by batch, several at a time, and write in order; returns the number of texts."""
-    texts, size = 0, max(1, BATCH_RESULTS // (k if k > 0 else len(classifier.labels)))
+    texts, size = 0, texts_at_a_time(k, len(classifier.labels))
 
     def with_means() -> Iterator[tuple[TextBlock, TextMeans]]:
         for batch in split_batches(batches, size):  # in order, so that results do not depend on the number of threads

@@ -96,7 +96,7 @@ def text_embedder(
     case: str | None = None,
     **options: Any,
 ) -> TextEmbedder:
-    """The embedder of vectors; options are those of `TextEmbedder`."""
+    """The `TextEmbedder` of vectors or of a model, with its options."""
     source = load_source(vectors)
     settings = text_settings(source)
     if tokenizer is not None:

@@ -91,7 +91,7 @@ DataType = Literal["float32", "float16", "int8"]
 
 @dataclass
 class TextCounts:
-    """What was embedded: texts, those without known words, words, and unknown words."""
+    """Counts of embedded texts, of texts without known words, of words, and of unknown words."""
 
     texts: int = 0
     texts_without_words: int = 0

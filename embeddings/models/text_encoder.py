@@ -127,7 +127,7 @@ class RowsByToken:
         self.rows = np.concatenate([self.rows, rows])
 
     def compose(self, missing: Sequence[tuple[int, str]], rows: NDArray[np.int64]) -> None:
-        """Compose vectors of words at these places of `rows`, and set their rows."""
+        """Compose vectors of words at places of `rows`, and set their rows."""
         words = [word for _, word in missing]
         vectors = self.finder.compose(words)
         is_composed = np.asarray(vectors.any(axis=1))
@@ -141,7 +141,7 @@ class RowsByToken:
 
 
 def normalize(words: list[str], rules: WordRules) -> list[str]:
-    """Words as the rules have them; the scanner has treated those of ASCII characters."""
+    """Words normalised by the rules; the scanner has already normalised words of ASCII characters."""
     places = [place for place, word in enumerate(words) if not word.isascii()]
     for place, word in zip(places, rules.normalize_all([words[place] for place in places]), strict=True):
         words[place] = word

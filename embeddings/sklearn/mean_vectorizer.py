@@ -1,4 +1,4 @@
-"""Texts as vectors pooled from those of their words."""
+"""Vectors of texts, pooled from the vectors of their words."""
 
 import os
 from dataclasses import dataclass
