@@ -11,7 +11,8 @@ import numpy as np
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.errors import S, SettingError
-from embeddings.eval.suite import Suite, TestSets, as_list, mean_score
+from embeddings.eval.suite import Suite, mean_score
+from embeddings.eval.tasks.evaluation_kind import TestSets, as_list
 from embeddings.eval.test_sets import DEV
 from embeddings.eval.validation import Validation
 from embeddings.models.model import Model
@@ -98,7 +99,7 @@ class EarlyStopping(Callback):
             score = label_score(labels, label_format or LabelFormat())
         self.validation = None if validation is None else Validation(validation)
         if self.validation is not None:
-            score = self.negative_loss
+            score = self.validation.score
         self.score = score or partial(mean_score, Suite.read(**self.sets, restrict=None, half=DEV))
         self._reset()
 
@@ -113,14 +114,9 @@ class EarlyStopping(Callback):
         """Cut off what is held out."""
         return encoded if self.validation is None else self.validation.training_part(encoded, trainer)
 
-    def negative_loss(self, model: Model) -> float:
-        """The score of a model by held-out text."""
-        assert self.validation is not None
-        return -self.validation.loss(model)
-
     @property
     def basis(self) -> str:
-        """What scores are computed from."""
+        """The test sets or texts from which scores are computed."""
         if self.validation is not None:
             return self.validation.description
         sets = " and ".join(f"{kind} {', '.join(names)}" for kind, names in self.sets.items() if names)

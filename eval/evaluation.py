@@ -18,7 +18,7 @@ from embeddings.models.loading import load_classifier
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.eval.tasks.document_classification import Evaluable
+    from embeddings.eval.tasks.evaluation_kind import Evaluable
 
 
 def evaluate(

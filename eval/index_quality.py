@@ -24,7 +24,7 @@ from embeddings.indexes.index_spec import as_index, check_spec, parse_spec, spli
 from embeddings.indexes.protocol import SearchResult
 from embeddings.support.cosine import check_search, normalize, pair_cosines, product_error, row_blocks
 from embeddings.support.files import atomic_write_all, check_output
-from embeddings.support.markup import table_lines
+from embeddings.support.markup import number_cell, table_lines
 from embeddings.support.plots import save_figure
 from embeddings.vectors.vectors import Vectors
 
@@ -427,19 +427,14 @@ def speed_row(quality: IndexQuality, exact: float | None) -> list[str]:
     ratio = f" ({float(f'{speed / exact:.2g}'):g}x)" if speed and exact else ""
     return [
         f"`{quality.index}`",
-        cell(quality.recall, ".3f"),
+        number_cell(quality.recall, ".3f"),
         "-" if quality.low is None else f"{quality.low:.3f} to {quality.high:.3f}",
-        cell(speed, ",.0f", digits=3) + ratio,
-        cell(quality.per_second_many, ",.0f", digits=3),
-        cell(quality.n_compared, ",.0f"),
-        cell(quality.build_seconds, ".2f"),
-        cell(None if quality.bytes is None else quality.bytes / 1e6, ".1f"),
+        number_cell(speed, ",.0f", digits=3) + ratio,
+        number_cell(quality.per_second_many, ",.0f", digits=3),
+        number_cell(quality.n_compared, ",.0f"),
+        number_cell(quality.build_seconds, ".2f"),
+        number_cell(None if quality.bytes is None else quality.bytes / 1e6, ".1f"),
     ]
-
-
-def cell(value: float | None, spec: str, digits: int = 17) -> str:
-    """A number with this many significant digits, or a dash."""
-    return "-" if value is None else format(float(f"{value:.{digits}g}"), spec)
 
 
 def rank_table(grids: Sequence[GridResult]) -> list[str]:
@@ -454,8 +449,8 @@ def rank_table(grids: Sequence[GridResult]) -> list[str]:
             quality = next((one for one in grid.results if one.index == spec), None)
             rank, n_compared, recall = (quality.rank, quality.n_compared, quality.recall) if quality else (None,) * 3
             rows[-1] += [
-                cell(rank, ".0f" if (rank or 0) >= 10 else ".2f"),
-                cell(n_compared, ",.0f"),
-                cell(recall, ".2f"),
+                number_cell(rank, ".0f" if (rank or 0) >= 10 else ".2f"),
+                number_cell(n_compared, ",.0f"),
+                number_cell(recall, ".2f"),
             ]
     return table_lines(header, rows)

@@ -1,4 +1,4 @@
-"""What a measurement ran on: the machine and the versions of packages."""
+"""The machine and the versions of packages with which a measurement was made."""
 
 import os
 import platform
@@ -45,7 +45,7 @@ def installed_version(package: str) -> str | None:
 
 
 def describe(record: dict[str, Any], versions: dict[str, str]) -> str:
-    """A record with these versions in one line."""
+    """The record of a machine, with the versions of packages, in one line."""
     return (
         f"{record['processor']}, {record['cores_available']} of {record['cores']} cores; {record['system']}; "
         f"{', '.join(f'{name} {number}'.strip() for name, number in versions.items())}; {record['date']}."

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.corpora.reading.labelled_texts import LabelledTexts
-from embeddings.errors import FormatError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.settings import check_value
 from embeddings.support.imports import INSTALL_GENSIM
 from embeddings.support.local_paths import local_path
@@ -100,7 +100,7 @@ def read_lines(path: Path, *, keep_all: bool = False) -> Iterator[tuple[int, str
 
 
 def set_name(name: str | os.PathLike[str]) -> str:
-    """What results call a set: its name, or the name of its file without the ending."""
+    """The name of a set in results: its own, or the name of its file without the ending."""
     return str(name) if str(name) in KINDS else Path(name).stem
 
 
@@ -161,6 +161,25 @@ def select_texts(batch: LabelledTexts, half: str) -> LabelledTexts:
 
 FOLDS = 5
 SEED = 1
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # the items to train and to test on
+
+
+def train_and_test_files(name: str | os.PathLike[str], kind: str) -> list[str]:
+    """The files of "TRAIN,TEST", or a single file for cross-validation; `kind` names the setting in messages."""
+    parts = [part for part in str(name).split(",") if part]
+    if Path(name).exists() or len(parts) == 1:
+        return [str(name)]
+    if len(parts) != 2:
+        raise SettingError(f"{S[kind]} must be a file or TRAIN,TEST, got {str(name)!r}")
+    return parts
+
+
+def splits_of(items: Sequence[Hashable], labels: Sequence[str], training: int | None) -> list[Split]:
+    """The first `training` items to train on and the others to test on; or with None, a split for each fold."""
+    if training is not None:
+        return [(np.arange(training), np.arange(training, len(labels)))]
+    fold = stratified_folds(items, np.unique(labels, return_inverse=True)[1])
+    return [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
 
 
 def stratified_folds(items: Sequence[Hashable], classes: NDArray[np.int64]) -> NDArray[np.int64]:

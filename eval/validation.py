@@ -42,7 +42,7 @@ class Validation:
 
     @property
     def description(self) -> str:
-        """What is held out, for records."""
+        """The held-out text, for records."""
         if not isinstance(self.source, float):
             return f"held-out loss on {os.fspath(self.source)}"
         if self.part is None:
@@ -66,13 +66,13 @@ class Validation:
         self.cut_from = encoded.fingerprint
         return training
 
-    def loss(self, model: Model) -> float:
-        """The mean loss of an example of the held-out text.
+    def score(self, model: Model) -> float:
+        """The mean loss of an example of the held-out text, negated.
 
         Raises:
             CorpusError: no two words of a line of it are in the vocabulary.
         """
-        return mean_loss(model, self.text(model))
+        return -mean_loss(model, self.text(model))
 
     def text(self, model: Model) -> EncodedCorpus:
         """The held-out text, read as the training text of a model."""

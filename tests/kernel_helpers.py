@@ -38,6 +38,7 @@ from embeddings.kernels.row_operations import (
 from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
 from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
+from embeddings.models.table import uniform, zero_rows
 
 ROW_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}  # of one operation
 BLOCK_TOLERANCE = {np.float32: 1e-3, np.float64: 1e-11}  # of a whole block
@@ -279,3 +280,10 @@ def check_gradients(learn_block, block, arguments, buffers, loss, tables, factor
     learn_block(block, arguments, buffers, RATE)
     for table, old, gradient, factor in zip(tables, before, gradients, factors or [1] * len(tables), strict=True):
         assert_gradient((table - old) / RATE, gradient * factor)
+
+
+def random_rows(rows, dim, seed):
+    """A table with the usual initial values; float32 (rows, padded dim), zero beyond `dim`."""
+    table = zero_rows(rows, dim)
+    uniform(table, dim, seed)
+    return table

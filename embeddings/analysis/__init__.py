@@ -1,4 +1,4 @@
-"""What a corpus says about vectors: occurrences and shared contexts of words, and how certain results are."""
+"""Evidence from a corpus about vectors: occurrences and shared contexts of words, and how certain results are."""
 
 from typing import TYPE_CHECKING
 

@@ -74,7 +74,7 @@ def standard_deviation(values: NDArray[np.floating]) -> float | None:
 
 @cache
 def quantile(number: int) -> float:
-    """The quantile of Student's t for a standard deviation of this many values."""
+    """The quantile of Student's t for a standard deviation of `number` values."""
     from scipy.stats import t
 
     return float(t.ppf((1 + LEVEL) / 2, number - 1))
@@ -197,7 +197,7 @@ def confident_analogy(
 
 
 def replicated_vectors(vectors: Vectors | Model, replicates: Replicates) -> Vectors:
-    """The vectors of words, of a model too, that these replicates belong to."""
+    """The word vectors, which may be those of a model, to which replicates belong."""
     vectors = as_vectors(load_source(vectors))
     replicates.check_vectors(vectors)
     return vectors

@@ -99,7 +99,7 @@ class ContextReader:
         return sums.means()
 
     def phrase_means(self, phrases: Sequence[Occurrences]) -> ContextMeans:
-        """The means around occurrences of several consecutive words; these are not contexts of each other."""
+        """The means around occurrences of phrases; the words of a phrase are not contexts of each other."""
         sums = self.new_sums(len(phrases))
         for slot, phrase in enumerate(phrases):
             self.add(phrase.positions, np.full(len(phrase), slot, np.int32), len(phrase.words), sums)
@@ -110,7 +110,7 @@ class ContextReader:
         return Sums(np.zeros((number, self.vectors.dim)), np.zeros(number), np.zeros(number, np.int64))
 
     def add(self, positions: NDArray[np.int64], slots: NDArray[np.int32], size: int, sums: "Sums") -> None:
-        """Add the contexts at these positions, on all threads."""
+        """Add the contexts at `positions`, on all threads."""
         if not len(positions):
             return
         from embeddings.kernels.context_sums import ContextSums, ContextText, add_contexts
@@ -139,7 +139,7 @@ class ContextReader:
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of the vectors around words; the fields are those of `embeddings.kernels.context_sums.ContextSums`."""
+    """Sums of the vectors around words, with the fields of `embeddings.kernels.context_sums.ContextSums`."""
 
     sums: NDArray[np.float64]
     weights: NDArray[np.float64]
@@ -184,7 +184,7 @@ class ContextMap:
     corpus: str
 
     def apply(self, means: NDArray[Any]) -> NDArray[np.float32]:
-        """The vectors (n, dim) of words with these means of contexts (n, dim)."""
+        """The vectors (n, dim) of words from the means of their contexts (n, dim)."""
         return np.asarray(means.astype(np.float64) @ self.matrix.T.astype(np.float64), np.float32)
 
     def check_vectors(self, vectors: "Vectors") -> None:
@@ -320,7 +320,7 @@ def regression(
 
 
 def mean_map(vectors: "Vectors", encoded: "EncodedCorpus", window: int, context_weights: ContextWeights) -> ContextMap:
-    """The identity: the vector of a word is the mean of those around it."""
+    """The identity: the vector of a word is the mean of the vectors around it."""
     return ContextMap(
         np.eye(vectors.dim, dtype=np.float32), window, context_weights, 0, 0.0, vectors.fingerprint,
         encoded.fingerprint,
@@ -402,7 +402,7 @@ class ContextInducer:
         return rows
 
     def induce(self, words: Sequence[str], *, min_contexts: int = 1) -> Induced:
-        """The vectors of those words that have none, and of phrases: several words separated by spaces.
+        """Induced vectors for words without a vector, and for phrases: several words separated by spaces.
 
         Arguments:
             words: as typed: they are converted like the text of the corpus.

@@ -99,7 +99,7 @@ def concordance_lines(occurrences: Occurrences, lines: int, width: int) -> list[
 
 
 def texts(encoded: EncodedCorpus, begin: int, end: int) -> list[str]:
-    """The words between two positions; an ellipsis for those that are not in the vocabulary."""
+    """The words between two positions; an ellipsis for a word outside the vocabulary."""
     words = encoded.vocabulary.words
     return [words[number] if number < len(words) else "…" for number in encoded.ids[begin:end].tolist()]
 

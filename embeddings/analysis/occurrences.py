@@ -91,7 +91,7 @@ class Occurrences:
 
 
 def check_corpus(corpus: Corpus) -> Corpus:
-    """The corpus, if it is one."""
+    """`corpus` if it is a Corpus; refuses other objects."""
     if not isinstance(corpus, Corpus):
         raise SettingError(f"{S.corpus} must be a Corpus, such as em.Corpus('text.txt'), got {corpus!r:.60}")
     return corpus

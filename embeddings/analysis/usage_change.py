@@ -260,15 +260,18 @@ class ChangeTest:
 
 
 def compare_changes(changes: NDArray[np.float64]) -> ChangeTest:
-    """Compare changes, the observed ones first, with those of random divisions, (1 + permutations, words)."""
+    """Compare observed changes, in the first row, with changes of random divisions, (1 + permutations, words)."""
+    from scipy.stats import false_discovery_control
+
     z, p = significance(changes)
-    return ChangeTest(changes[1:].mean(axis=0), z, p, false_discovery_rates(p))
+    rates = np.asarray(false_discovery_control(p))  # Benjamini and Hochberg 1995
+    return ChangeTest(changes[1:].mean(axis=0), z, p, rates)
 
 
 def changed_word(
     number: int, groups: DocumentGroups, measured: DivisionChanges, tested: ChangeTest, lines: int
 ) -> ChangedWord:
-    """One of the words that were compared, with the evidence for its change."""
+    """A compared word with the evidence for its change."""
     row, pair = measured.rows[number], measured.pair
     word = pair[0].words[row]
     return ChangedWord(
@@ -303,13 +306,6 @@ def significance(changes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
 def deviation(values: NDArray[np.float64], others: NDArray[np.float64], offset: float) -> NDArray[np.float64]:
     """How many standard deviations values (words,) are above the mean of others (n, words)."""
     return np.asarray((values - others.mean(axis=0)) / (others.std(axis=0, ddof=1) + max(offset, 1e-12)))
-
-
-def false_discovery_rates(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The lowest rate of false discoveries at which each p-value is significant (Benjamini and Hochberg 1995)."""
-    from scipy.stats import false_discovery_control
-
-    return np.asarray(false_discovery_control(p))
 
 
 def nearest_words(vectors: Vectors, word: str) -> list[str]:

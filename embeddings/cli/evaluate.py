@@ -16,7 +16,7 @@ from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval import Suite
 from embeddings.eval.statistics.results import ItemScores
-from embeddings.eval.tasks.document_classification import Evaluable
+from embeddings.eval.tasks.evaluation_kind import Evaluable
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
@@ -80,7 +80,7 @@ def command(
     if as_json:
         print_rows(map(asdict, results), as_json=True)
     else:
-        print_rows(row(result, suite.compose) for result in results if sections or not result.is_detail)
+        print_rows(row(result, suite.settings.compose) for result in results if sections or not result.is_detail)
     if report is not None:
         write_page(report, suite, evaluation, vectors, words=show_neighbours_of, force=force)
 

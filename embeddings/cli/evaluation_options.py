@@ -38,16 +38,8 @@ DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy"
 REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}
 ALL_WORDS = "all"
 METHODS = ["3cosadd", "3cosmul", "pairdirection"]
-SETTINGS = {
-    "similarity": ("compose", "unknown", "half"),
-    "analogy": ("method", "restrict", "half"),
-    "tagging": ("window",),
-    "documents": ("text_column", "label_column", "use_trained_vectors", "name_column"),
-    "pairs": ("half", "left_column", "right_column", "rating_column", *POOLING),
-    "retrieval": ("index", *POOLING),
-    "clustering": ("text_column", "label_column", *POOLING),
-    "probe": ("text_column", "label_column", *POOLING),
-}
+SETTINGS = {name: kind.settings for name, kind in KINDS.items()}
+SETTINGS["similarity"] = (*SETTINGS["similarity"], "unknown")
 REQUIRES = {  # of every setting, the test sets of which one must be requested
     name: tuple(test_set for test_set, others in SETTINGS.items() if name in others)
     for names in SETTINGS.values()
@@ -73,7 +65,7 @@ TEST_SETTINGS = {
     "index": "KIND:SETTINGS",
 }
 SECTIONS = {
-    "Test sets": (*KINDS, "stats"),
+    "Test sets": tuple(KINDS),
     "Settings of tests": ("half", "compose", "unknown", "method", "restrict", "window"),
     "Documents and texts": (*SETTINGS["documents"], "concat_with"),
     "Pairs and retrieval": ("left_column", "right_column", "rating_column", "index"),

@@ -52,7 +52,8 @@ def keeps_classifier(out: str) -> bool:
 
 def is_vector_file(out: str) -> bool:
     """Whether `out` names a vector file rather than a model folder."""
-    return Path(out).suffix.lower() in format_dispatch.extensions() and not Path(out).is_dir()
+    suffix = Path(out).suffix.lower()
+    return bool(suffix) and suffix in format_dispatch.extensions() and not Path(out).is_dir()
 
 
 def output_files(out: str) -> list[Path]:

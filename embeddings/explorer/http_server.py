@@ -1,4 +1,4 @@
-"""Serves the page to this computer only, and answers only those who know its token.
+"""Serves the page of the explorer to this computer only, and only to clients that know its token.
 
 Every request must name this server in its Host header, against DNS rebinding; questions must carry the token, which
 only the address of the page contains, in its fragment: browsers do not send fragments or save them with requests.

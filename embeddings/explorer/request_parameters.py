@@ -52,7 +52,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several values, by default the first."""
+    """A parameter with one of several values, by default the first."""
 
     values: tuple[str, ...]
 

@@ -100,7 +100,7 @@ class VectorExplorer:
             return
 
     def info(self) -> dict[str, Any]:
-        """What is explored."""
+        """The properties of the explored vectors."""
         return {
             "name": self.name, "words": len(self.vectors), "dim": self.vectors.dim, "unit": self.unit,
             "composes": self.vectors.compose is not None, "corpus": self.corpus is not None,
@@ -111,7 +111,7 @@ class VectorExplorer:
 
     @property
     def unit(self) -> str:
-        """What a vector is of."""
+        """The item that a vector stands for, such as a word."""
         return "document" if self.is_documents else "word"
 
     def complete(self, prefix: str | None, limit: int) -> dict[str, Any]:

@@ -164,7 +164,7 @@ def fit_square(points: NDArray[np.float64]) -> Points:
 
 
 def cached_path(units: NDArray[np.float32], seed: int) -> Path | None:
-    """Where the cache holds the map of these vectors; None without a writable cache."""
+    """The path of the map of vectors in the cache; None without a writable cache."""
     folder = cache_folder("maps")
     digest = hashlib.sha256(f"{VERSION} {units.shape} {seed}".encode())
     digest.update(np.ascontiguousarray(units).data)

@@ -128,7 +128,8 @@ class RowBuffer:
         if self.seen is not None:
             self.seen.update(words)
             if len(self.seen) < end:
-                raise FormatError(f"{self.path}: duplicate word {first_duplicate(self.words.to_list())}")
+                word, _ = Counter(self.words.to_list()).most_common(1)[0]
+                raise FormatError(f"{self.path}: duplicate word {word.decode('utf-8', 'replace')!r}")
         if end > len(self.matrix):
             self.matrix.resize((max(end, len(self.matrix) * 3 // 2), self.matrix.shape[1]), refcheck=False)
         self.matrix[start:end] = vectors
@@ -143,9 +144,3 @@ class RowBuffer:
         """All rows, checked; `place` and a number that starts at `first` locate a broken word in messages."""
         words = self.words.decode(errors, place, first)
         return build_vectors(self.path, words, self.to_matrix(), counts, is_finite=self.is_finite)
-
-
-def first_duplicate(words: Sequence[bytes]) -> str:
-    """A duplicate word, quoted for a message."""
-    word = Counter(words).most_common(1)[0][0]
-    return repr(word.decode("utf-8", "replace"))

@@ -164,7 +164,7 @@ def write_classifier(classifier: Classifier, path: Path) -> None:
 
 
 def build_header(classifier: Classifier) -> Header:
-    """The header; settings of n-grams are those of the classifier's file if they have the same effect."""
+    """The header of a file; settings of n-grams are copied from the classifier's file if they have the same effect."""
     features, settings, counts = classifier.features, classifier.settings, classifier.word_counts
     labels, dim = classifier.output.shape
     tokens = settings.get("tokens", features.words if counts is None else int(counts.sum()))
@@ -200,7 +200,7 @@ def write_inputs(stream: BinaryIO, classifier: Classifier) -> None:
 
 
 def bucket_blocks(table: np.ndarray, pairs: np.ndarray, buckets: int) -> Iterator[np.ndarray]:
-    """The rows of all buckets, some at a time: those of a table for pairs of bucket and row, else zeros."""
+    """Blocks of the rows of all buckets: rows of a table for pairs of bucket and row, zeros for other buckets."""
     for block in row_blocks(buckets, table.shape[1]):
         first, end = np.searchsorted(pairs[:, 0], [block.start, block.stop])
         rows = np.zeros((min(block.stop, buckets) - block.start, table.shape[1]), np.float32)

@@ -110,7 +110,7 @@ def find_header(start: bytes) -> Header | None:
 
 
 def is_plausible(header: Header) -> bool:
-    """Whether the numbers can be those of a fastText model."""
+    """Whether the numbers are plausible for a fastText model."""
     is_known = header.model in MODELS and header.loss in LOSSES and 0 < header.dim <= MAX_DIM
     fits = header.words >= 0 and header.labels >= 0 and header.entries == header.words + header.labels
     return is_known and fits and header.tokens >= 0 and header.buckets >= 0 and 0 <= header.subsample <= 1

@@ -149,7 +149,7 @@ def is_untrained(trained: Any) -> bool:
 
 
 def trainer_name(trained: Any) -> str:
-    """The name of the trainer of such a model."""
+    """The name of our trainer for a model of gensim."""
     if hasattr(trained, "dv"):
         return "paragraph-dbow" if trained.sg else "paragraph-dm"
     if hasattr(getattr(trained, "wv", trained), "vectors_ngrams"):

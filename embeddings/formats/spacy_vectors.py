@@ -44,7 +44,7 @@ def sniff_folder(path: Path) -> float:
 
 
 def vocabulary_folder(path: Path) -> Path:
-    """The folder of the vocabulary: that of a pipeline, or the path itself."""
+    """The folder of the vocabulary: a subfolder of a pipeline, or the path itself."""
     return path / VOCABULARY if (path / VOCABULARY).is_dir() else path
 
 

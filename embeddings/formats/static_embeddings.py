@@ -111,7 +111,7 @@ def write_table(vectors: Vectors, folder: Path, *, table: str, dtype: str) -> st
 
 
 def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
-    """Write the tokenizer of these vectors; returns their rows in the order of its tokens.
+    """Write the tokenizer of vectors; returns their rows in the order of its tokens.
 
     Words that are tokens of a tokenizer.json have this tokenizer, in which tokens without a vector are zeros. Others
     have a new tokenizer, whose last token represents unknown words.
@@ -132,7 +132,7 @@ def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
 
 
 def tokenizer_source(vectors: Vectors) -> Path | None:
-    """The tokenizer.json of the folder of these vectors, or of their training text; None if there was none."""
+    """The tokenizer.json from the folder of the vectors, or from their training text; None if there was none."""
     if vectors.tokenizer_file is not None:
         return vectors.tokenizer_file
     settings = getattr(vectors.word_form, "settings", {})

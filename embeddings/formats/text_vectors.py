@@ -31,7 +31,7 @@ class LongLineError(ValueError):
 
 
 def read_columns(stream: BinaryIO, types: list[Any], *, delimiter: str, max_line: int) -> Iterator[Any]:
-    """Record batches of a few MB with columns of these types, without quoting or nulls.
+    """Record batches of a few MB with columns of the given types, without quoting or nulls.
 
     Raises:
         pyarrow.ArrowException: a line has the wrong number of fields, or a field does not parse.
@@ -83,7 +83,7 @@ MAX_EMPTY_LINES = 10_000  # at the end of a file; a gigabyte of them compresses 
 
 @dataclass(frozen=True)
 class Layout:
-    """What is known about a file before its lines are read.
+    """The layout of a file, known before its lines are read.
 
     Arguments:
         dim: components per line.

@@ -23,7 +23,7 @@ FLAGS = "\U0001f1e6-\U0001f1ff"
 
 
 def word_pattern(words: list[str]) -> str:
-    """The regular expression of words; "_" is part of them only if one of these has it, as phrases do.
+    """The regular expression of words; "_" is part of a word only if one of `words` has it, as phrases do.
 
     Numbers that are not digits, such as "\u00b2", are words of their own, as of the tokenizer `words`, unless one of
     these words has them next to letters, as the tokenizer `alphanumeric` does.
@@ -84,7 +84,7 @@ def copy_tokenizer(source: Path, path: Path) -> tuple[list[str], str | None]:
 
 
 def new_normalizer(words: list[str]) -> Any:
-    """What words have in common: composed characters, "'" as apostrophe, nothing invisible, lower case; or None."""
+    """The normaliser of what all words share: composed characters, "'" as apostrophe, nothing invisible, lower case."""
     tokenizers, text = import_tokenizers(), "\n".join(words)
     rules = []
     if is_normalized("NFC", text):

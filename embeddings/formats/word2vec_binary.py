@@ -85,7 +85,7 @@ def find_words(data: bytes | bytearray, size: int, count: int, width: int) -> tu
 
 
 def gather_vectors(data: bytearray, starts: np.ndarray, dim: int) -> np.ndarray:
-    """The vectors (starts, dim) that start at these bytes."""
+    """The vectors (starts, dim) that begin at the bytes `starts`."""
     vector = np.dtype((np.void, dim * 4))
     at_each_byte = np.ndarray(len(data) - vector.itemsize + 1, vector, data, strides=(1,))
     vectors: np.ndarray = at_each_byte[starts].view("<f4").reshape(-1, dim)

@@ -156,7 +156,7 @@ class Index:
             raise SettingError(f"the index was built from other vectors: {self!r} does not fit {vectors!r}")
 
     def with_search(self, name: str, settings: Mapping[str, Any]) -> "Index | None":
-        """The same index with other search settings; None if the name or a build setting differs.
+        """A copy of the index with other search settings; None if the name or a build setting differs.
 
         A setting that returns to None also requires a rebuild: the engine may hold the previous value.
 
@@ -261,12 +261,10 @@ def check_consent(folder: Path, record: Mapping[str, Any], allow_faiss: bool) ->
 
 def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] | None = None) -> Any:
     """The kind of a saved index with its settings, some of them changed."""
-    translate = getattr(registry.load("index", record["kind"]), "translate_settings", dict)
     try:
-        settings = translate(record["settings"])
-        registry.create("index", record["kind"], settings)
+        registry.create("index", record["kind"], record["settings"])
     except RegistryError:
         raise
     except SettingError as error:
         raise FormatError(f"{folder / RECORD} cannot be used: {error}") from None
-    return registry.create("index", record["kind"], {**settings, **(changes or {})})
+    return registry.create("index", record["kind"], {**record["settings"], **(changes or {})})

@@ -265,14 +265,6 @@ class LSH(Settings):
     )
     seed: int = option(1, "Seed of the hyperplanes.", ge=0, le=2**63 - 1)
 
-    @classmethod
-    def translate_settings(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings saved by version 0.1, which also had hash tables."""
-        if settings.get("mode", "hamming") != "hamming":
-            raise SettingError("hash tables (mode=tables) are no longer supported: build the index again")
-        removed_names = {"mode", "tables", "probes"} | ({"bits"} if settings.get("bits") is None else set())
-        return {name: value for name, value in settings.items() if name not in removed_names}
-
     def build(self, units: np.ndarray) -> "HammingSearch":
         """See `Kind.build`."""
         if not len(units):
@@ -296,7 +288,7 @@ class LSH(Settings):
 
 
 def get_array(arrays: Mapping[str, np.ndarray], name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """A saved array of this type and shape, in memory and in the layout that kernels are compiled for."""
+    """A saved array, checked for its type and shape, in memory and in the layout that kernels are compiled for."""
     array = arrays.get(name)
     if array is None or array.dtype != dtype or array.shape != shape:
         actual = "missing" if array is None else f"{array.dtype} {array.shape}"

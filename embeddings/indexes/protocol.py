@@ -21,7 +21,7 @@ class SearchResult(NamedTuple):
 
 
 class IndexedVectors(Protocol):
-    """What an index needs of vectors: unit rows (rows, dim) float32, and a fingerprint by which it recognises them."""
+    """The part of vectors that an index uses: unit rows (rows, dim) float32, and a fingerprint."""
 
     @property
     def dim(self) -> int:
@@ -43,7 +43,7 @@ class HasIndexedVectors(Protocol):
 
     @property
     def vectors(self) -> IndexedVectors:
-        """What is indexed."""
+        """The indexed vectors."""
 
 
 class Engine(Protocol):
@@ -68,7 +68,7 @@ class Kind(Protocol):
     """A frozen dataclass of `embeddings.settings.option` fields, an entry point of the group `embeddings.indexes`.
 
     A class attribute `SEARCH_SETTINGS`, a frozenset, may name the fields that only searches use: changing them does not
-    rebuild the index. A class method `translate_settings(dict) -> dict` may convert the settings of older saved files.
+    rebuild the index.
     """
 
     def build(self, units: np.ndarray) -> Engine:
@@ -79,7 +79,7 @@ class Kind(Protocol):
         """
 
     def restore(self, units: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Engine:
-        """The engine whose `Engine.arrays` these are, for the same rows.
+        """The engine with the saved `arrays` of `Engine.arrays`, for the rows that it was built for.
 
         Raises:
             FormatError: an array is missing, or has another type, shape or content than `build` produces.
@@ -87,7 +87,7 @@ class Kind(Protocol):
 
 
 def as_indexed_vectors(source: Any) -> IndexedVectors:
-    """Vectors themselves, or those of a model."""
+    """`source` if it is vectors, or the vectors of a model."""
     vectors: Any = getattr(source, "vectors", source)
     if not all(hasattr(type(vectors), name) for name in ("dim", "unit_rows", "fingerprint")):
         raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")

@@ -1,6 +1,11 @@
-"""What the models of a trainer can do besides holding vectors; trainers declare it as attributes."""
+"""Capabilities of the models of a trainer, besides holding vectors; trainers declare them as attributes."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from embeddings import registry
+
+if TYPE_CHECKING:
+    from embeddings.models.model import Model
 
 
 class Capabilities:
@@ -26,3 +31,13 @@ class Capabilities:
 def capabilities_of(trainer: Any) -> type[Capabilities]:
     """The capabilities of a trainer class; none if it declares none."""
     return trainer if isinstance(trainer, type) and issubclass(trainer, Capabilities) else Capabilities
+
+
+def installed_capability(model: "Model", name: str) -> Any:
+    """A capability of a model, made by its installed trainer; None if models of the trainer lack it.
+
+    Raises:
+        RegistryError: the trainer of a saved model is not installed.
+    """
+    make = getattr(capabilities_of(registry.load("trainer", model.name)), name)
+    return None if make is None else make(model)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from embeddings import registry
 from embeddings.errors import CorpusError, FormatError, RegistryError, SettingError
 from embeddings.models import model_files
-from embeddings.models.capabilities import capabilities_of
+from embeddings.models.capabilities import installed_capability
 from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.support.arrow import to_arrow, write_table
 from embeddings.vectors.vectors import Vectors
@@ -88,18 +87,16 @@ def load_model_tags(path: Path, table: np.ndarray | None) -> Any:
 
 
 def installed_inferencer(model: "Model") -> Infer:
-    """The function by which models of this trainer infer document vectors."""
+    """The function by which a model infers document vectors, made by its installed trainer."""
     message = f"{model.name} models cannot infer document vectors; train paragraph-dbow or paragraph-dm"
     try:
-        trainer = registry.load("trainer", model.name)
+        infer: Infer | None = installed_capability(model, "inferencer")
     except RegistryError as error:
         if DOCUMENTS in model.tables:
             raise
         raise SettingError(message) from error
-    inferencer = capabilities_of(trainer).inferencer
-    if inferencer is None:
+    if infer is None:
         raise SettingError(message)
-    infer: Infer = inferencer(model)
     return infer
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import Items, Source, Texts, resolve_source
-from embeddings.corpora.reading.text_stream import TextBatch, read_texts
+from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, SettingError, marked
 from embeddings.models.document_vectors import DOCUMENTS
@@ -97,7 +98,7 @@ def text_embedder(
     case: str | None = None,
     **options: Any,
 ) -> "TextEmbedder":
-    """The embedder of vectors; options are those of `TextEmbedder`."""
+    """The `TextEmbedder` of vectors or of a model, with its options."""
     from embeddings.models.text_embedder import TextEmbedder  # imports numba
 
     source = load_source(vectors)
@@ -151,7 +152,7 @@ def word_frequencies(source: "Vectors | Model") -> Vocabulary | None:
     return Vocabulary.from_counts(source.words, source.counts.tolist())
 
 
-def text_batches_of(texts: Any, text_column: str | None) -> Iterator[TextBatch]:
+def text_batches_of(texts: Any, text_column: str | None) -> Iterator[TextBlock]:
     """The batches of texts in memory, or of a file."""
     return read_texts(text_sources(texts), text_column=text_column)
 

@@ -129,7 +129,7 @@ def has_classifier(path: str | os.PathLike[str]) -> bool:
 
 
 def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """The path; of a remote file or folder that of a local copy, which is cached.
+    """The path of a local file or folder, or of the cached local copy of a remote one.
 
     Raises:
         FormatError: the remote file does not exist or cannot be read.

@@ -12,7 +12,7 @@ from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import FormatError, SettingError
-from embeddings.models.capabilities import capabilities_of
+from embeddings.models.capabilities import installed_capability
 from embeddings.models.document_vectors import (
     DOCUMENTS,
     Infer,
@@ -54,22 +54,20 @@ if TYPE_CHECKING:
 
 def installed_composer(model: "Model") -> Compose:
     """The compose function of a model, made by its installed trainer."""
-    composer: Callable[[Model], Compose] | None = capabilities_of(registry.load("trainer", model.name)).composer
-    if composer is None:
+    compose: Compose | None = installed_capability(model, "composer")
+    if compose is None:
         raise FormatError(f"model.json is broken: it says that {model.name} models compose vectors, but they do not")
-    return composer(model)
+    return compose
 
 
 def installed_classifier(model: "Model") -> "Classifier":
     """The classifier of a model, made by the entry point of its name or by its installed trainer."""
-    predictor: Callable[[Model], Classifier] | None
     if model.name in registry.find_all("classifier"):
-        predictor = registry.load("classifier", model.name)
-    else:
-        predictor = capabilities_of(registry.load("trainer", model.name)).predictor
-    if predictor is None:
+        return registry.load("classifier", model.name)(model)  # type: ignore[no-any-return]
+    classifier: Classifier | None = installed_capability(model, "predictor")
+    if classifier is None:
         raise SettingError(f"{model.name} models predict no labels; train a classifier")
-    return predictor(model)
+    return classifier
 
 
 RECORD_FIELDS = ("seed", "threads", "words", "seconds", "words_per_second", "loss_by_epoch")
@@ -284,7 +282,6 @@ class Model(GapContexts, InteropMixin):
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
 
     def _repr_html_(self) -> str:
-
         return model_html(self)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:

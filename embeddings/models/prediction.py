@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError, SettingError
-from embeddings.models.capabilities import capabilities_of
+from embeddings.models.capabilities import installed_capability
 from embeddings.models.text_settings import corpus_settings
 from embeddings.support.cosine import check_search
 from embeddings.vectors.search import Neighbours
@@ -64,10 +63,9 @@ class GapContexts:
 
     @cached_property
     def _encode_contexts(self) -> EncodeContexts:
-        encoder = capabilities_of(registry.load("trainer", self.name)).context_encoder
-        if encoder is None:
+        encode: EncodeContexts | None = installed_capability(cast("Model", self), "context_encoder")
+        if encode is None:
             raise SettingError(f"{self.name} models have no vectors of contexts; train context2vec")
-        encode: EncodeContexts = encoder(self)
         return encode
 
 
@@ -162,8 +160,7 @@ def word_predictor(model: "Model") -> Any:
 
 def held_out_predictor(model: "Model") -> Any:
     """The `WordPredictor` of a model, which may have a loss without probabilities of words; errors as above."""
-    new_predictor = capabilities_of(registry.load("trainer", model.name)).word_predictor
-    predictor = None if new_predictor is None else new_predictor(model)
+    predictor = installed_capability(model, "word_predictor")
     if predictor is None:
         raise SettingError(
             f"{model.name} models do not predict words of new text from their contexts alone: use skipgram, cbow, "

@@ -47,7 +47,7 @@ def bucket_rows(hashes: np.ndarray, buckets: int) -> np.ndarray:
 
 
 def default_buckets(hashes: np.ndarray) -> int:
-    """How many of fastText's 2,000,000 buckets the n-grams with these hashes would use.
+    """The number of fastText's 2,000,000 buckets that n-grams with given hashes use.
 
     The other buckets would never be trained, but stored; a vocabulary of 20,000 words uses a sixteenth.
     """
@@ -57,7 +57,7 @@ def default_buckets(hashes: np.ndarray) -> int:
 
 
 def bucket_count(settings: Any, continued: "Model | None", table: str, hashes: np.ndarray) -> int:
-    """The number of hash buckets: as set, or that of the model to continue, or one that suits these hashes."""
+    """The number of hash buckets: as set, or as in the model to continue, or by the hashes of the vocabulary."""
     old_buckets = 0 if continued is None else len(continued.tables.get(table, ()))
     return 0 if settings.max_n == 0 else settings.buckets or old_buckets or default_buckets(hashes)
 

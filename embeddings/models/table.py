@@ -21,13 +21,6 @@ BLOCK_NUMBERS = 65536  # drawn at a time, so that they stay in the cache
 BLOCK_ROWS = 65536  # processed at a time, so that no second table is ever in memory
 
 
-def random_rows(rows: int, dim: int, seed: int) -> np.ndarray:
-    """Rows as `uniform` makes them; float32 (rows, padded dim), zero beyond `dim`."""
-    table = zero_rows(rows, dim)
-    uniform(table, dim, seed)
-    return table
-
-
 def uniform(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with numbers uniform in (-1, 1) / dim, as in gensim and fastText.
 
@@ -196,12 +189,12 @@ class Table:
 
     @property
     def continuation(self) -> Continuation:
-        """What continued training does with it."""
+        """The treatment of the table in continued training."""
         return self.on_continue or ("restart" if self.saved_as is None else CONTINUATIONS[self.axis])
 
     @property
     def saved_shape(self) -> tuple[int, ...]:
-        """Its shape in a saved model."""
+        """The shape of the table in a saved model."""
         return (self.rows, self.dim) if self.slots == 1 else (self.rows, self.slots, self.dim)
 
     def allocate(self, seed: int) -> np.ndarray:

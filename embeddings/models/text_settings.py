@@ -18,7 +18,7 @@ PHRASES = "phrases"  # also in the record: how words were joined into phrases
 
 
 def recorded_text_settings(model: "Model") -> dict[str, Any]:
-    """All text settings, also those that earlier versions did not record, and `PHRASES` if there were any."""
+    """All text settings of a model, with defaults for unrecorded ones, and `PHRASES` if there were any."""
     text = model.record.get("text")
     if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in STRINGS):
         raise FormatError(f"the {model.name} model is broken: its record has no valid text settings ('text')")

@@ -113,7 +113,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
                 raise SettingError(f"{name} cannot be combined with {parameter}, which replaces training")
 
     def _text_settings(self, tokenizer: Any, case: str, **others: Any) -> dict[str, Any]:
-        """Settings of a `Corpus`: the estimator's own, or these defaults."""
+        """Settings of a `Corpus`: the estimator's own, or the given defaults."""
         return {
             **{
                 name: value

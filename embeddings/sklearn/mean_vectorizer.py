@@ -1,4 +1,4 @@
-"""Texts as vectors pooled from those of their words."""
+"""Vectors of texts, pooled from the vectors of their words."""
 
 import os
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import Items, Texts
-from embeddings.corpora.reading.text_stream import read_texts
 from embeddings.errors import S, SettingError
 from embeddings.models.embed import load_source, text_settings, word_frequencies
 from embeddings.models.model import Model

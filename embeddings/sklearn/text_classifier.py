@@ -152,7 +152,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class Targets:
-    """The classes, and the numbers of those of each text."""
+    """The classes, and the numbers of the classes of each text."""
 
     classes: np.ndarray
     rows: Sequence[Sequence[int]]

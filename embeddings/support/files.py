@@ -57,7 +57,7 @@ def exists_error(target: Path) -> OutputError:
 def check_own_folder(
     path: str | os.PathLike[str], main_file: str, files: Set[str], contents: str, *, force: bool
 ) -> Path:
-    """The path, if a folder of these files can be written there: with `force`, in place of one with no others.
+    """The path, if a folder of `files` can be written there: with `force`, in place of a folder without other files.
 
     Arguments:
         main_file: the file without which a folder is not of this kind.

@@ -57,6 +57,13 @@ def number(value: float | None, digits: int = 4) -> Html:
     return tag("td", NONE if value is None else f"{value:.{digits}g}", class_="number")
 
 
+def number_cell(value: object, spec: str, digits: int = 17) -> str:
+    """A number in a format, with this many significant digits; a dash for None, and other values as they are."""
+    if value is None:
+        return "-"
+    return format(float(f"{value:.{digits}g}"), spec) if isinstance(value, int | float) else str(value)
+
+
 def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the lines of a table."""
     lines = ([" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in (header, *rows))

@@ -29,7 +29,7 @@ def to_jsonable(value: Any) -> Any:
 
 
 def read_versioned(path: Path, *versions: int) -> dict[str, Any]:
-    """Read a record of one of these versions."""
+    """Read a record of one of the given versions."""
     check_no_stream(path)
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -44,7 +44,7 @@ def read_versioned(path: Path, *versions: int) -> dict[str, Any]:
 
 
 def check_fields(path: Path, record: Mapping[str, Any], types: Mapping[str, type]) -> None:
-    """Check that a record has these fields with these types."""
+    """Check that a record has the fields of `types` with their types."""
     for name, kind in types.items():
         if not isinstance(record.get(name), kind):
             raise FormatError(f"{path} is broken: {name!r} is missing or not a {kind.__name__}")

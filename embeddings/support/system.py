@@ -53,7 +53,7 @@ def total_memory() -> int | None:
 
 
 def free_memory(path: Path = Path("/proc/meminfo")) -> int | None:
-    """The memory in bytes that programs can use without swapping; that of the machine, if only this is known."""
+    """The memory in bytes that programs can use without swapping; all memory of the machine if that is unknown."""
     try:
         values = dict(line.split(":") for line in path.read_text().splitlines())
         return int(values["MemAvailable"].split()[0]) * 1024

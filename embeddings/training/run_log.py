@@ -27,7 +27,6 @@ END_BYTES = 1 << 16  # read at either end of a log for a summary
 HELD_OUT_LOSS = "held_out_loss"  # among the scores of epochs
 STATES = {"end": "ended", "interrupted": "interrupted"}
 PROGRESS_FIELDS = ("words", "total_words", "epoch", "learning_rate", "loss", "seconds", "words_per_second")
-OLD_FIELDS = {"of_words": "total_words", "rate": "learning_rate", "bundles": "steps"}  # of logs of version 0.1
 
 
 def is_log(start: bytes) -> bool:
@@ -65,7 +64,7 @@ def read_bytes(path: Path, *, ends_only: bool = False) -> bytes:
 
 
 def parse(content: bytes) -> list[dict[str, Any]]:
-    """The objects of all complete lines that are events, with the current names of fields."""
+    """The objects of all complete lines that are events."""
     lines: list[dict[str, Any]] = []
     for line in content.decode("utf-8", "replace").split("\n"):
         try:
@@ -73,7 +72,7 @@ def parse(content: bytes) -> list[dict[str, Any]]:
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and isinstance(value.get("event"), str):
-            lines.append({OLD_FIELDS.get(str(name), str(name)): item for name, item in value.items()})
+            lines.append(value)
     return lines
 
 

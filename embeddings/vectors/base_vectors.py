@@ -137,7 +137,7 @@ class BaseVectors(InteropMixin):
         return row
 
     def _hint(self, word: object) -> str:
-        """What a word without a row may be: several words of the text, or a word that is spelled similarly."""
+        """A suggestion for a word without a row: several words of the text, or a word that is spelled similarly."""
         from embeddings.corpora.word_rules import WordForm
         from embeddings.support.suggestions import close_matches
 
@@ -235,7 +235,7 @@ class BaseVectors(InteropMixin):
         return digest.hexdigest()
 
     def check_finite(self) -> Self:
-        """Check that no vector holds NaN or infinity, and return these vectors.
+        """Check that no vector holds NaN or infinity, and return `self`.
 
         Raises:
             SettingError: one does; the message names its word.

@@ -31,12 +31,12 @@ def installed_formats() -> dict[str, Format]:
 
 
 def names() -> Mapping[str, tuple[str, ...]]:
-    """The names of these formats with the file extensions that select them."""
+    """The names of the installed formats with the file extensions that select them."""
     return {name: format.extensions for name, format in installed_formats().items()}
 
 
 def load_format(name: str) -> Format:
-    """The format of this name, or of an earlier one."""
+    """The format called `name`, now or earlier."""
     current = ALIASES.get(name, name)
     plugin = registry.load("format", current if current in registry.find_all("format") else name)
     if not isinstance(plugin, Format):
@@ -190,7 +190,7 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
 
 
 def is_format(path: Path, name: str) -> bool:
-    """Whether a folder has the format of this name."""
+    """Whether a folder has the format called `name`."""
     found = sniff(path)
     return found is not None and load_format(found) is load_format(name)
 

@@ -74,7 +74,7 @@ def lookup(
 
 
 def unknown_vectors(vectors: Vectors, words: Sequence[str]) -> np.ndarray:
-    """The vectors of unknown words, (words, dim) or (dim,) if all have the same."""
+    """The vectors of unknown words, (words, dim) or (dim,) if all unknown words have one vector."""
     if vectors.unknown_rows is not None:
         return vectors.learned_unknown(words)
     for word in UNKNOWN_WORDS:
@@ -94,13 +94,11 @@ def context_mean(rows: np.ndarray, is_known: np.ndarray, position: int, window: 
 
 
 def hashed_vectors(vectors: Vectors, words: Sequence[str], seed: int) -> np.ndarray:
-    """Random vectors (words, dim) of the mean norm of the vectors, determined by the words and the seed."""
+    """Random vectors (words, dim) of the mean norm of the vectors, each determined by its word and the seed."""
     norm = float(np.linalg.norm(vectors.matrix[:N_NORMS], axis=1).mean()) if len(vectors) else 1.0
-    return norm * np.array([hashed_direction(word, vectors.dim, seed) for word in words])
-
-
-def hashed_direction(word: str, dim: int, seed: int) -> np.ndarray:
-    """A random unit vector (dim,) determined by the word and the seed."""
-    digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=16, salt=(seed % 2**64).to_bytes(8, "little"))
-    vector = np.random.default_rng(int.from_bytes(digest.digest(), "little")).standard_normal(dim)
-    return np.asarray(vector / np.linalg.norm(vector))
+    rows, salt = np.empty((len(words), vectors.dim)), (seed % 2**64).to_bytes(8, "little")
+    for row, word in zip(rows, words, strict=True):
+        digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=16, salt=salt).digest()
+        row[:] = np.random.default_rng(int.from_bytes(digest, "little")).standard_normal(vectors.dim)
+        row /= np.linalg.norm(row)
+    return norm * rows

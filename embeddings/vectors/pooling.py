@@ -1,14 +1,11 @@
-"""Vectors of texts from those of their words: sums, means, maxima and minima."""
+"""Vectors of texts pooled from the vectors of their words: sums, means, maxima and minima."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from embeddings.corpora.encoded_corpus import EncodedCorpus
 
 Pool = Literal["mean", "sif", "subsample", "idf", "sum", "max", "min", "power-mean"]
 Frequencies = Literal["vectors", "texts"]  # where word frequencies are taken from
@@ -32,36 +29,10 @@ class RowTexts:
         return np.diff(self.starts)
 
     def within(self, first: int, stop: int) -> "RowTexts":
-        """The same texts with only the rows from `first` to below `stop`, numbered from 0."""
+        """The texts without rows outside of `first` to below `stop`; the other rows are numbered from 0."""
         is_inside = (self.ids >= first) & (self.ids < stop)
         starts = np.append(0, np.cumsum(is_inside))[self.starts]
         return RowTexts(self.ids[is_inside] - first, starts)
-
-
-@dataclass(frozen=True)
-class BagsOfWords:
-    """Documents as `ids` of `words`, and where each document starts in them (documents + 1,)."""
-
-    words: list[str]
-    ids: NDArray[np.int32]
-    starts: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    @classmethod
-    def of(cls, encoded: "EncodedCorpus") -> Self:
-        """Copy the documents of an encoded corpus, which may then be closed."""
-        starts = np.array(encoded.sentences[encoded.documents])
-        return cls(list(encoded.vocabulary.words), np.array(encoded.ids), starts)
-
-    def sum_vectors(self, matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The sum of the vectors (words, dim) of each document's words by weight (words,), float32 (documents, dim)."""
-        return sum_rows([matrix], RowTexts(self.ids.astype(np.int64), self.starts), [weights])
-
-    def sum_weights(self, weights: np.ndarray) -> NDArray[np.float64]:
-        """The sum of the weights (words,) of each document's words, (documents,)."""
-        return sum_weights(RowTexts(self.ids.astype(np.int64), self.starts), weights)
 
 
 def sum_rows(
@@ -75,22 +46,30 @@ def sum_rows(
         weights: (rows,), the factor of each row of each table; None for 1.
         dim: only the first components; None for all.
     """
+    from embeddings.kernels.separate_arrays import read_only
     from embeddings.kernels.text_pooling import sum_texts
 
     sums = np.zeros((len(texts), dim or tables[0].shape[1]), np.float32)
     for number, (table, part) in enumerate(split_by_table(tables, texts)):
         factors = np.zeros(0) if weights is None else weights[number]
-        sum_texts(as_table(table), part.ids, part.starts, np.ascontiguousarray(factors, np.float32), sums)
+        sum_texts(
+            read_only(np.asarray(table, np.float32)),
+            part.ids,
+            part.starts,
+            np.ascontiguousarray(factors, np.float32),
+            sums,
+        )
     return sums
 
 
 def extreme_rows(tables: Sequence[np.ndarray], texts: RowTexts, sign: int, dim: int | None = None) -> np.ndarray:
     """The maxima (`sign` 1) or minima (-1) of the rows of texts by component, float32 (texts, dim); zeros for none."""
+    from embeddings.kernels.separate_arrays import read_only
     from embeddings.kernels.text_pooling import maximize_texts
 
     extremes = np.full((len(texts), dim or tables[0].shape[1]), -np.inf, np.float32)
     for table, part in split_by_table(tables, texts):
-        maximize_texts(as_table(table), part.ids, part.starts, np.float32(sign), extremes)
+        maximize_texts(read_only(np.asarray(table, np.float32)), part.ids, part.starts, np.float32(sign), extremes)
     extremes[texts.counts == 0] = 0
     return extremes if sign > 0 else -extremes
 
@@ -135,11 +114,3 @@ def pool_rows(
         divisors = sum_weights(texts, np.concatenate(weights))
     sums *= (1 / np.where(divisors > 0, divisors, 1)).astype(np.float32)[:, None]
     return sums
-
-
-def as_table(table: np.ndarray) -> np.ndarray:
-    """The rows for the kernels: C-contiguous, and always read-only, so that these are compiled once."""
-    view = np.ascontiguousarray(table, np.float32).view(np.ndarray)
-    view = view[:]
-    view.flags.writeable = False
-    return view

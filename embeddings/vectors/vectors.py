@@ -152,7 +152,7 @@ class Vectors(SimilarityMixin):
 
     @classmethod
     def from_arrow(cls, table: Any) -> "Vectors":
-        """Vectors from a pyarrow table or record batch with these columns; contiguous float32 is not copied.
+        """Vectors from an Arrow table or record batch with the columns of `to_arrow`; contiguous float32 is not copied.
 
         Raises:
             FormatError: columns are missing, of other types or hold nulls, lists differ in length, a word occurs twice,
@@ -181,7 +181,7 @@ class Vectors(SimilarityMixin):
         )
 
     def normalize(self) -> "Vectors":
-        """The same words with vectors of length one; zero vectors stay zero.
+        """Vectors of length one for the same words; zero vectors stay zero.
 
         Raises:
             SettingError: a vector holds NaN or infinity; the message names the word.
@@ -189,7 +189,7 @@ class Vectors(SimilarityMixin):
         return type(self)(self.word_list, self.unit_rows, counts=self.counts, word_form=self.word_form)
 
     def with_unknown_rows(self) -> "Vectors":
-        """The same vectors, in which an unknown word has the vector learned for unknown words.
+        """A copy in which an unknown word has the vector learned for unknown words.
 
         They are those of trainers with `unknown_rows`, or of a word `<unk>`.
 
@@ -261,7 +261,7 @@ class HasVectors(Protocol):
 
 
 def as_vectors(source: Any) -> Vectors:
-    """Vectors themselves, or those of a model."""
+    """`source` if it is Vectors, or the vectors of a model."""
     vectors = getattr(source, "vectors", source)
     if not isinstance(vectors, Vectors):
         raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")

@@ -41,7 +41,7 @@ def inverse_document_frequencies(words: Sequence[str], frequencies: Vocabulary, 
 
 
 def look_up_weights(words: Sequence[str], vocabulary: Vocabulary, weights: np.ndarray, unknown: float) -> np.ndarray:
-    """The weight of each word by those of a vocabulary, as it is or else in lower case; `unknown` for others."""
+    """The weight of each word in a vocabulary, as written or else in lower case; `unknown` for unknown words."""
     if words is vocabulary.words:
         return weights
     ids = vocabulary.ids
@@ -68,7 +68,7 @@ def common_components(rows: np.ndarray, count: int) -> np.ndarray:
 
 
 def moment_components(moment: np.ndarray, count: int, texts: int) -> np.ndarray:
-    """The same from the sum, or mean, of the outer products of the rows of this many texts, (dim, dim)."""
+    """Common components from the sum, or mean, of the outer products of the rows of `texts` texts, (dim, dim)."""
     from scipy.linalg import eigh
 
     dim = len(moment)

@@ -1,7 +1,7 @@
-"""Runs one job of one tool in a process of its own: `python -m embeddings.eval.benchmark.peers TOOL JOB`.
+"""Runs one job of a Python library in a process of its own: `python -m embeddings.eval.benchmark.peers PROGRAM JOB`.
 
-Each tool is a function from a job to saved vectors that times its training. The last line of standard output reports
-the times in JSON.
+PROGRAM is the file of its description. The function of each library goes from a job to saved vectors, and times
+training. The last line of standard output reports the times in JSON.
 """
 
 import json
@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from time import perf_counter, process_time
 
 from embeddings.eval.benchmark.job import Job
-from embeddings.eval.benchmark.tools import fasttext_settings, gensim_settings
+from embeddings.eval.benchmark.tools import PEERS, Program
 
 Seconds = dict[str, float]
 NO_TIME = {"cpu": 0.0, "wall": 0.0}
@@ -35,7 +35,7 @@ def timing(seconds: Seconds) -> Iterator[None]:
     seconds.update(cpu=process_time() - cpu, wall=perf_counter() - wall)
 
 
-def run_embeddings(job: Job, clock: Clock) -> None:
+def run_embeddings(job: Job, clock: Clock, program: Program) -> None:
     """Our trainer alone: the corpus is encoded and kernels are loaded beforehand; nothing is saved."""
     from dataclasses import replace
 
@@ -53,13 +53,13 @@ def run_embeddings(job: Job, clock: Clock) -> None:
     clock.words = model.record["words"]
 
 
-def run_gensim(job: Job, clock: Clock) -> None:
+def run_gensim(job: Job, clock: Clock, program: Program = PEERS[0]) -> None:
     """Run gensim from a file, its fastest way; training is `train`, after `build_vocab`."""
     from gensim.models import Doc2Vec, FastText, Word2Vec
 
     has_documents = job.config.has_documents
     model_class = Doc2Vec if has_documents else FastText if job.config.trainer == "fasttext" else Word2Vec
-    model = model_class(**gensim_settings(job.config), seed=job.seed)
+    model = model_class(**program.arguments_of(job))
     model.build_vocab(corpus_file=job.text)
     total = {"total_words": model.corpus_total_words, "total_examples": model.corpus_count}
     with timing(clock.training):
@@ -75,7 +75,7 @@ def run_gensim(job: Job, clock: Clock) -> None:
         model.wv.save_word2vec_format(job.out, binary=True)
 
 
-def run_fasttext(job: Job, clock: Clock) -> None:
+def run_fasttext(job: Job, clock: Clock, program: Program) -> None:
     """Run fastText, which counts and trains in one call: training is that call minus one with zero epochs."""
     import fasttext
     import numpy as np
@@ -83,7 +83,8 @@ def run_fasttext(job: Job, clock: Clock) -> None:
 
     from embeddings.vectors.vectors import Vectors
 
-    settings = fasttext_settings(job.config)
+    settings = program.arguments_of(job)
+    settings["t"] = settings["t"] or 1.0  # by t = 0 fastText means that no word is kept
     unsupervised_default["seed"] = job.seed  # the only setting that is not an argument
     with timing(clock.overhead):
         fasttext.train_unsupervised(job.text, **{**settings, "epoch": 0})
@@ -96,7 +97,7 @@ def run_fasttext(job: Job, clock: Clock) -> None:
 
 
 if __name__ == "__main__":
-    clock = Clock()
+    clock, program = Clock(), Program.read(sys.argv[1])
     runners = {"embeddings": run_embeddings, "gensim": run_gensim, "fasttext": run_fasttext}
-    runners[sys.argv[1]](Job.from_json(sys.argv[2]), clock)
+    runners[program.module](Job.from_json(sys.argv[2]), clock, program)
     sys.stdout.write("\n" + json.dumps(asdict(clock)) + "\n")

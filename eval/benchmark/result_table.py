@@ -6,7 +6,7 @@ from statistics import fmean, median
 from typing import Any
 
 from embeddings.eval.benchmark.job import ModelConfig
-from embeddings.eval.benchmark.tools import OURS, Tool
+from embeddings.eval.benchmark.tools import OURS, Program
 from embeddings.eval.benchmark.workspace import (
     COVERED,
     ERROR_OF,
@@ -21,7 +21,7 @@ from embeddings.eval.benchmark.workspace import (
 )
 from embeddings.eval.machine import describe
 from embeddings.settings.objective_choice import WORD_OBJECTIVES
-from embeddings.support.markup import table_lines
+from embeddings.support.markup import number_cell, table_lines
 
 WORD_SETS = (
     "- Similarity is Spearman's correlation; analogies are answered from the 30,000 most frequent words; in brackets, "
@@ -122,7 +122,7 @@ def first(runs: Sequence[Row], name: str) -> int | None:
     return next(iter(known_values(runs, name)), None)
 
 
-def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Tool]) -> str:
+def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Program]) -> str:
     """The table, with the machine and corpus above it and explanations below."""
     lines = summaries(rows)
     values = {  # of each setting, in order, without those of trainers that lack it and objectives that ignore it
@@ -165,7 +165,7 @@ def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:
         heads.append(f"{SETS.get(name, name)} (covered of {total})")
     rows = []
     for one in lines:
-        settings = [format_number(one.settings[name], "g") for name in varying]
+        settings = [number_cell(one.settings[name], "g") for name in varying]
         rows.append([one.settings["trainer"], *settings, one.tool, *time_cells(one), *score_cells(one, sets)])
     return table_lines([*heads, "seeds", "remarks"], rows)
 
@@ -173,17 +173,17 @@ def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:
 def time_cells(one: Summary) -> list[str]:
     """The cells of time and memory."""
     seconds = {
-        name: format_number(value, ".2f" if value is not None and value < 10 else ".1f")
+        name: number_cell(value, ".2f" if value is not None and value < 10 else ".1f")
         for name, value in one.times.items()
     }
     cells = [
         seconds[name] + (f" ({one.ratios[name]:.2g}x)" if one.ratios[name] is not None else "")
         for name in ("training_cpu", "whole_cpu")
     ]
-    sizes = [format_number(size / 1e6 if size else None, ".0f") for size in (one.peak_memory, one.private_memory)]
+    sizes = [number_cell(size / 1e6 if size else None, ".0f") for size in (one.peak_memory, one.private_memory)]
     pace = one.words_per_second and float(f"{one.words_per_second:.3g}")
     walls = f"{seconds['training_wall']} / {seconds['whole_wall']}"
-    return [*cells, walls, format_number(pace, ",.0f"), " / ".join(sizes)]
+    return [*cells, walls, number_cell(pace, ",.0f"), " / ".join(sizes)]
 
 
 def shown_sets(lines: Sequence[Summary]) -> list[str]:
@@ -200,17 +200,10 @@ def score_cells(one: Summary, sets: Sequence[str]) -> list[str]:
     """The cells of scores, runs and remarks."""
     scores = [one.scores[name] for name in sets]
     cells = [
-        format_number(value, ".3f") + (f" ({covered})" if covered is not None else "") for value, covered, _ in scores
+        number_cell(value, ".3f") + (f" ({covered})" if covered is not None else "") for value, covered, _ in scores
     ]
     failed = f"{one.failed} failed: " if one.failed else ""
     return [*cells, str(one.runs), failed + one.error]
-
-
-def format_number(value: Any, spec: str) -> str:
-    """A number by a format; a dash for None, and other values as they are."""
-    if value is None:
-        return "-"
-    return format(value, spec) if isinstance(value, int | float) else str(value)
 
 
 def explanations(lines: Sequence[Summary]) -> list[str]:

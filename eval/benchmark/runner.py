@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from embeddings.errors import EmbeddingsError, OutputError, S
 from embeddings.eval.benchmark.job import ModelConfig
 from embeddings.eval.benchmark.result_table import markdown, quality_figure
-from embeddings.eval.benchmark.tools import PEERS, Tool
+from embeddings.eval.benchmark.tools import PEERS, Program
 from embeddings.eval.benchmark.workspace import (
     ERROR_OF,
     RUN,
@@ -74,7 +74,7 @@ LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
 
 
 class BenchmarkError(EmbeddingsError):
-    """All runs failed."""
+    """All runs of a benchmark failed."""
 
 
 @dataclass(eq=False)
@@ -89,7 +89,7 @@ class Benchmark:
     """A benchmark of models by several tools, ours first; its results go to `folder`."""
 
     configs: Sequence[ModelConfig]
-    tools: Sequence[Tool]
+    tools: Sequence[Program]
     folder: Path
     repeats: int = 3  # of each model and tool, with seeds from 1 on
     force: bool = False  # replace existing results
@@ -172,11 +172,11 @@ class Benchmark:
         write_text(markdown(self.rows, machine, tools), self.folder / "results.md")
 
 
-def machine_record(tools: Sequence[Tool], encoded: "EncodedCorpus") -> dict[str, Any]:
+def machine_record(tools: Sequence[Program], encoded: "EncodedCorpus") -> dict[str, Any]:
     """Machine, versions, date, and statistics of the corpus."""
     return {
         **environment(LIBRARIES),
-        "tools": {tool.name: tool.version for tool in tools},
+        "tools": {tool.name: tool.known_version for tool in tools},
         "corpus": {
             "sources": [Path(name).name for name in encoded.meta["sources"]],
             "words": len(encoded.ids),

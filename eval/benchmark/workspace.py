@@ -23,8 +23,7 @@ import numpy as np
 
 from embeddings.errors import CorpusError, EmbeddingsError
 from embeddings.eval.benchmark.job import Job, ModelConfig
-from embeddings.eval.benchmark.tools import Command, Program, Tool
-from embeddings.models.model_files import translate_settings
+from embeddings.eval.benchmark.tools import Program
 from embeddings.support.files import atomic_write
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ ERROR_OF = "error of "  # prefix of the column of a document set
 PARTS = ("semantic", "syntactic")  # of the analogies
 MEASURES = ("spearman", "accuracy")
 COVERED, TOTAL = " covered", " total"  # suffixes of the columns next to that of a set
-OLD_COVERED = re.compile(" seen$")  # in files of version 0.1
 TIMES = ("training_cpu", "training_wall", "whole_cpu", "whole_wall")  # seconds
 MEMORY = ("peak_memory", "private_memory")  # bytes
 MEASUREMENTS = (*TIMES, *MEMORY, "words_read")
@@ -85,10 +83,9 @@ def write_text(text: str, path: Path) -> None:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a CSV file, with numbers as numbers and None for empty cells; names of version 0.1 are translated."""
+    """The rows of a CSV file, with numbers as numbers and None for empty cells."""
     with path.open(encoding="utf-8", newline="") as file:
-        rows = [translate_settings(row) for row in csv.DictReader(file)]
-    return [{OLD_COVERED.sub(COVERED, name): parse_value(name, text) for name, text in row.items()} for row in rows]
+        return [{name: parse_value(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
 
 
 def parse_value(column: str, text: str) -> Any:
@@ -140,7 +137,7 @@ STATUS_MEMORY = re.compile(r"^(VmHWM|RssAnon):\s+(\d+) kB$", re.MULTILINE)  # in
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process used, its exit code, and its output.
+    """CPU time, wall time and memory of a process, its exit code, and its output.
 
     `cpu` is user and system seconds with child processes; `peak` and `private` are the maximum memory in bytes, with
     and without mapped files (None where the system does not report it); `code` is negative after a signal.
@@ -288,7 +285,7 @@ class Workspace:
             raise CommandError(usage.error)
         return usage
 
-    def warm_up(self, config: ModelConfig, tool: Tool) -> None:
+    def warm_up(self, config: ModelConfig, tool: Program) -> None:
         """Run a tool once on the first lines, so that kernels are compiled and libraries are in memory."""
         head = self.folder / "head.txt"
         if not head.exists():
@@ -297,20 +294,20 @@ class Workspace:
         one_epoch = replace(config, settings={**config.settings, "min_count": 1, "epochs": 1})
         with suppress(CommandError):
             job = Job(one_epoch, 1, str(head), str(self.out(config)))
-            self.start(tool.whole(job))
-            remove(tool.program.saved_vectors(job) if tool.program else self.out(config))
+            self.start(tool.call(job))
+            remove(tool.saved_vectors(job))
         remove(self.out(config))
 
     def out(self, config: ModelConfig) -> Path:
         """Where a tool saves vectors: a file, or for document models a file or folder."""
         return self.folder / ("vectors" if config.has_documents else "vectors.bin")
 
-    def run_columns(self, config: ModelConfig, seed: int, tool: Tool) -> Row:
+    def run_columns(self, config: ModelConfig, seed: int, tool: Program) -> Row:
         """The columns of a run that are known before it: settings, tool, seed."""
         row: Row = {"trainer": config.trainer, **config.settings, "threads": config.threads}
-        return row | {"corpus_words": self.words, "tool": tool.name, "version": tool.version, "seed": seed}
+        return row | {"corpus_words": self.words, "tool": tool.name, "version": tool.known_version, "seed": seed}
 
-    def run(self, config: ModelConfig, seed: int, tool: Tool) -> Row:
+    def run(self, config: ModelConfig, seed: int, tool: Program) -> Row:
         """One run as a row; with its error if it fails."""
         row = self.run_columns(config, seed, tool)
         out = self.out(config)
@@ -325,7 +322,7 @@ class Workspace:
         finally:
             remove(out)
 
-    def measure(self, tool: Tool, job: Job) -> Row:
+    def measure(self, tool: Program, job: Job) -> Row:
         """The time and memory of a tool.
 
         whole: from the start of the command to its end: the text is read for the first time (no cached corpus) and
@@ -333,22 +330,22 @@ class Workspace:
         can report it, otherwise in a second one.
         """
         shutil.rmtree(self.cache / "corpora", ignore_errors=True)
-        if tool.program is not None:
-            return self.measure_program(tool.program, tool.whole, job)
-        whole = self.start(tool.whole(job))
-        training_usage = self.start(tool.training(job)) if tool.training else whole
-        clock: dict[str, Any] = json.loads(training_usage.output.splitlines()[-1])
-        overhead = clock["overhead"] if tool.training is None else {"cpu": 0.0, "wall": 0.0}
+        if not tool.module:
+            return self.measure_program(tool, job)
+        whole = self.start(tool.call(job))
+        timed = self.start(tool.clock_command(job)) if tool.command else whole
+        clock: dict[str, Any] = json.loads(timed.output.splitlines()[-1])
+        overhead = {"cpu": 0.0, "wall": 0.0} if tool.command else clock["overhead"]
         training = clock["training"]
         times = training["cpu"], training["wall"], whole.cpu - overhead["cpu"], whole.wall - overhead["wall"]
         return measurements(times, whole, clock["words"])
 
-    def measure_program(self, program: Program, command: Command, job: Job) -> Row:
+    def measure_program(self, program: Program, job: Job) -> Row:
         """The time and memory of a program; its training is what it takes more than with zero epochs."""
         untrained_command = program.call_without_training(job)
         untrained = self.start(untrained_command) if untrained_command else None
         remove(program.saved_vectors(job))
-        whole = self.start(command(job))
+        whole = self.start(program.call(job))
         try:
             program.convert(job, self.vocabulary)
         except EmbeddingsError as error:

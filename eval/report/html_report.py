@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 
 PACKAGES = ("embeddings-toolkit", "numpy", "scipy", "scikit-learn", "faiss-cpu", "pyarrow", "numba")
-SETS = ("pairs", "questions", "phrases", "categories", "tagging", "documents")
 
 
 def run_record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], command: str | None) -> dict[str, Any]:
@@ -40,10 +39,12 @@ def run_record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], c
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
         "settings": {
-            "restrict": list(suite.limits), "method": list(suite.methods), "window": suite.window, "stats": suite.stats,
-            "compose": suite.compose,
+            "restrict": list(suite.settings.restrict), "method": list(suite.settings.method),
+            "window": suite.settings.window, "stats": bool(suite.sets["stats"]), "compose": suite.settings.compose,
         },
-        "test sets": {f"{kind}: {one.name}": fingerprint(one) for kind in SETS for one in getattr(suite, kind)},
+        "test sets": {
+            f"{kind}: {one.name}": fingerprint(one) for kind, sets in suite.sets.items() for one in sets if one
+        },
         "vectors": [
             {"name": name, "words": len(one), "dim": one.dim, "fingerprint": fingerprint(one.words, one.matrix)}
             for one, name in zip(vectors, names, strict=True)

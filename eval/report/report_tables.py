@@ -87,7 +87,7 @@ class Table(Generic[Line]):
 
 
 def label_of(line: Result | Comparison) -> tuple[str, ...]:
-    """What is measured of a set: section, words, method and, where several share a table, the measure."""
+    """The label of a result in a table: section, words, method and, where several share a table, the measure."""
     words = f"first {line.restrict:,} words" if line.restrict else ""
     is_ambiguous = any(line.measure in measures and len(measures) > 1 for measures in MEASURES.values())
     parts = line.section or "all", words, line.method or "", line.measure if is_ambiguous else ""
@@ -161,7 +161,7 @@ def summary(
 
 
 def key_of(line: Result | Comparison) -> Key:
-    """What a line measures."""
+    """The `Key` of a result or comparison."""
     return Key(**{field.name: getattr(line, field.name) for field in fields(Key)})
 
 

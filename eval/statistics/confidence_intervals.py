@@ -57,7 +57,7 @@ def resamples(items: int) -> Iterator[np.ndarray]:
 
 @lru_cache(maxsize=8)
 def cached_resamples(items: int) -> list[np.ndarray]:
-    """The same, cached: a set has several measures and scores several vectors."""
+    """The blocks of `resamples`, cached: a set has several measures and scores several vectors."""
     return [block.astype(np.uint16) for block in resamples(items)]
 
 
@@ -120,7 +120,7 @@ def divide_or_nan(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 
 def ratio_interval(hits: np.ndarray, sizes: np.ndarray) -> Interval:
-    """The bootstrap interval of such a ratio; none for fewer than ten clusters that hold items."""
+    """The bootstrap interval of a ratio of sums over clusters; none for fewer than ten clusters that hold items."""
     return percentiles(ratios(hits, sizes)) if (sizes > 0).sum() >= MIN_ITEMS else NO_INTERVAL
 
 

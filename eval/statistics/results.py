@@ -33,7 +33,7 @@ from embeddings.eval.statistics.confidence_intervals import (
 
 @dataclass(frozen=True)
 class Key:
-    """What is measured on what; results of different vectors with the same key are comparable.
+    """A measure and the test set that it is computed on; results of different vectors with the same key are comparable.
 
     Arguments:
         set: name of the test set.
@@ -126,7 +126,7 @@ class Comparison(Key):
 
 @dataclass(frozen=True)
 class Pair:
-    """What is compared: the key of a result, the names of both vectors, and the number of items of the set."""
+    """The sides of a paired test: the key of a result, the names of both vectors, and the size of the set."""
 
     key: Key
     first: str
@@ -213,7 +213,7 @@ class ItemScores:
         raise NotImplementedError
 
     def compare(self, other: "ItemScores") -> Comparison | None:
-        """A paired test against the scores of other vectors on the same items; None if there is none."""
+        """A paired test against the scores of other vectors on the same items; None without a value."""
         raise NotImplementedError
 
     def to_result(self, value: float | None, interval: Interval, covered: int, total: int, composed: int = 0) -> Result:
@@ -224,7 +224,7 @@ class ItemScores:
         )  # fmt: skip
 
     def pair(self, other: "ItemScores", total: int) -> Pair:
-        """What a paired test against other vectors compares; `total` items are in the set."""
+        """The sides of a paired test against other vectors; `total` items are in the set."""
         return Pair(self.key, self.vectors, other.vectors, total)
 
 
@@ -254,7 +254,7 @@ class BinaryScores(ItemScores):
         return replace(self, key=replace(self.key, section=name, is_detail=is_detail), members=self.members & members)
 
     def by_class(self, names: Iterable[str], class_of: np.ndarray) -> list[Self]:
-        """The scores of each class that has items, then these; `class_of` (items,) holds indexes into the names."""
+        """The scores of each class that has items, then of all; `class_of` (items,) holds indexes into the names."""
         parts = [self.section(str(name), class_of == n, is_detail=True) for n, name in enumerate(names)]
         return [*(part for part in parts if part.members.any()), self]
 
@@ -292,7 +292,7 @@ class BinaryScores(ItemScores):
         return self.test_against(other).compare_clusters(*counts)
 
     def test_against(self, other: ItemScores) -> Pair:
-        """What a paired test on the items of this section compares."""
+        """The sides of a paired test on the items of the section."""
         return self.pair(other, int(self.members.sum()))
 
 
@@ -355,6 +355,51 @@ class MeanScores(ItemScores):
         if not isinstance(other, MeanScores) or self.reason or other.reason:
             return None
         return self.pair(other, len(self.covered)).compare_means(self.values, other.values, self.test)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResampledScores(ItemScores):
+    """A value of a whole set of items, such as an F1, whose interval resamples items; `covered` (items,) have a vector.
+
+    `test` names the paired test.
+    """
+
+    covered: np.ndarray
+    test: str = TEXTS
+
+    def values(self, weights: np.ndarray) -> np.ndarray:
+        """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
+        raise NotImplementedError
+
+    @property
+    def members(self) -> np.ndarray:
+        """The items that count, (items,) bool."""
+        return np.ones(len(self.covered), bool)
+
+    @property
+    def value(self) -> float:
+        """The value of all items."""
+        return float(np.clip(self.values(np.ones((1, len(self.covered))))[0], 0, 1))
+
+    def resampled(self) -> np.ndarray:
+        """The value in each resample of the items, (resamples,)."""
+        return np.concatenate([self.values(block) for block in bootstrap_weights(len(self.covered))])
+
+    def result(self) -> Result:
+        """The value with its bootstrap interval."""
+        covered, total = int((self.covered & self.members).sum()), int(self.members.sum())
+        if self.reason:
+            return self.to_result(None, NO_INTERVAL, covered, total)
+        interval = percentiles(self.resampled()) if total >= MIN_ITEMS else NO_INTERVAL
+        return self.to_result(self.value, interval, covered, total)
+
+    def compare(self, other: ItemScores) -> Comparison | None:
+        """A paired test on all items; None where either has no value."""
+        if not isinstance(other, ResampledScores) or self.reason or other.reason:
+            return None
+        items = int(self.members.sum())
+        interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
+        return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=self.test)
 
 
 @dataclass(frozen=True, kw_only=True)

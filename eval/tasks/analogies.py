@@ -27,7 +27,8 @@ from embeddings.eval.statistics.confidence_intervals import (
     wilson,
 )
 from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, bootstrap_test
-from embeddings.eval.tasks.analogy_questions import METHODS, Questions
+from embeddings.eval.tasks.analogy_questions import METHODS, Questions, read_questions
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.word_matching import CaseFolding
 from embeddings.vectors.vectors import Vectors
 
@@ -78,7 +79,7 @@ def resampled_means(gains: np.ndarray, pairs: np.ndarray, count: int) -> np.ndar
 
 
 def normal_test(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, float]:
-    """The same by the normal distribution, whose variance sums the squared contribution of each pair to the mean."""
+    """Interval and p by the normal distribution, whose variance sums the squared contributions of pairs to the mean."""
     mean, rest = float(gains.mean()), gains - gains.mean()
     contributions = np.bincount(pairs.ravel(), np.repeat(rest, 2)) / len(gains)
     spread = float(np.sqrt((contributions**2).sum()))
@@ -174,3 +175,15 @@ def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray, bool]]:
         if kind is not None:
             yield kind, np.array([one == kind for one in test.kinds])[section_of], False
     yield None, np.ones(len(section_of), dtype=bool), False
+
+
+KIND = Kind(
+    name="analogy",
+    read=lambda test, settings: read_questions(test),
+    score=lambda subject, test: score_analogy(
+        subject.vectors, test, subject.folding, name=subject.name, restrict=subject.settings.restrict,
+        methods=subject.settings.method,
+    ),
+    settings=("method", "restrict", "half"),
+    has_halves=True,
+)  # fmt: skip

@@ -90,7 +90,7 @@ class Candidates(NamedTuple):
     overflowed: np.ndarray
 
     def part(self, part: slice) -> "Candidates":
-        """Views of those of some questions."""
+        """Views of the arrays for some of the questions."""
         return Candidates(*(array[part] for array in self))
 
 

@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.corpus import Corpus
-from embeddings.errors import CorpusError, S, SettingError
-from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, Measurement
+from embeddings.errors import CorpusError, SettingError
+from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key
+from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
+from embeddings.eval.tasks.pooled_texts import word_coverage
 from embeddings.eval.tasks.word_categories import F1Scores
 from embeddings.eval.tasks.word_matching import look_up
-from embeddings.eval.test_sets import FOLDS, stratified_folds
+from embeddings.eval.test_sets import FOLDS, Split, splits_of, train_and_test_files
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate, document_numbers
 from embeddings.models.model import Model
-from embeddings.vectors.pooling import BagsOfWords
+from embeddings.vectors.pooling import RowTexts, sum_rows, sum_weights
 from embeddings.vectors.vectors import Vectors
 
 TRAIN_TEST = "trained on one file and tested on another"
@@ -29,9 +31,12 @@ CROSS_VALIDATED = (
 
 
 @dataclass(frozen=True)
-class LabelledDocuments(BagsOfWords):
-    """Documents with their labels."""
+class LabelledDocuments:
+    """Documents as `ids` of `words`, where each starts in them (documents + 1,), and their labels."""
 
+    words: list[str]
+    ids: NDArray[np.int32]
+    starts: NDArray[np.int64]
     labels: list[str]
 
     def contents(self) -> list[bytes]:
@@ -49,7 +54,7 @@ class DocumentSet:
 
     name: str
     documents: LabelledDocuments
-    splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    splits: list[Split]
     protocol: str
     sources: tuple[str, ...]
     text_column: str
@@ -69,19 +74,12 @@ def read_documents(
     Each is a table as `Corpus` reads it, or a folder or pattern of tables. With `use_trained_vectors` the documents'
     vectors were trained under their numbers, from 0 on, TRAIN's before TEST's; with `name_column` under these names.
     """
-    parts = [part for part in str(name).split(",") if part]
-    if Path(name).exists() or len(parts) == 1:
-        parts = [str(name)]
-        documents = read_labelled(str(name), text_column, label_column)
-        fold = stratified_folds(documents.contents(), np.unique(documents.labels, return_inverse=True)[1])
-        splits = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
-        protocol = CROSS_VALIDATED
-    elif len(parts) == 2:
-        train, test = (read_labelled(part, text_column, label_column) for part in parts)
-        documents, count = concatenate_documents(train, test), len(train.labels)
-        splits, protocol = [(np.arange(count), np.arange(count, len(documents.labels)))], TRAIN_TEST
-    else:
-        raise SettingError(f"{S.documents} must be a file or TRAIN,TEST, got {str(name)!r}")
+    parts = train_and_test_files(name, "documents")
+    documents, *others = (read_labelled(part, text_column, label_column) for part in parts)
+    training = len(documents.labels) if others else None
+    if others:
+        documents = concatenate_documents(documents, others[0])
+    splits = splits_of(documents.contents(), documents.labels, training)
     if min(len(test_rows) for _, test_rows in splits) == 0:
         distinct = len(set(documents.contents()))
         raise CorpusError(f"{name} contains {distinct} distinct documents; at least {FOLDS} are required")
@@ -89,7 +87,9 @@ def read_documents(
     if name_column is not None:
         names = [tag for part in parts for tag in read_labelled(part, text_column, name_column).labels]
     title = Path(parts[-1]).name.split(".")[0]
-    return DocumentSet(title, documents, splits, protocol, tuple(parts), text_column, names)
+    return DocumentSet(
+        title, documents, splits, TRAIN_TEST if others else CROSS_VALIDATED, tuple(parts), text_column, names
+    )
 
 
 def read_labelled(source: str, text_column: str, label_column: str) -> LabelledDocuments:
@@ -98,8 +98,8 @@ def read_labelled(source: str, text_column: str, label_column: str) -> LabelledD
         labels = encoded.single_tags.to_pylist()
         if None in labels:
             raise CorpusError(f"{source}: document {labels.index(None) + 1} has no label")
-        bags = BagsOfWords.of(encoded)
-        return LabelledDocuments(bags.words, bags.ids, bags.starts, labels)
+        starts = np.array(encoded.sentences[encoded.documents])
+        return LabelledDocuments(list(encoded.vocabulary.words), np.array(encoded.ids), starts, labels)
 
 
 def concatenate_documents(first: LabelledDocuments, second: LabelledDocuments) -> LabelledDocuments:
@@ -109,7 +109,6 @@ def concatenate_documents(first: LabelledDocuments, second: LabelledDocuments) -
     return LabelledDocuments(first.words + second.words, ids, starts, first.labels + second.labels)
 
 
-Evaluable = Vectors | Model | ConcatenatedModels
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on {source}, whitened over the training documents; the value is over all "
     "documents; of labels that tie the first by name; macro: the mean over labels; {split}; interval: Wilson's, of "
@@ -126,7 +125,6 @@ NOT_COVERED = {
     INFERRED: "the model knows no word of the documents",
     TRAINED: "no document has a vector of its name",
 }
-COVERAGE = "word coverage"
 NO_LABEL = -1
 
 
@@ -168,22 +166,9 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
     scores = [*by_label, *majority, macro, accuracy]
     if kind is TRAINED or isinstance(source, ConcatenatedModels):
         return scores
-    return [*scores, coverage_score(source if isinstance(source, Vectors) else source.vectors, test, is_tested, name)]
-
-
-def coverage_score(vectors: Vectors, test: DocumentSet, is_tested: NDArray[np.bool_], name: str) -> Measurement:
-    """The share of the words of tested documents that have a vector."""
-    _, counts = mean_vectors(vectors, test)
-    covered, total = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
-    return Measurement(
-        vectors=name,
-        key=Key(test.name, COVERAGE),
-        value=covered / total if total else None,
-        covered=covered,
-        total=total,
-        protocol="word occurrences with a vector over all",
-        reason=None if total else "the documents have no words",
-    )
+    _, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
+    known, words = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
+    return [*scores, word_coverage(name, test.name, known, words)]
 
 
 def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.bool_], str]:
@@ -217,7 +202,8 @@ def infer(models: ConcatenatedModels, test: DocumentSet) -> np.ndarray:
 def mean_vectors(vectors: Vectors, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.int64]]:
     """The mean vector (documents, dim) float32 of the words that have one, and how many do (documents,)."""
     matrix, has_vector = look_up(vectors, test.documents.words)
-    sums, counts = test.documents.sum_vectors(matrix, has_vector), test.documents.sum_weights(has_vector)
+    texts = RowTexts(test.documents.ids.astype(np.int64), test.documents.starts)
+    sums, counts = sum_rows([matrix], texts, [has_vector]), sum_weights(texts, has_vector)
     return np.asarray(sums / np.maximum(counts, 1)[:, None], dtype=np.float32), counts.astype(np.int64)
 
 
@@ -234,3 +220,15 @@ def predict(
     table = whiten(matrix, weights) * covered[:, None].astype(np.float32)
     classifier = train_classifier(Windows(table, train_rows[:, None]), label[train_rows], int(label.max()) + 1)
     return classifier.predict(Windows(table, test_rows[:, None])), classifier.has_converged
+
+
+KIND = Kind(
+    name="documents",
+    read=lambda test, settings: read_documents(
+        test, settings.text_column, settings.label_column, settings.name_column,
+        use_trained_vectors=settings.use_trained_vectors,
+    ),
+    score=lambda subject, test: score_documents(subject.source, test, name=subject.name),
+    settings=("text_column", "label_column", "use_trained_vectors", "name_column"),
+    of_words=False,
+)  # fmt: skip

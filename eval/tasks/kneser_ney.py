@@ -99,7 +99,7 @@ def next_word(text: Text, position: int, state: np.ndarray) -> bool:
 
 @inline
 def push(state: np.ndarray, token: int) -> None:
-    """Add a token to those of the line, the last of which come first."""
+    """Add a token to the tokens of a line, the last of which come first."""
     for k in range(state.shape[0] - 1, FIRST_TOKEN, -1):
         state[k] = state[k - 1]
     state[FIRST_TOKEN] = token

@@ -1,4 +1,4 @@
-"""Paired tests of the labels that two classifiers predict for the same texts."""
+"""Scores of predicted labels, precision-recall curves, calibration, and paired tests of two classifiers."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -141,7 +141,7 @@ class PrecisionRecallCurve:
         return self.best(metric, np.ones(self.texts)) if len(self.actual) else None
 
     def interval(self, metric: LabelMetric) -> Interval:
-        """Its bootstrap interval over texts."""
+        """The bootstrap interval of an operating point over texts."""
         if self.texts < MIN_ITEMS or not len(self.actual):
             return NO_INTERVAL
         group = group_of(self.texts)
@@ -230,12 +230,13 @@ class LabelScores:
     def overall(self, labels: PredictedLabels, section: str | None, method: str | None = None) -> Iterator[Result]:
         """Micro-averaged precision, recall and F1, and macro-averaged F1."""
         hits, actual, predicted = counts_by(labels.text, labels, len(labels))
-        is_single = (actual == 1).all() and (predicted == 1).all()
+        is_single, resampled = (actual == 1).all() and (predicted == 1).all(), macro_f1_resamples(labels)
+        interval = percentiles(resampled) if len(resampled) else NO_INTERVAL
         values = {
             "precision": ratio(hits, predicted),
             "recall": ratio(hits, actual),
             "f1": ratio(hits, actual) if is_single else ratio(2 * hits, actual + predicted),
-            "macro-f1": (macro_f1(*self.label_counts(labels)), percentiles_or_none(macro_f1_resamples(labels))),
+            "macro-f1": (macro_f1(*self.label_counts(labels)), interval),
         }
         yield from (self.result(measure, section, *value, method=method) for measure, value in values.items())
 
@@ -264,7 +265,7 @@ class LabelScores:
         return self.result(measure, section, *share(hits, texts), texts=texts)
 
     def majority(self) -> PredictedLabels:
-        """The same texts if the most frequent labels were predicted for each of them.
+        """The predictions of a baseline: the most frequent labels for each text.
 
         These are k labels, or as many as the classifier predicts on average if k is -1.
         """
@@ -310,7 +311,7 @@ class LabelScores:
 
     @property
     def at_k(self) -> str:
-        """What the names of measures end with."""
+        """The suffix of the names of measures, such as "@1"."""
         return f"@{self.k}" if self.k > 0 else "@all"
 
     @staticmethod
@@ -334,7 +335,7 @@ class LabelScores:
 
     @property
     def confusions(self) -> list[Confusion]:
-        """Those of different labels."""
+        """The confusions of a label with another label."""
         return [one for one in self.confusion_matrix if one.label != one.predicted]
 
 
@@ -371,13 +372,8 @@ def macro_f1(hits: np.ndarray, actual: np.ndarray, predicted: np.ndarray) -> flo
     return float(np.nanmean(divide_or_nan(2.0 * hits, (actual + predicted).astype(np.float64))))
 
 
-def percentiles_or_none(resampled: np.ndarray) -> Interval:
-    """The interval of resampled values; none if there are none."""
-    return percentiles(resampled) if len(resampled) else NO_INTERVAL
-
-
 def macro_f1_resamples(labels: PredictedLabels) -> np.ndarray:
-    """Its values in resamples of texts (resamples,), over the labels that occur or are predicted in each.
+    """Macro-F1 in each resample of the texts (resamples,), over the labels that occur or are predicted in it.
 
     There are none for too few texts.
     """

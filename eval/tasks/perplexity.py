@@ -12,6 +12,7 @@ from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.models.model import Model
 from embeddings.models.prediction import word_predictor
 from embeddings.models.text_settings import corpus_settings
@@ -49,7 +50,7 @@ class TotalLoss(NamedTuple):
 
 
 def total_loss(predictor: Any, encoded: EncodedCorpus, vocabulary: Vocabulary) -> TotalLoss:
-    """The loss of a text by a `WordPredictor` of this vocabulary; other words are dropped first."""
+    """The loss of a text by a `WordPredictor`; words outside the predictor's vocabulary are dropped first."""
     ids = id_mapping(encoded.vocabulary, vocabulary)[np.asarray(encoded.ids)]
     is_known = ids < len(vocabulary)
     lines = np.append(0, np.cumsum(is_known))[np.asarray(encoded.sentences)]
@@ -87,3 +88,10 @@ def score_perplexity(source: "Vectors | Model", text: HeldOutText, *, name: str)
         )
         for measure, value in values.items()
     ]
+
+
+KIND = Kind(
+    name="perplexity",
+    read=lambda test, settings: HeldOutText(str(test)),
+    score=lambda subject, test: score_perplexity(subject.word_source, test, name=subject.name),
+)

@@ -13,6 +13,7 @@ import numpy as np
 from embeddings.errors import FormatError, SettingError
 from embeddings.eval.statistics.confidence_intervals import NO_INTERVAL, Interval, Z, normal_interval
 from embeddings.eval.statistics.results import CorrelationScores, ItemScores, Key, Measurement
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.tasks.word_matching import CaseFolding
 from embeddings.eval.tasks.word_similarity import correlation, to_number
 from embeddings.eval.test_sets import line_error, read_lines, set_name
@@ -138,7 +139,7 @@ def score_pairs(
 def score_ratings(
     name: str, key: Key, cosines: np.ndarray, pairs: dict[PhrasePair, dict[str, float]]
 ) -> Iterator[Measurement]:
-    """The correlation with all ratings, and the mean of those with each participant's."""
+    """The correlation with all ratings, and the mean of the correlations with each participant's ratings."""
     covered = np.flatnonzero(np.isfinite(cosines))
     raters_of_covered = [list(pairs.values())[pair] for pair in covered]
     cosine_of_rating = np.repeat(cosines[covered], [len(raters) for raters in raters_of_covered])
@@ -247,3 +248,18 @@ def median_interval(values: np.ndarray) -> Interval:
     n, sorted_values = len(values), np.sort(values)
     low, high = floor((n - Z * sqrt(n)) / 2), ceil(1 + (n + Z * sqrt(n)) / 2)
     return (float(sorted_values[low - 1]), float(sorted_values[high - 1])) if low >= 1 and high <= n else NO_INTERVAL
+
+
+def score_phrases(subject: Subject, test: PhraseRatings | HeldOut) -> list[ItemScores]:
+    """The scores of composed phrases on rated or held-out ones."""
+    composer = Composer.of(subject.word_source)
+    if isinstance(test, HeldOut):
+        return [*score_held_out(composer, name=subject.name)]
+    return score_rated_phrases(composer, test, name=subject.name)
+
+
+KIND = Kind(
+    name="phrases",
+    read=lambda test, settings: HeldOut() if str(test) == HELD_OUT else read_phrase_ratings(test),
+    score=score_phrases,
+)

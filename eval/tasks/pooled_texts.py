@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import SettingError
 from embeddings.eval.statistics.results import Key, Measurement
-from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
@@ -32,7 +30,7 @@ class EmbeddedTexts:
     unknown_words: int
 
     def merge(self, other: "EmbeddedTexts") -> "EmbeddedTexts":
-        """These texts, then those."""
+        """The texts of both, `other` last."""
         return EmbeddedTexts(
             np.concatenate([self.matrix, other.matrix]),
             np.concatenate([self.covered, other.covered]),
@@ -42,16 +40,15 @@ class EmbeddedTexts:
 
     def coverage(self, vectors: str, test: str) -> Measurement:
         """The share of word occurrences that have a vector."""
-        known = self.words - self.unknown_words
-        return Measurement(
-            vectors=vectors,
-            key=Key(test, COVERAGE),
-            value=known / self.words if self.words else None,
-            covered=known,
-            total=self.words,
-            protocol="word occurrences with a vector over all",
-            reason=None if self.words else "the texts have no words",
-        )
+        return word_coverage(vectors, test, self.words - self.unknown_words, self.words)
+
+
+def word_coverage(vectors: str, test: str, known: int, words: int) -> Measurement:
+    """The share of word occurrences that have a vector."""
+    return Measurement(
+        vectors=vectors, key=Key(test, COVERAGE), value=known / words if words else None, covered=known, total=words,
+        protocol="word occurrences with a vector over all", reason=None if words else "the texts have no words",
+    )  # fmt: skip
 
 
 class TextVectors:
@@ -63,12 +60,10 @@ class TextVectors:
             are learned from the texts of each set, of retrieval from the documents.
 
     Raises:
-        SettingError: the source has no word vectors, or an argument does not suit it.
+        SettingError: an argument does not suit the source.
     """
 
-    def __init__(self, source: "Vectors | Model | ConcatenatedModels", pooling: Mapping[str, Any]) -> None:
-        if isinstance(source, ConcatenatedModels):
-            raise SettingError("concatenated models have document vectors only: evaluate them by documents")
+    def __init__(self, source: Vectors | Model, pooling: Mapping[str, Any]) -> None:
         self.source = source
         self.pooling = dict(pooling)
 

@@ -15,11 +15,11 @@ NO_LABEL = -1
 
 
 class Ranker(Protocol):
-    """What is evaluated: a `Classifier`."""
+    """A classifier that ranks labels, such as `Classifier`."""
 
     @property
     def labels(self) -> Sequence[str]:
-        """Their names."""
+        """The names of the labels."""
         ...
 
     def rank(
@@ -84,7 +84,7 @@ class PredictedLabels:
         )  # fmt: skip
 
     def with_predictions(self, predicted: NDArray[np.int64]) -> "PredictedLabels":
-        """The same texts, if these labels, in ascending order, were predicted for each of them."""
+        """The texts with `predicted`, labels in ascending order, as the predictions of each of them."""
         actual = self.text[self.is_actual] << 32 | self.label[self.is_actual]
         texts = np.arange(len(self), dtype=np.int64)
         guesses: NDArray[np.int64] = (texts[:, None] << 32 | predicted).ravel()
@@ -169,7 +169,7 @@ class Collector:
         return number
 
     def finish(self) -> PredictedLabels:
-        """All that was added."""
+        """The predictions of all batches."""
         dtypes = (np.int64, np.int32, np.uint8, np.float32, np.int32, np.int32, np.float32)
         parts = [*self.parts, tuple(np.zeros(0, dtype) for dtype in dtypes)]
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.table_columns import open_columns
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
-from embeddings.eval.tasks.pooled_texts import TextVectors
+from embeddings.eval.tasks.evaluation_kind import Kind
+from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
 from embeddings.eval.test_sets import read_lines, set_name
 from embeddings.indexes.index_spec import as_index
 from embeddings.vectors.vectors import Vectors
@@ -23,7 +25,7 @@ StrPath = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class RetrievalSet:
-    """Queries and documents, by position; those of one query are `relevant[query]`, document to grade (1 or more)."""
+    """Queries and documents, by position; `relevant[query]` maps documents to their grade (1 or more)."""
 
     name: str
     queries: list[str]
@@ -195,3 +197,19 @@ def measure_queries(found: np.ndarray, relevant: Sequence[dict[int, int]]) -> np
             1 / (first[0] + 1) if len(first) else 0,
         )
     return values
+
+
+def as_triples(tests: Sequence[Any]) -> list[Any]:
+    """One or several retrieval sets, each of three paths, as a list."""
+    is_one = len(tests) > 0 and isinstance(tests[0], str | os.PathLike)
+    return [tests] if is_one else list(tests)
+
+
+KIND = Kind(
+    name="retrieval",
+    read=lambda test, settings: read_retrieval_set(test, encoding_errors=settings.encoding_errors),
+    score=lambda subject, test: score_retrieval(subject.texts, test, name=subject.name, index=subject.settings.index),
+    settings=("index", *POOLING),
+    of_words=False,
+    as_list=as_triples,
+)

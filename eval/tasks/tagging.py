@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import BinaryScores, ItemScores, Key, Measurement
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.linear_classifier import (
     NOT_CONVERGED,
     Windows,
@@ -216,3 +217,11 @@ class WordTable:
         positions = np.arange(len(text.words))[:, None] + np.arange(2 * window + 1)
         is_inside = sentence[positions] == text.sentence_of[:, None]
         return Windows(table, np.where(is_inside, rows[positions], outside))
+
+
+KIND = Kind(
+    name="tagging",
+    read=lambda test, settings: read_tagging_set(test),
+    score=lambda subject, test: score_tagging(subject.vectors, test, name=subject.name, window=subject.settings.window),
+    settings=("window",),
+)

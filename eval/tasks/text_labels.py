@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +12,17 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.record_rows import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.table_columns import open_columns
-from embeddings.errors import CorpusError, S, SettingError
-from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL, bootstrap_weights, percentiles
-from embeddings.eval.statistics.results import TEXTS, BinaryScores, Comparison, ItemScores, Key, Result, bootstrap_test
+from embeddings.errors import CorpusError
+from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, ResampledScores
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, majority_scores
-from embeddings.eval.tasks.pooled_texts import TextVectors
+from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
 from embeddings.eval.tasks.word_categories import F1Scores, kmeans
-from embeddings.eval.test_sets import FOLDS, set_name, stratified_folds
+from embeddings.eval.test_sets import FOLDS, Split, set_name, splits_of, train_and_test_files
 from embeddings.support.cosine import normalize
 
 TRAIN_TEST = "trained on one file and tested on another"
 CROSS_VALIDATED = f"{FOLDS}-fold cross-validation, stratified by label; equal texts are in the same fold"
-Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -46,28 +44,19 @@ def read_texts_to_classify(
     Raises:
         CorpusError: a file cannot be read, has no such column or an unlabelled text, or there are too few texts.
     """
-    parts = [part for part in str(name).split(",") if part]
-    if Path(name).exists() or len(parts) == 1:
-        texts, labels = read_labelled_texts(name, text_column, label_column, encoding_errors)
-        fold = stratified_folds(texts, np.unique(labels, return_inverse=True)[1])
-        splits = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
-        protocol, title = CROSS_VALIDATED, set_name(name)
-    elif len(parts) == 2:
-        (texts, labels), test = (
-            read_labelled_texts(part, text_column, label_column, encoding_errors) for part in parts
-        )
-        count = len(texts)
-        texts, labels = texts + test[0], labels + test[1]
-        splits, protocol, title = [(np.arange(count), np.arange(count, len(texts)))], TRAIN_TEST, set_name(parts[1])
-    else:
-        raise SettingError(f"{S.probe} must be a file or TRAIN,TEST, got {str(name)!r}")
+    parts = train_and_test_files(name, "probe")
+    (texts, labels), *others = (read_labelled_texts(part, text_column, label_column, encoding_errors) for part in parts)
+    training = len(texts) if others else None
+    for more_texts, more_labels in others:
+        texts, labels = texts + more_texts, labels + more_labels
+    splits = splits_of(texts, labels, training)
     for train_rows, test_rows in splits:
         if not len(test_rows) or len({labels[row] for row in train_rows}) < 2:
             raise CorpusError(
                 f"{name} has {len(set(texts))} distinct texts and {len(set(labels))} labels; a probe requires "
                 f"{FOLDS} texts and two labels to learn from"
             )
-    return LabelledTextSet(title, texts, labels, splits, protocol)
+    return LabelledTextSet(set_name(parts[-1]), texts, labels, splits, TRAIN_TEST if others else CROSS_VALIDATED)
 
 
 def read_texts_to_cluster(
@@ -140,12 +129,11 @@ def score_clustering(vectors: TextVectors, test: LabelledTextSet, *, name: str) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterScores(ItemScores):
-    """The label and the cluster of each item, both int64 (items,)."""
+class ClusterScores(ResampledScores):
+    """The label and the cluster of each item, both int64 (items,), of which the V-measure is computed."""
 
     label: np.ndarray
     cluster: np.ndarray
-    covered: np.ndarray
 
     def values(self, weights: np.ndarray) -> np.ndarray:
         """The V-measure in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
@@ -164,31 +152,6 @@ class ClusterScores(ItemScores):
         both = labels + clusters  # 2 h c / (h + c) with h = mutual / labels and c = mutual / clusters
         return np.asarray(np.divide(2 * mutual, both, out=np.ones_like(both), where=both > 0))
 
-    def resampled(self) -> np.ndarray:
-        """The value in each resample of the items, (resamples,)."""
-        return np.concatenate([self.values(block) for block in bootstrap_weights(len(self.label))])
-
-    @property
-    def value(self) -> float:
-        """The V-measure."""
-        return float(np.clip(self.values(np.ones((1, len(self.label))))[0], 0, 1))
-
-    def result(self) -> Result:
-        """The value with its bootstrap interval."""
-        covered, total = int(self.covered.sum()), len(self.label)
-        if self.reason:
-            return self.to_result(None, NO_INTERVAL, covered, total)
-        interval = percentiles(self.resampled()) if total >= MIN_ITEMS else NO_INTERVAL
-        return self.to_result(self.value, interval, covered, total)
-
-    def compare(self, other: ItemScores) -> Comparison | None:
-        """A paired test on all items; None where either has no value."""
-        if not isinstance(other, ClusterScores) or self.reason or other.reason:
-            return None
-        items = len(self.label)
-        interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
-        return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=TEXTS)
-
 
 def group_columns(counts: np.ndarray, group: np.ndarray) -> np.ndarray:
     """The sums of the columns of each group, (resamples, groups)."""
@@ -196,7 +159,7 @@ def group_columns(counts: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 def entropy(counts: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """The entropy in nats of each row of counts (resamples, cells) with these totals (resamples,)."""
+    """The entropy in nats of each row of counts (resamples, cells), whose sums are `total` (resamples,)."""
     shares = counts / total[:, None]
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     return np.asarray(-(shares * logs).sum(axis=1))
@@ -261,3 +224,23 @@ def predict(matrix: np.ndarray, label: NDArray[np.int64], split: Split) -> tuple
         probe.fit(rows[train_rows], label[train_rows])
     has_converged = int(probe[-1].n_iter_.max()) < MAX_ITERATIONS
     return np.asarray(probe.predict(rows[test_rows]), np.int64), has_converged
+
+
+CLUSTERING = Kind(
+    name="clustering",
+    read=lambda test, settings: read_texts_to_cluster(
+        test, settings.text_column, settings.label_column, encoding_errors=settings.encoding_errors
+    ),
+    score=lambda subject, test: score_clustering(subject.texts, test, name=subject.name),
+    settings=("text_column", "label_column", *POOLING),
+    of_words=False,
+)
+PROBE = Kind(
+    name="probe",
+    read=lambda test, settings: read_texts_to_classify(
+        test, settings.text_column, settings.label_column, encoding_errors=settings.encoding_errors
+    ),
+    score=lambda subject, test: score_probe(subject.texts, test, name=subject.name),
+    settings=("text_column", "label_column", *POOLING),
+    of_words=False,
+)

@@ -2,16 +2,17 @@
 
 import os
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
 from embeddings.errors import CorpusError, S
-from embeddings.eval.statistics.results import CorrelationScores, ItemScores, Key
-from embeddings.eval.tasks.pooled_texts import TextVectors
-from embeddings.eval.tasks.word_similarity import correlation
+from embeddings.eval.statistics.results import ItemScores
+from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind
+from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
+from embeddings.eval.tasks.word_similarity import correlation_scores
 from embeddings.eval.test_sets import ALL, rows_of_half, set_name
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize
@@ -69,11 +70,11 @@ def score_rated_texts(vectors: TextVectors, test: RatedTexts, *, name: str) -> l
     embedded = vectors.embedder().embed([*test.left, *test.right])
     left, right = normalize(embedded.matrix).reshape(2, len(test.left), -1)
     covered = np.asarray(embedded.covered.reshape(2, -1).all(axis=0))
-    score = partial(correlate, test=test, covered=covered, name=name)
     protocol = PROTOCOL.format(scores=f"cosines of text vectors ({vectors.description})")
-    scores = score((left * right).sum(axis=1), None, protocol)
+    scores = correlation_scores(name, test, (left * right).sum(axis=1), covered, protocol)
     if (ratings := predicted_ratings(vectors, test)) is not None:
-        scores += score(ratings, PREDICTED, PROTOCOL.format(scores="ratings that the model predicts"))
+        protocol = PROTOCOL.format(scores="ratings that the model predicts")
+        scores += correlation_scores(name, test, ratings, covered, protocol, method=PREDICTED)
     return [*scores, embedded.coverage(name, test.name)]
 
 
@@ -90,23 +91,17 @@ def predicted_ratings(vectors: TextVectors, test: RatedTexts) -> np.ndarray | No
     return RatingPredictor(model).predict(test.left, test.right)
 
 
-def correlate(
-    values: np.ndarray, method: str | None, protocol: str, *, test: RatedTexts, covered: np.ndarray, name: str
-) -> list[ItemScores]:
-    """The correlations of the values of pairs (pairs,) with their ratings."""
-    scores: list[ItemScores] = []
-    for measure in ("spearman", "pearson"):
-        value, reason = correlation(values[covered], test.ratings[covered], ranked=measure == "spearman")
-        scores.append(
-            CorrelationScores(
-                vectors=name,
-                key=Key(test.name, measure, method=method, half=test.half),
-                covered=covered,
-                scores=values,
-                ratings=test.ratings,
-                value=value,
-                reason=reason,
-                protocol=protocol,
-            )
-        )
-    return scores
+def read_pairs(test: Any, settings: EvaluationSettings) -> RatedTexts:
+    """The rated pairs of a table with the columns of the settings."""
+    columns = PairColumns(settings.left_column, settings.right_column, rating=settings.rating_column)
+    return read_rated_texts(test, columns, encoding_errors=settings.encoding_errors)
+
+
+KIND = Kind(
+    name="pairs",
+    read=read_pairs,
+    score=lambda subject, test: score_rated_texts(subject.texts, test, name=subject.name),
+    settings=("half", "left_column", "right_column", "rating_column", *POOLING),
+    has_halves=True,
+    of_words=False,
+)

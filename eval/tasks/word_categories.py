@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import FormatError
-from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL, bootstrap_weights, percentiles
-from embeddings.eval.statistics.results import WORDS, BinaryScores, Comparison, ItemScores, Key, Result, bootstrap_test
+from embeddings.eval.statistics.results import WORDS, BinaryScores, ItemScores, Key, ResampledScores
 from embeddings.eval.tasks.analogy_questions import read_questions
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
 from embeddings.eval.tasks.word_matching import CaseFolding, look_up_rows
 from embeddings.eval.test_sets import (
@@ -178,18 +178,21 @@ def cross_predict(
 
 
 @dataclass(frozen=True, kw_only=True)
-class F1Scores(ItemScores):
+class F1Scores(ResampledScores):
     """The mean F1 of some categories: twice the hits, over actual plus predicted members.
 
-    `actual`, `predicted` and `hits` are (items, categories) bool; hits are by default where both are true. `test` names
-    the paired test.
+    `actual`, `predicted` and `hits` are (items, categories) bool; hits are by default where both are true.
     """
 
-    covered: np.ndarray
     actual: np.ndarray
     predicted: np.ndarray
     hits: np.ndarray | None = None
     test: str = WORDS
+
+    @property
+    def members(self) -> np.ndarray:
+        """The items of the categories, (items,) bool."""
+        return np.asarray(self.actual.any(axis=1))
 
     def values(self, weights: np.ndarray) -> np.ndarray:
         """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
@@ -200,28 +203,12 @@ class F1Scores(ItemScores):
         total, count = np.where(is_defined, scores, 0).sum(axis=1), is_defined.sum(axis=1)
         return np.asarray(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
 
-    @property
-    def value(self) -> float:
-        """The mean F1."""
-        return float(self.values(np.ones((1, len(self.actual))))[0])
 
-    def resampled(self) -> np.ndarray:
-        """The value in each resample of the items, (resamples,)."""
-        return np.concatenate([self.values(block) for block in bootstrap_weights(len(self.actual))])
-
-    def result(self) -> Result:
-        """The value with its bootstrap interval; coverage is of the words of these categories."""
-        members = self.actual.any(axis=1)
-        covered, total = int((self.covered & members).sum()), int(members.sum())
-        if self.reason:
-            return self.to_result(None, NO_INTERVAL, covered, total)
-        interval = percentiles(self.resampled()) if total >= MIN_ITEMS else NO_INTERVAL
-        return self.to_result(self.value, interval, covered, total)
-
-    def compare(self, other: ItemScores) -> Comparison | None:
-        """A paired test on all items; None where either has no value."""
-        if not isinstance(other, F1Scores) or self.reason or other.reason:
-            return None
-        items = int(self.actual.any(axis=1).sum())
-        interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
-        return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=self.test)
+KIND = Kind(
+    name="categories",
+    read=lambda test, settings: read_word_categories(test),
+    score=lambda subject, test: [
+        *score_categories(subject.vectors, test, subject.folding, name=subject.name),
+        *score_purity(subject.vectors, test, subject.folding, name=subject.name),
+    ],
+)

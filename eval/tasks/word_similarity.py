@@ -5,11 +5,13 @@ import os
 import re
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import CorrelationScores, Key
+from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.word_matching import CaseFolding, gather
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.support.cosine import normalize
@@ -159,27 +161,30 @@ def score_similarity(
     matrix, is_composed = gather(vectors, words, rows, compose=compose)
     covered = np.asarray(((rows >= 0) | is_composed).reshape(-1, 2).all(axis=1))
     sides = normalize(matrix).reshape(-1, 2, vectors.dim)[covered]
-    cosines, ratings = np.zeros(len(covered)), np.array(test.ratings)
+    cosines = np.zeros(len(covered))
     cosines[covered] = (sides[:, 0] * sides[:, 1]).sum(axis=1)
     composed = int((covered & is_composed.reshape(-1, 2).any(axis=1)).sum())
     protocol = PROTOCOL.format(missing=COMPOSED if compose else "")
-    scores = []
+    return correlation_scores(name, test, cosines, covered, protocol, composed=composed)
+
+
+def correlation_scores(
+    name: str, test: Any, scores: np.ndarray, covered: np.ndarray, protocol: str, *, method: str | None = None,
+    composed: int = 0,
+) -> list[CorrelationScores]:  # fmt: skip
+    """Spearman's and Pearson's correlation of scores (pairs,) with the ratings of a test set, over `covered` pairs."""
+    ratings = np.array(test.ratings)
+    results = []
     for measure in ("spearman", "pearson"):
-        value, reason = correlation(cosines[covered], ratings[covered], ranked=measure == "spearman")
-        scores.append(
+        value, reason = correlation(scores[covered], ratings[covered], ranked=measure == "spearman")
+        key = Key(test.name, measure, method=method, half=test.half)
+        results.append(
             CorrelationScores(
-                vectors=name,
-                key=Key(test.name, measure, half=test.half),
-                covered=covered,
-                scores=cosines,
-                ratings=ratings,
-                value=value,
-                reason=reason,
-                composed=composed,
-                protocol=protocol,
+                vectors=name, key=key, covered=covered, scores=scores, ratings=ratings, value=value, reason=reason,
+                composed=composed, protocol=protocol,
             )
-        )
-    return scores
+        )  # fmt: skip
+    return results
 
 
 def correlation(x: np.ndarray, y: np.ndarray, *, ranked: bool = True) -> tuple[float | None, str | None]:
@@ -196,3 +201,14 @@ def correlation(x: np.ndarray, y: np.ndarray, *, ranked: bool = True) -> tuple[f
     a, b = ((side - side.mean()) for side in ((rankdata(x), rankdata(y)) if ranked else (x, y)))
     a, b = a / np.abs(a).max(), b / np.abs(b).max()  # so that no product underflows or overflows
     return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1)), None
+
+
+KIND = Kind(
+    name="similarity",
+    read=lambda test, settings: read_word_pairs(test),
+    score=lambda subject, test: score_similarity(
+        subject.vectors, test, subject.folding, name=subject.name, compose=subject.settings.compose
+    ),
+    settings=("compose", "half"),
+    has_halves=True,
+)

@@ -1,12 +1,13 @@
-"""What scores trials: the dev half of test sets, labelled texts or held-out text; the test half is for the end."""
+"""Metrics of a search: trials are scored by the dev half of sets or texts, and the best by the test half."""
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,7 +46,7 @@ CHUNK = 1 << 20  # bytes that are read at a time
 
 
 def content_fingerprint(items: Any) -> str:
-    """The fingerprint of items such as those of a test set; anything that `to_jsonable` accepts."""
+    """The fingerprint of the items of a test set, or of anything else that `to_jsonable` accepts."""
     return sha256(json.dumps(to_jsonable(items)).encode()).hexdigest()[:LENGTH]
 
 
@@ -67,6 +68,37 @@ def files_fingerprint(source: str | os.PathLike[str]) -> str | None:
     return digest.hexdigest()[:LENGTH]
 
 
+Verdict = tuple[list[Result], list[Comparison]]
+
+
+class Metric(ABC):
+    """Scores models by one half of the items, and reports the best of them by the other half."""
+
+    fixed: Sequence[str] = ()  # settings that change what the score measures, so that they are not varied
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """The sets or texts that are scored, with their half."""
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The fingerprint of the items or texts; None if the fingerprint of the corpus covers them."""
+        return None
+
+    def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
+        """The text to train on."""
+        return encoded
+
+    @abstractmethod
+    def judge(self, model: Model) -> Judgement:
+        """Score a model by the dev half."""
+
+    def test(self, results: dict[str, Any]) -> Verdict:
+        """Score named results by the test half, and compare them."""
+        return [], []
+
+
 N_PARTS = 200  # of lines of the test half, of about equal length, over which intervals resample
 PROTOCOL = (
     "mean of the losses of parts of about equal length of the test half of the held-out text; words outside the "
@@ -75,14 +107,14 @@ PROTOCOL = (
 
 
 @dataclass
-class HeldOutLoss:
-    """The loss of the dev half of held-out text, negated as a score; see `Metric` and `Validation`."""
+class HeldOutLoss(Metric):
+    """The loss of the dev half of held-out text, negated as a score; see `Validation`."""
 
     source: str | os.PathLike[str] | float
     threads: int | None = None
-    fixed: Sequence[str] = ("window", "negatives", "noise_exponent", "objective", "min_count", "max_vocab", "cutoffs")
     halves: tuple[EncodedCorpus, EncodedCorpus] | None = None
     validation: Validation = field(init=False)
+    fixed = ("window", "negatives", "noise_exponent", "objective", "min_count", "max_vocab", "cutoffs")
 
     def __post_init__(self) -> None:
         self.validation = Validation(self.source)
@@ -100,7 +132,7 @@ class HeldOutLoss:
 
     @property
     def fingerprint(self) -> str | None:
-        """What identifies the held-out text; None if it is cut from the corpus."""
+        """The fingerprint of the held-out text; None if it is cut from the corpus."""
         return None if isinstance(self.validation.source, float) else files_fingerprint(self.validation.source)
 
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
@@ -117,7 +149,7 @@ class HeldOutLoss:
         """Score a model by the dev half."""
         return Judgement(-mean_loss(model, self.parts(model)[0]), model)
 
-    def test(self, results: dict[str, Any]) -> tuple[list[Result], list[Comparison]]:
+    def test(self, results: dict[str, Any]) -> Verdict:
         """The loss of models on the test half."""
         scores = [[self.part_losses(model, name)] for name, model in results.items()]
         return [one.result() for (one,) in scores], compare_scores(scores)
@@ -174,13 +206,13 @@ class LabelJudge:
 
     @classmethod
     def read(
-        cls, source: Any, form: LabelFormat, metric: str, *, k: int = 1, half: str = ALL, threads: int | None = None,
+        cls, source: Any, form: LabelFormat, metric: str, *, k: int = 1, threads: int | None = None,
         encoding: str = "utf-8", encoding_errors: str = "strict",
     ) -> "LabelJudge":  # fmt: skip
         """Read the texts; arguments are those of `evaluate_classifier`, and `LabelMetric.parse`."""
         wanted = LabelMetric.parse(metric, form.prefix)
         batches = form.read(resolve_source(source), encoding=encoding, encoding_errors=encoding_errors)
-        return cls([select_texts(batch, half) for batch in batches], wanted, form.prefix, k, threads)
+        return cls(list(batches), wanted, form.prefix, k, threads)
 
     def __call__(self, classifier: Ranker) -> float:
         """The score of a classifier."""
@@ -192,15 +224,14 @@ class LabelJudge:
 
 
 @dataclass(frozen=True)
-class LabelMetricOfTexts:
-    """A score of labels, of classifiers that are quantised first if their size is limited; see `Metric`."""
+class LabelMetricOfTexts(Metric):
+    """A score of labels, of classifiers that are quantised first if their size is limited."""
 
     dev: LabelJudge
     held_back: LabelJudge | None
     name: str
     size: int | None
     seed: int
-    fixed: Sequence[str] = ()
 
     @classmethod
     def read(
@@ -217,18 +248,15 @@ class LabelMetricOfTexts:
             CorpusError: the texts cannot be read.
         """
         assert corpus.labels is not None
-        LabelMetric.parse(metric, corpus.labels.prefix)
-        sources = resolve_source(source)
-        read = corpus.labels.read(sources, encoding=corpus.encoding, encoding_errors=corpus.encoding_errors)
-        batches, wanted = list(read), LabelMetric.parse(metric, corpus.labels.prefix)
-        judges = []
+        text = {"encoding": corpus.encoding, "encoding_errors": corpus.encoding_errors}
+        everything = LabelJudge.read(source, corpus.labels, metric, k=k, threads=threads, **text)
+        name, judges = resolve_source(source)[0].name, []
         for one in (ALL,) if half == ALL else (DEV, TEST):
-            part = [select_texts(batch, one) for batch in batches]
-            if not any(batch.labels for batch in part):
-                place = sources[0].name if one == ALL else f"the {one} half of {sources[0].name}"
+            judges.append(replace(everything, batches=[select_texts(batch, one) for batch in everything.batches]))
+            if not any(batch.labels for batch in judges[-1].batches):
+                place = name if one == ALL else f"the {one} half of {name}"
                 raise SettingError(f"{place} has no labels: use more texts with labels")
-            judges.append(LabelJudge(part, wanted, corpus.labels.prefix, k, threads))
-        return cls(judges[0], None if half == ALL else judges[1], sources[0].name, size, seed)
+        return cls(judges[0], None if half == ALL else judges[1], name, size, seed)
 
     @property
     def description(self) -> str:
@@ -240,17 +268,13 @@ class LabelMetricOfTexts:
 
     @property
     def fingerprint(self) -> str:
-        """What identifies the texts and labels of all parts."""
+        """The fingerprint of the texts and labels of all parts."""
         parts = [one.batches for one in (self.dev, self.held_back) if one is not None]
         content = [
             [[sha256(text.data).hexdigest(), text.starts, text.labels, text.label_starts] for text in batches]
             for batches in parts
         ]
         return content_fingerprint(content)
-
-    def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
-        """The whole text."""
-        return encoded
 
     def judge(self, model: Model) -> Judgement:
         """Score a classifier by the dev half, or all texts."""
@@ -259,7 +283,7 @@ class LabelMetricOfTexts:
         small, cutoff = quantize_to_size(model.classifier, self.size, self.seed)
         return Judgement(self.dev(small), small, {"cutoff": cutoff})
 
-    def test(self, results: dict[str, Any]) -> tuple[list[Result], list[Comparison]]:
+    def test(self, results: dict[str, Any]) -> Verdict:
         """Score classifiers, and the most frequent labels, by the test half."""
         judge, scores = self.held_back, list[LabelScores]()
         if judge is None:
@@ -295,44 +319,6 @@ def score(metric: LabelMetric, labels: PredictedLabels) -> float:
 SETS = ("similarity", "analogy", "pairs")  # that a metric names, as in similarity:wordsim353
 LOSS = "loss"
 Metrics = str | Sequence[str] | Callable[[Model], float]
-Verdict = tuple[list[Result], list[Comparison]]
-
-
-class Metric(Protocol):
-    """Scores models by one half of the items, and reports the best of them by the other half.
-
-    Arguments:
-        description: what is scored.
-        fixed: settings that change what the score measures, so that they are not varied.
-        fingerprint: of the items or texts; None if the fingerprint of the corpus covers them, or if they have none.
-    """
-
-    @property
-    def description(self) -> str:
-        """What is scored, with its half."""
-        ...
-
-    @property
-    def fixed(self) -> Sequence[str]:
-        """Settings that change what the score means, so that they are not varied."""
-        ...
-
-    @property
-    def fingerprint(self) -> str | None:
-        """What identifies the items or texts."""
-        ...
-
-    def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
-        """The text to train on."""
-        ...
-
-    def judge(self, model: Model) -> Judgement:
-        """Score a model by the dev half."""
-        ...
-
-    def test(self, results: dict[str, Any]) -> Verdict:
-        """Score named results by the test half, and compare them."""
-        ...
 
 
 def new_metric(
@@ -395,13 +381,12 @@ def check_half(half: str, labels: Any) -> None:
 
 
 @dataclass(frozen=True)
-class SetMetric:
+class SetMetric(Metric):
     """The mean of Spearman's correlation on sets of word or text pairs, and of the accuracy on analogies."""
 
     dev: Suite
     held_back: Suite
-    description: str
-    fixed: Sequence[str] = ()
+    names: Sequence[str]
 
     @classmethod
     def read(cls, names: Sequence[str]) -> "SetMetric":
@@ -413,18 +398,18 @@ class SetMetric:
                 raise SettingError(f"the metric {name} requires a set, such as {kind}:FILE")
             sets.setdefault(kind, []).append(path)
         dev, test = (Suite.read(**sets, restrict=None, half=half) for half in (DEV, TEST))
-        listed = " and ".join(names)
-        return cls(dev, test, f"{'mean score on' if len(names) > 1 else 'score on'} the dev half of {listed}")
+        return cls(dev, test, names)
+
+    @property
+    def description(self) -> str:
+        """The sets."""
+        return f"{'mean ' * (len(self.names) > 1)}score on the dev half of {' and '.join(self.names)}"
 
     @property
     def fingerprint(self) -> str:
-        """What identifies the items of both halves."""
-        parts = [[suite.word_pairs, suite.questions, suite.pairs] for suite in (self.dev, self.held_back)]
+        """The fingerprint of the items of both halves."""
+        parts = [[suite.sets[kind] for kind in SETS] for suite in (self.dev, self.held_back)]
         return content_fingerprint(parts)
-
-    def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
-        """The whole text."""
-        return encoded
 
     def judge(self, model: Model) -> Judgement:
         """Score a model by the dev half."""
@@ -438,26 +423,16 @@ class SetMetric:
 
 
 @dataclass(frozen=True)
-class FunctionMetric:
+class FunctionMetric(Metric):
     """A function of a model. It has no test half."""
 
     function: Callable[[Model], float]
-    description: str = "a function"
-    fixed: Sequence[str] = ()
-    fingerprint: None = None
-
-    def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
-        """The whole text."""
-        return encoded
+    description = "a function"
 
     def judge(self, model: Model) -> Judgement:
         """The value of the function, which may be a judgement."""
         value = self.function(model)
         return value if isinstance(value, Judgement) else Judgement(float(value), model)
-
-    def test(self, results: dict[str, Any]) -> Verdict:
-        """There is nothing to test."""
-        return [], []
 
 
 def is_headline(line: Result | Comparison) -> bool:

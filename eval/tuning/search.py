@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Literal, get_args, get_origin
@@ -126,7 +126,8 @@ def suggest(trial: Any, trainer: Trainer, space: Space, *, is_first: bool = Fals
         elif is_integer(trainer, name):
             values[name] = trial.suggest_int(name, int(one.low), int(one.high), log=one.log)
         else:
-            values[name] = round_to_digits(trial.suggest_float(name, one.low, one.high, log=one.log))
+            value = trial.suggest_float(name, one.low, one.high, log=one.log)
+            values[name] = float(f"{value:.4g}")  # so that a command line repeats the trial
     return values
 
 
@@ -146,17 +147,6 @@ def is_integer(trainer: Trainer, name: str) -> bool:
     return split_optional(field_types(type(trainer))[name])[0] is int
 
 
-def round_to_digits(value: float) -> float:
-    """A number with four significant digits, so that a command line repeats the trial."""
-    return float(f"{value:.4g}")
-
-
-def first_values(trainer: Trainer, space: Space) -> Mapping[str, Any]:
-    """The trainer's own settings as far as they are within the ranges: the first trial."""
-    values = {name: getattr(trainer, name) for name in space}
-    return {name: value for name, value in values.items() if contains(space[name], value)}
-
-
 def contains(one: SearchRange, value: Any) -> bool:
     """Whether a value is in a range."""
     return value in one.choices if one.choices else value is not None and one.low <= value <= one.high
@@ -168,11 +158,6 @@ def describe_space(space: Space) -> dict[str, str]:
         name: ",".join(map(str, one.choices)) if one.choices else f"{one.low:g}..{one.high:g}"
         for name, one in space.items()
     }
-
-
-def is_rung(epoch: int) -> bool:
-    """Whether a trial may be ended after this epoch: 1, 2, 4, 8, ..."""
-    return math.log2(epoch).is_integer()
 
 
 MAX_FAILURES = 10  # trials after which a search ends if none has succeeded
@@ -219,7 +204,7 @@ class Halving(Callback):
     def on_epoch_end(self, epoch_end: EpochEnd) -> None:
         """Score the model and compare it."""
         epoch = epoch_end.epoch
-        if not is_rung(epoch) or epoch >= self.epochs:
+        if not math.log2(epoch).is_integer() or epoch >= self.epochs:
             return
         score = finite_score(self.judge(epoch_end.model))
         self.scores[epoch] = score
@@ -259,7 +244,7 @@ class Search:
         self.tuning.metric = self.metric.description
 
     def resume(self, trials: list[Trial]) -> None:
-        """Continue after these trials."""
+        """Continue a search after its earlier trials."""
         states = self.optuna.trial.TrialState
         of_state = {"complete": states.COMPLETE, "halved": states.PRUNED, "failed": states.FAIL}
         for trial in trials:
@@ -335,7 +320,8 @@ class Search:
             seed=(self.seed + number) % 2**32, n_startup_trials=STARTUP_TRIALS
         )
         if number == 1:
-            self.study.enqueue_trial(dict(first_values(self.trainer, self.space)))
+            values = {name: getattr(self.trainer, name) for name in self.space}
+            self.study.enqueue_trial({name: one for name, one in values.items() if contains(self.space[name], one)})
         return self.study.ask()
 
     def judge(self, model: Model) -> Judgement:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from embeddings.eval.tuning.study_folder import PICTURE, REPORT, TABLE, StudyFolder, Trial, Tuning
-from embeddings.support.markup import table_lines
+from embeddings.support.markup import number_cell, table_lines
 from embeddings.support.plots import save_figure
+
+SCORES = ("score", "value", "low", "high", "difference", "p")  # columns
 
 
 def trial_rows(tuning: Tuning, *, with_seconds: bool = True) -> list[dict[str, Any]]:
@@ -104,16 +106,12 @@ def markdown(tuning: Tuning, study: dict[str, Any], command: str | None) -> str:
 
 
 def markdown_table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Rows as a table."""
-    return table_lines(list(rows[0]), [[cell(name, value) for name, value in row.items()] for row in rows])
-
-
-def cell(name: str, value: Any) -> str:
-    """A value in a table."""
-    if value is None:
-        return "-"
-    is_rounded = isinstance(value, float) and name in ("score", "value", "low", "high", "difference", "p")
-    return f"{value:.4f}" if is_rounded else str(value)
+    """Rows as a table; scores have four decimals."""
+    cells = (
+        [number_cell(value, ".4f") if name in SCORES or value is None else str(value) for name, value in row.items()]
+        for row in rows
+    )
+    return table_lines(list(rows[0]), cells)
 
 
 def draw_trials(tuning: Tuning, path: Path, *, force: bool = False) -> None:

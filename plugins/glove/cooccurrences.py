@@ -162,7 +162,7 @@ def chunk_bounds(words: Words) -> Iterator[tuple[int, int, int]]:
 
 
 def count_in_order(words: Words, vocabulary: int, memory: int, *, symmetric: bool) -> Iterator[np.ndarray]:
-    """Yield arrays of cells (n,), valid until the next one; those of two words are two cells, (i, j) and (j, i).
+    """Yield arrays of cells (n,), valid until the next one; a pair of words has two cells, (i, j) and (j, i).
 
     Each is a term of the loss, with parameters of its own: w_i c_j or w_j c_i. So each is one step, and each has its
     own random place, as in the original program. Their counts differ unless they are symmetric.
@@ -284,7 +284,7 @@ def spread(parts: Iterable[np.ndarray], paths: list[Path], seed: int) -> None:
 
 
 def concatenate_shuffled(paths: list[Path], output: Path, seed: int) -> None:
-    """Write the cells of all files to one file, those of each file in random order."""
+    """Write the cells of all files to one file, file by file, the cells of a file in random order."""
     with output_errors(output, CONTENTS), output.open("wb") as file:
         for path, key in zip(paths, thread_keys(seed, len(paths)), strict=True):
             cells = np.fromfile(path, CELL)

@@ -66,7 +66,7 @@ class C2W(NeuralTrainer):
         return tables | linear_tables("projection", 2 * size, self.dim, 43)
 
     def sentence_tables(self) -> dict[str, Table]:
-        """The parameters of the language model, except those of the objective."""
+        """The parameters of the language model without the objective."""
         marks = parameters(2, self.dim, 44, scale=self.dim**-0.5)
         return {"marks": marks, **lstm_tables("sentence", self.dim, self.state_size, 45)}
 

@@ -29,7 +29,7 @@ class Context2Vec(NeuralTrainer):
     )
 
     def tables(self, size: int) -> dict[str, Table]:
-        """The parameters of the network without those of the objective, for a vocabulary of this size."""
+        """The parameters of the network without the objective, for a vocabulary of a size."""
         dim, state, inputs = self.dim, self.state_size, self.input_dim or max(self.dim // 2, 1)
         tables = {}
         for seed, side in enumerate(SIDES, 1):
@@ -40,7 +40,7 @@ class Context2Vec(NeuralTrainer):
         return tables | linear_tables("hidden", 2 * state, 2 * state, 30) | linear_tables("context", 2 * state, dim, 31)
 
     def plan(self, data: TrainingData) -> Plan:
-        """A model whose vectors are those of the words to predict.
+        """A model of the vectors of the words to predict.
 
         The LSTM of each side has the tables "left_inputs" (vocabulary, input dim), "left_marks" (2, input dim) with the
         rows of unknown words and of the border of a sentence, "left_weights" and "left_bias"; two linear layers have

@@ -109,7 +109,7 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
     def network_plan(
         self, data: TrainingData, objective: Objective, tables: Mapping[str, Table], network: Any, **others: Any
     ) -> Plan:
-        """The plan of a network whose parameters are these tables.
+        """The plan of a network whose parameters are tables.
 
         Arguments:
             network: makes the `Network` of one worker from all arrays, the device and the number of threads.
@@ -139,7 +139,7 @@ def learn(block: "SentenceBlock", network: Any, buffers: "StepBuffers", rate: fl
 
 
 def optimizer_tables(tables: Mapping[str, Table]) -> "dict[str, Table]":
-    """The state of Adam for each of these tables: checkpoints hold it, models do not."""
+    """The state of Adam for each table: checkpoints hold it, models do not."""
     state = {STEPS: Table(rows=len(tables), dim=1, axis="other", saved_as=None, on_merge="mean-changed")}
     changes: dict[str, Any] = {"init": None, "saved_as": None, "on_continue": None, "on_merge": "mean-changed"}
     for moment in MOMENTS:

@@ -80,7 +80,7 @@ def encode_groups(
 
 
 def padded_places(lengths: Ids) -> Ids:
-    """The numbers of the words of sentences of these lengths (n, longest); those of padding repeat the last word."""
+    """Positions of the words of sentences, given their lengths, (n, longest); padding repeats the last word."""
     places: Ids = np.minimum(np.arange(int(lengths.max())), np.maximum(lengths, 1)[:, None] - 1)
     return places
 

@@ -239,7 +239,7 @@ def run_lstm(inputs: Any, weights: Any, bias: Any) -> Any:
 
 
 def look_up(ids: Any, table: Any, marks: Any, *, device: Any) -> Any:
-    """The rows of words, given by ids (n, steps), which from the size of the table on are those of marks."""
+    """The rows of words, given by ids (n, steps), where ids from the size of the table on are marks."""
     words, inverse = np.unique(ids, return_inverse=True)
     known = words[words < len(table)]
     index = np.where(ids < len(table), inverse.reshape(ids.shape), len(known) + ids - len(table))

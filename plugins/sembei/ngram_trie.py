@@ -36,7 +36,7 @@ class NgramTrie(NamedTuple):
 
 
 class NgramOccurrences(NamedTuple):
-    """The n-grams within each text: those of text i are `words[offsets[i]:offsets[i + 1]]`, with repetitions."""
+    """The n-grams within each text: the n-grams of text i are `words[offsets[i]:offsets[i + 1]]`, with repetitions."""
 
     offsets: NDArray[np.int64]
     words: NDArray[np.int32]
@@ -93,7 +93,7 @@ def insert_edges(edges: np.ndarray, ends: np.ndarray, trie: NgramTrie) -> None:
 
 @allocating_entry_point
 def list_occurrences(trie: NgramTrie, ids: np.ndarray, occurrences: NgramOccurrences, write: bool) -> None:
-    """Turn `offsets`, text boundaries in `ids`, into boundaries of their n-grams; if `write`, also list these."""
+    """Turn `offsets`, text boundaries in `ids`, into boundaries of their n-grams; if `write`, also list the n-grams."""
     ngrams, count, begin = np.empty(trie.longest, np.int32), 0, 0
     for text in range(occurrences.offsets.shape[0] - 1):
         end = occurrences.offsets[text + 1]

@@ -56,7 +56,7 @@ def occurrences(trie: NgramTrie, texts: Sequence[str]) -> NgramOccurrences:
 def set_sums(
     table: np.ndarray, parts: NgramOccurrences, lengths: np.ndarray, rows: np.ndarray, matrix: np.ndarray
 ) -> None:
-    """Set rows of a table so that the sums over parts of these n-grams, of these lengths, are the matrix (n, dim)."""
+    """Set rows of a table so that the sums over the parts of n-grams are the matrix (n, dim)."""
     from scipy.sparse import csr_array
 
     ones, dim = np.ones(len(parts.words), np.float32), matrix.shape[1]

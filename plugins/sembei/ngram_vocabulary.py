@@ -350,7 +350,7 @@ def copy_pairs(pairs: Pairs, slots: int, low: int, high: int) -> Pairs:
 
 
 def merge_pairs(keys: Keys, values: NDArray[np.int64], others: Pairs) -> Pairs:
-    """A table of these pairs and those of another table."""
+    """A table of pairs and of the pairs of another table."""
     table = new_pairs(max(INITIAL_BITS, (2 * (len(keys) + int(others.used[0]))).bit_length()))
     insert_pairs(table, others.keys, others.values, 0, N_PASS_KEYS)
     insert_pairs(table, keys, values, 0, N_PASS_KEYS)
@@ -376,7 +376,7 @@ def joiner_of(tokens: Sequence[str]) -> str:
 
 
 def token_unit(tokens: Sequence[str]) -> str:
-    """What the tokens are called, in the plural."""
+    """The name of the tokens, in the plural."""
     return "words" if joiner_of(tokens) else "characters"
 
 
@@ -422,7 +422,7 @@ def continued_ngrams(
 
 
 def previous_sequences(words: set[str], tokens: Sequence[str], max_n: int) -> tuple[NDArray[np.int32], list[str]]:
-    """All n-grams of tokens that are spelled like one of these strings, (n-grams, max_n), and the string of each."""
+    """All n-grams of tokens that are spelled like one of some strings, (n-grams, max_n), and the string of each."""
     ids, joiner = {token: number for number, token in enumerate(tokens)}, joiner_of(tokens)
     longest = max(map(len, tokens), default=0)
     found = [(word, row) for word in sorted(words) for row in token_sequences(word, ids, joiner, longest, max_n)]

@@ -223,7 +223,7 @@ class Composer:
         return self.vectors.most_similar(phrase, exclude=(first, second), top=top, restrict=restrict)
 
     def compose_rows(self, x: np.ndarray, y: np.ndarray, *, type: str = ANY, function: str | None = None) -> np.ndarray:
-        """The vectors of phrases from those of their words, all (phrases, dim) float32; not for "own"."""
+        """The vectors of phrases from the vectors of their words, all (phrases, dim) float32; not for "own"."""
         name = self.check(type, function)
         return compose_rows(name, self.functions.get(type, {}).get(name, {}), x, y)
 

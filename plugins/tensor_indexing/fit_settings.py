@@ -81,7 +81,7 @@ class CompositionSettings(Settings):
             raise SettingError(f"{S.lexicon} requires {S.typed(True)}: it determines the types of phrases")
 
     def check_dim(self, dim: int) -> None:
-        """Refuse vectors whose dim does not fit these settings."""
+        """Refuse vectors whose dim does not fit the settings."""
         if self.rank is not None and self.rank > dim:
             raise SettingError(f"{S.rank} must be at most the dim of the vectors, {dim}, got {self.rank}")
         if self.full_tensor and dim > MAX_TENSOR_DIM:

@@ -43,7 +43,7 @@ def cosine_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray)
 
 
 def distance_ranks(composition: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
-    """The same by distance from the composed vector."""
+    """The rank (n,) of each true vector among all phrases by distance from the composed vector, 1 for the nearest."""
     composition, true, phrases = (rows.astype(np.float64) for rows in (composition, true, phrases))
     norm = float(np.sqrt(np.square(phrases).sum(axis=1).max(initial=0))) or 1.0
     composition, true, phrases = composition / norm, true / norm, phrases / norm  # rounding below the tolerance
@@ -311,7 +311,7 @@ class FunctionFitter:
 
 
 def rescale(parameters: Parameters, scale: float) -> Parameters:
-    """The same function of vectors divided by `scale`: parameters of products are multiplied by it."""
+    """The function for vectors divided by `scale`: parameters of products are multiplied by it."""
     copy = {name: array.astype(np.float64) for name, array in parameters.items()}
     copy["left"][1:] *= scale
     for name in {FIXED, "tensor", "product"} & set(copy):

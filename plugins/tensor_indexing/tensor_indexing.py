@@ -1,4 +1,4 @@
-"""Tensor indexing: the vector of a phrase from those of its two words (Zhao, Liu and Sun 2015)."""
+"""Tensor indexing: the vector of a phrase from the vectors of its two words (Zhao, Liu and Sun 2015)."""
 
 import os
 from collections.abc import Iterable

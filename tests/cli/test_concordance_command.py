@@ -28,3 +28,9 @@ def test_lines_around_a_word(folder):
     assert "OTHER" in refused("concordance", "corpus.txt", "king", "--window", 3, code=2)
     message = refused("concordance", "corpus.txt", "kin", "--quiet", code=1)
     assert all(fact in message for fact in ("'kin'", "king", "corpus"))
+
+
+def test_standard_input_is_read_once(folder):
+    """The text is encoded with a progress bar and then searched, and standard input is empty the second time."""
+    from_file = expect("concordance", "corpus.txt", "king", "--quiet").stdout
+    assert expect("concordance", "-", "king", "--quiet", stdin=TEXT.encode()).stdout == from_file

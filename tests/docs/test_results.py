@@ -29,7 +29,7 @@ RESULTS = ROOT / "eval" / "results"
 def test_comparison_tables_are_those_of_the_runs(name):
     folder = RESULTS / name
     machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
-    programs = [tools.describe_program(Program.read(path)) for path in sorted(folder.glob("*.toml"))]
+    programs = [Program.read(path) for path in sorted(folder.glob("*.toml"))]
     shown = [tool for tool in [tools.OURS, *tools.PEERS, *programs] if tool.name in machine["tools"]]
     shown.sort(key=lambda tool: list(machine["tools"]).index(tool.name))
     table = result_table.markdown(workspace.read_rows(folder / "results.csv"), machine, shown)

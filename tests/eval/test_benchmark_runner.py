@@ -5,7 +5,7 @@ import json
 import pytest
 
 from embeddings.eval.benchmark.runner import ResumeError, completed_runs, is_completed
-from embeddings.eval.benchmark.workspace import read_rows, write_rows
+from embeddings.eval.benchmark.workspace import write_rows
 
 NOW = {"date": "2026-01-02", "cores": 2, "corpus": {"words": 5}, "tools": {"embeddings": "1", "gensim": "4"}}
 ROW = {
@@ -80,14 +80,3 @@ def test_corrupt_files_are_refused(tmp_path, spoil):
     (tmp_path / spoil).write_text("a,b\n1,2\n")
     with pytest.raises(ResumeError, match="cannot resume"):
         completed_runs(tmp_path, dict(NOW))
-
-
-def test_rows_of_version_0_1_are_translated(tmp_path):
-    (tmp_path / "r.csv").write_text(
-        "trainer,rate,min_rate,sample,negative_sharing,tool,set,set seen,set total,error\n"
-        "cbow,0.05,,0.001,distant,embeddings,0.5,3,4,\n"
-    )
-    (row,) = read_rows(tmp_path / "r.csv")
-    assert (row["learning_rate"], row["min_learning_rate"], row["subsample"]) == (0.05, None, 0.001)
-    assert (row["negative_sharing"], row["set"], row["set covered"], row["set total"]) == ("batch", 0.5, 3, 4)
-    assert not {"rate", "min_rate", "sample", "set seen"} & set(row)

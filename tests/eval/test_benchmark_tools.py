@@ -1,11 +1,15 @@
 """Tools of a benchmark: each gets our settings, and what it ignores is reported."""
 
+import sys
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 from optional_libraries import needs_gensim
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.eval.benchmark import tools
+from embeddings.eval.benchmark import peers, tools
 from embeddings.eval.benchmark.job import Job, ModelConfig, model_configs
 
 COMMON = {"window": 3, "subsample": 1e-4, "min_count": 7, "epochs": 2}
@@ -16,10 +20,10 @@ def made(trainer, **settings):
     return config
 
 
-# the text
-
-
-# settings
+def arguments(name, config):
+    """The arguments of a library for the settings of a configuration."""
+    (program,) = (peer for peer in tools.PEERS if peer.name == name)
+    return program.arguments_of(Job(config, 1, "text", "out"))
 
 
 @needs_gensim
@@ -27,7 +31,7 @@ def made(trainer, **settings):
 def test_gensim_gets_our_settings(trainer, sg, rate):
     from gensim.models import Word2Vec
 
-    model = Word2Vec(**tools.gensim_settings(made(trainer)))
+    model = Word2Vec(**arguments("gensim", made(trainer)))
     assert (model.sg, model.hs, model.cbow_mean, model.shrink_windows) == (sg, 0, 1, True)
     assert (model.vector_size, model.window, model.negative, model.epochs) == (30, 3, 4, 2)
     assert (model.sample, model.min_count, model.workers, model.ns_exponent) == (1e-4, 7, 3, 0.75)
@@ -49,7 +53,7 @@ def test_gensim_gets_our_settings_of_documents(trainer, expected):
     from gensim.models import Doc2Vec
 
     (config,) = model_configs([trainer], dim=[30], negatives=[4], threads=[3], epochs=2)
-    model = Doc2Vec(**tools.gensim_settings(config))
+    model = Doc2Vec(**arguments("gensim", config))
     assert {name: getattr(model, name) for name in expected} == expected
     assert (model.vector_size, model.window, model.negative, model.epochs, model.hs) == (30, 5, 4, 2, 0)
 
@@ -67,16 +71,28 @@ def test_trainers_with_their_own_settings():
 
 
 def test_fasttext_gets_our_settings_and_no_ngrams():
-    given = tools.fasttext_settings(made("cbow"))
+    given = arguments("fasttext", made("cbow"))
     assert given == {
         **{"model": "cbow", "loss": "ns", "minn": 0, "maxn": 0, "wordNgrams": 1, "verbose": 0},
         **{"dim": 30, "ws": 3, "neg": 4, "t": 1e-4, "minCount": 7, "epoch": 2, "lr": 0.075, "thread": 3},
     }
 
 
-def test_fasttext_keeps_every_word_where_we_do():
-    threshold, share = tools.fasttext_settings(made("skipgram", subsample=0.0))["t"], 1.0
-    assert (threshold / share) ** 0.5 + threshold / share >= 1
+def test_fasttext_keeps_every_word_where_we_do(monkeypatch, tmp_path):
+    """By t = 0 it would keep none."""
+    thresholds = []
+
+    def train(text, **settings):
+        thresholds.append(settings["t"])
+        return SimpleNamespace(get_words=lambda on_unicode_error: ["a"], get_word_vector=lambda word: np.ones(2))
+
+    monkeypatch.setitem(sys.modules, "fasttext", SimpleNamespace(train_unsupervised=train))
+    monkeypatch.setitem(sys.modules, "fasttext.FastText", SimpleNamespace(EOS="</s>", unsupervised_default={}))
+    program = next(peer for peer in tools.PEERS if peer.name == "fasttext")
+    job = Job(made("skipgram", subsample=0.0), 1, "text", str(tmp_path / "v.bin"))
+    peers.run_fasttext(job, peers.Clock(), program)
+    share = 1.0
+    assert {(t / share) ** 0.5 + t / share >= 1 for t in thresholds} == {True}
 
 
 @pytest.mark.parametrize("trainer", ["skipgram", "cbow"])
@@ -85,19 +101,13 @@ def test_our_command_has_every_setting(trainer):
 
     config = made(trainer, window=4)
     config = ModelConfig(trainer, {**config.settings, "shrink_window": False, "max_vocab": 90}, 3)
-    words = tools.train_command(Job(config, 5, "in.txt", "out.bin"))
+    words = tools.OURS.call(Job(config, 5, "in.txt", "out.bin"))
     at = words.index(trainer)
     made_command = command.get_command(None, trainer)
     given = made_command.make_context(trainer, words[at + 1 :]).params
     assert {name: given[name] for name in config.settings} == config.settings
     assert (given["corpus"], given["out"], given["seed"], given["threads"]) == (("in.txt",), "out.bin", 5, 3)
     assert (given["tokenizer"], given["case"]) == ("whitespace", "keep")
-
-
-# selection of tools
-
-
-# the table
 
 
 # processes
@@ -124,7 +134,7 @@ def test_gensim_gets_our_settings_of_ngrams(buckets):
     (config,) = model_configs(
         ["fasttext"], dim=[8], negatives=[3], threads=[2], min_n=2, max_n=4, buckets=buckets, learning_rate=0.04
     )
-    model = FastText(**tools.gensim_settings(config))
+    model = FastText(**arguments("gensim", config))
     assert (model.sg, model.hs, model.negative, model.alpha) == (1, 0, 3, 0.04)
     assert (model.wv.min_n, model.wv.max_n, model.wv.bucket) == (2, 4, buckets or 2_000_000)
 

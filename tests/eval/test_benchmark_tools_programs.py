@@ -142,10 +142,10 @@ def test_wrong_descriptions_are_refused(path, before, after, message):
 
 def test_settings_of_its_own_replace_those_of_the_benchmark(path):
     (_, tool) = select_tools([f"{path}:window=9,dim=4"], [CONFIG])
-    assert tool.whole(Job(CONFIG, 1, "t", "o"))[3] == "4"
+    assert tool.call(Job(CONFIG, 1, "t", "o"))[3] == "4"
     assert tool.name == "peer:window=9,dim=4"
     gensim = replace(tools.PEERS[0], module="embeddings")  # which is installed
-    command = tool_with(gensim, "learning_rate=0.1").whole(Job(CONFIG, 1, "t", "o"))
+    command = tool_with(gensim, "learning_rate=0.1").call(Job(CONFIG, 1, "t", "o"))
     assert Job.from_json(command[-1]).config.settings["learning_rate"] == 0.1
 
 

@@ -71,7 +71,7 @@ def test_every_tool_has_vectors_of_the_same_words(tool, tmp_path):
     (config,) = model_configs(
         ["skipgram"], dim=[8], negatives=[2], threads=[1], window=2, subsample=0.0, min_count=2, epochs=1
     )
-    done = workspace.run(tool.whole(Job(config, 1, str(source), str(out))), os.environ)
+    done = workspace.run(tool.call(Job(config, 1, str(source), str(out))), os.environ)
     if "Encountered NaN" in done.error:  # fastText itself, on some machines
         pytest.skip(f"{tool.name} could not train: {done.error}")
     assert done.error == ""

@@ -56,7 +56,7 @@ def test_a_text_of_few_documents_is_cut_by_lines(tmp_path, monkeypatch):
 def test_the_loss_of_negative_sampling(tmp_path, monkeypatch):
     (tmp_path / "held-out.txt").write_text("the cat1 sat on\nthe dog3 zebra sat\n")
     model = em.train("skipgram", LINES, epochs=1, negatives=3, **SMALL)
-    whole = Validation(tmp_path / "held-out.txt").loss(model)
+    whole = -Validation(tmp_path / "held-out.txt").score(model)
     rng, total, count = np.random.default_rng(negative_sampling.LOSS_SEED), 0.0, 0
     weights = np.cumsum(model.vocabulary.counts**0.75)
     vectors, output = (table.astype(float) for table in (model.vectors.matrix, model.tables["output"]))

@@ -14,7 +14,7 @@ from embeddings.indexes.index_spec import as_index, check_spec
 from embeddings.support import tensors
 from embeddings.vectors.vectors import Vectors
 
-V01 = Path(__file__).parents[1] / "data" / "v0.1"
+SAVED = Path(__file__).parents[1] / "data" / "saved"
 KINDS = {
     "exact": ("exact", {}),
     "hamming": ("lsh", {"bits": 70}),
@@ -106,19 +106,12 @@ def test_other_settings_may_not_follow_a_path(vectors, saved, name, rest, error,
 
 
 @pytest.mark.parametrize("kind", ["exact", "lsh", "faiss"])
-def test_indexes_of_version_0_1_load(kind):
-    vectors = em.load(V01 / "skipgram")
-    index = em.load_index(V01 / f"index-{kind}", vectors, allow_faiss=True)
+def test_saved_indexes_load(kind):
+    vectors = em.load(SAVED / "skipgram")
+    index = em.load_index(SAVED / f"index-{kind}", vectors, allow_faiss=True)
     fresh = em.build_index(vectors, kind, **index.settings)
     assert index.search(vectors.matrix).ids.tolist() == fresh.search(vectors.matrix).ids.tolist()
-    check_spec(str(V01 / f"index-{kind}"), allow_faiss=True)
-
-
-def test_hash_tables_of_version_0_1_are_refused(vectors, copy):
-    folder = copy("hamming")
-    rewrite(folder, lambda record: record["settings"].update(mode="tables", tables=8, probes=64))
-    with pytest.raises(FormatError, match=r"index\.json.*tables.*build the index again"):
-        em.load_index(folder, vectors)
+    check_spec(str(SAVED / f"index-{kind}"), allow_faiss=True)
 
 
 def test_other_vectors_are_refused(vectors, saved):

@@ -127,7 +127,7 @@ def test_truncated_and_missing_files_are_refused(saved, name):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format_version": 3}, "format version 3; this package reads 1 and 2"),
+        ({"format_version": 3}, "format version 3; this package reads 2"),
         ({"format_version": "1"}, "format version '1'"),
         ({"settings": None}, r"'settings'.*dict"),
         ({"model": 3}, r"'model'.*str"),

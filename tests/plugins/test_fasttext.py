@@ -13,6 +13,7 @@ from kernel_helpers import (
     check_gradients,
     position_and_block,
     positions_of,
+    random_rows,
     rows,
     small_table,
     tallying_buffers,
@@ -29,7 +30,6 @@ from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.kernels.subword_rows import SubwordTables, new_subword_cache
 from embeddings.models.subwords import subwords
-from embeddings.models.table import random_rows
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import fasttext
 from embeddings.testing import check_trainer

@@ -92,7 +92,7 @@ OWN_NAMES = {
     "embeddings/support/system.py": (2, "constants"),
     "embeddings/training/precompile.py": (1, "names of files in the cache of compiled kernels"),
     "embeddings/training/checkpoints.py": (2, "a number and a digest"),
-    "eval/benchmark/tools.py": (1, "the description of a program that the user runs"),
+    "eval/benchmark/tools.py": (2, "constants, and the description of a program that the user runs"),
     "eval/benchmark/runner.py": (1, "constants"),
     "eval/benchmark/workspace.py": (3, "a number, constants, and names in a safe alphabet"),
     "eval/test_sets.py": (2, "constants"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from interrupted_runs import CONFIGURATIONS, corpus, interrupted_after, learn, table_bytes
+from kernel_helpers import random_rows
 from naive import Stream, blocks, logistic_loss, score, sigmoid, update, window_targets
 
 import embeddings as em
@@ -11,7 +12,7 @@ from embeddings.kernels.block import BLOCK_SIZE
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.models.subwords import SubwordVectors
-from embeddings.models.table import random_rows, zero_rows
+from embeddings.models.table import zero_rows
 from embeddings.training.init_vectors import match_rows
 from embeddings.training.training_data import prepare
 

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from kernel_helpers import random_rows
 from naive import Stream, blocks, single_context_windows, skipgram, skipgram_loss
 from random_draws import draw_words, random_sequence
 
@@ -13,7 +14,7 @@ from embeddings.kernels.block import BLOCK_SIZE, FIRST, LAST
 from embeddings.kernels.loss_tally import report_loss
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.models.table import random_rows, zero_rows
+from embeddings.models.table import zero_rows
 from embeddings.settings import field_types
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.result import TrainingError

@@ -1,4 +1,4 @@
-"""Summaries of run logs, also of version 0.1 and of interrupted runs."""
+"""Summaries of run logs, also of interrupted runs."""
 
 import json
 import math
@@ -30,13 +30,3 @@ def test_summary_from_the_ends_of_a_log(tmp_path):
     assert summarize_log(path)["trainer"] is None
     path.write_text('{"event": "begin", "trainer": "cbow", "seed": NaN, "words": 1e999}')
     assert summarize_log(path) | {"trainer": "cbow", "seed": None, "words": None} == summarize_log(path)
-
-
-def test_summary_of_a_log_of_version_0_1(tmp_path):
-    lines = [
-        {"event": "begin", "time": "t0", "words": 0, "of_words": 9},
-        {"event": "progress", "words": 4, "rate": 0.02},
-    ]
-    (tmp_path / "run.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    summary = summarize_log(tmp_path / "run.jsonl")
-    assert (summary["words"], summary["total_words"], summary["learning_rate"]) == (4, 9, 0.02)

@@ -112,8 +112,8 @@ def character_means(vectors: em.Vectors, words: Iterable[str]) -> em.Vectors:
 
 def suite_words(suite: Suite) -> list[str]:
     """All words of the sets of similarity and categories, in lower case like the text."""
-    paired = [word for pairs in suite.word_pairs for pair in pairs.pairs for word in pair]
-    return [word.lower() for word in [*paired, *(word for test in suite.categories for word in test.words)]]
+    paired = [word for pairs in suite.sets["similarity"] for pair in pairs.pairs for word in pair]
+    return [word.lower() for word in [*paired, *(word for test in suite.sets["categories"] for word in test.words)]]
 
 
 def format_score(row: dict[str, str]) -> str:

@@ -56,7 +56,7 @@ class Address:
         return self.path.removeprefix(folder.path).removeprefix("/")
 
     def sibling(self, name: str) -> "Address":
-        """Another file in the same folder."""
+        """The address of another file in the folder of the file."""
         return Address(self.scheme, self.host, "/".join([*self.path.split("/")[:-1], name]))
 
     def child(self, name: str) -> "Address":

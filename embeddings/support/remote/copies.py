@@ -190,7 +190,7 @@ def is_shown(parts: list[str]) -> bool:
 
 
 def matches(parts: list[str], steps: list[str]) -> bool:
-    """Whether the parts of a path match those of a pattern, or are below a folder that does."""
+    """Whether the parts of a path match the parts of a pattern, or the path is below a folder that matches."""
     if not steps:
         return True
     if steps[0] == "**":

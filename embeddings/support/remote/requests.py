@@ -50,7 +50,7 @@ def interruptible(action: Callable[[], Result]) -> Result:
 
 
 def map_ahead(action: Callable[[Item], Result], items: Iterable[Item], ahead: int) -> Iterator[Result]:
-    """Yield the results for all items in order, while those of the next ones are being made; with 0, one at a time."""
+    """Yield the results for all items in order, while the next results are being made; with 0, one at a time."""
     if ahead == 0:
         yield from map(action, items)
         return
@@ -68,7 +68,7 @@ def map_ahead(action: Callable[[Item], Result], items: Iterable[Item], ahead: in
 
 
 def abandon() -> None:
-    """Let the program end while requests wait: pyarrow would wait for those of S3."""
+    """Let the program end while requests wait: pyarrow would wait for requests of S3."""
     file_systems = sys.modules.get("pyarrow.fs")
     finalize = getattr(file_systems, "ensure_s3_finalized", None)
     if finalize is not None:
@@ -162,7 +162,7 @@ def may_pass(error: Exception) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """What an error means, to follow an address."""
+    """The meaning of an error, to follow an address in a message."""
     text = str(error)
     if isinstance(error, PermanentError):
         return hide_secrets(text)

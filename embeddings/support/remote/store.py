@@ -39,7 +39,7 @@ class RemoteStatus:
 
     @property
     def identity(self) -> list[int | str | None]:
-        """What changes with the content."""
+        """A value that changes with the content of a file."""
         return [self.size, self.modified, self.tag]
 
 
@@ -201,7 +201,7 @@ TAG_FIELDS = ("ETag", "etag", "blob_id", "oid")  # of fsspec
 
 
 class Store(Protocol):
-    """Reads the files of addresses; errors are those of its library, see `retry.attempt`."""
+    """Reads the files of addresses; it raises the errors of its library, which `requests.attempt` converts."""
 
     def status(self, address: Address) -> RemoteStatus | None:
         """Return the status of a file; None if it does not exist or is a folder."""
@@ -303,7 +303,7 @@ def arrow_store(address: Address) -> ArrowStore:
 def make_store(
     scheme: str, host: str, login: tuple[str, str] | None, endpoint: str | None, seconds: float
 ) -> ArrowStore:
-    """Return a file system; the same one for the same arguments."""
+    """Return a file system, which is cached by its arguments."""
     from pyarrow import fs
 
     if scheme == "s3":
