@@ -88,7 +88,7 @@ class ItemScanner:
         """
         assert self.scanner is not None
         self.table.state[[scanner.N_TOKENS, scanner.N_LINES, scanner.ITEM_LINE]] = 0
-        block = TextBlock(data, starts[1:], items=True, is_complete=True)
+        block = TextBlock(data, starts[1:])
         ids, ends, items = self.scanner.scan(block, "a text")
         line_starts = np.append(0, ends)
         return ids, np.append(line_starts[items], len(ids))

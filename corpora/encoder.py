@@ -31,8 +31,7 @@ from embeddings.corpora.encoded_corpus import (
     write_meta,
 )
 from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
-from embeddings.corpora.reading.reader import Block, ColumnBlock, TagBlock, TokenLists
-from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.reading.text_rows import TextBlock, split_text
 from embeddings.corpora.text_scanner import TextScanner
 from embeddings.corpora.tokenizers import Tokenizer
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
@@ -202,6 +201,9 @@ class ChangeTable:
         return flags
 
 
+MAX_SCANNED = 1 << 18  # bytes of a row that are scanned at a time
+
+
 class Encoder:
     """Writes an encoded corpus to `folder` block by block; memory grows with the types, up to `max_types`.
 
@@ -224,24 +226,23 @@ class Encoder:
         self.has_items = False  # some text came as rows or items, each a document
         self.has_text = False  # some words did not come in token lists, which are used as they are
 
-    def add(self, block: Block, name: str) -> None:
+    def add(self, block: TextBlock, name: str) -> None:
         """Encode a block of the source `name`."""
-        if isinstance(block, TagBlock):
+        if block.tags is not None:
             self.tags = self.tags or DocumentTagFiles(self.folder / TAGS, self.folder / TAG_STARTS)
             self.tags.append(block.tags)
-            return
-        if isinstance(block, ColumnBlock):
-            return
-        self.has_items |= isinstance(block, TokenLists) or block.items
-        self.has_text |= isinstance(block, TextBlock)
-        if isinstance(block, TextBlock) and isinstance(self.rules.tokenizer, ScannedTokenizer):
+        self.has_items |= block.items
+        self.has_text |= block.lists is None
+        if block.lists is None and isinstance(self.rules.tokenizer, ScannedTokenizer):
             self.scanner = self.scanner or TextScanner(self.rules, self.words, self.threads)
-            self.append(self.scanner.scan(block, name))
+            is_long_row = block.items and len(block) == 1 and len(block.data) > MAX_SCANNED
+            for part in split_text(block.data, MAX_SCANNED) if is_long_row else [block]:
+                self.append(self.scanner.scan(part, name))
             return
         self.finish_scanning()
         lines = self.lines
         lines.clear(tokens=self.ids.count, lines=self.sentences.count - 1)
-        if isinstance(block, TokenLists):
+        if block.lists is not None:
             lines.add_lists(block.lists)
         else:
             lines.add_text(block)

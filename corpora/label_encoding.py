@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from embeddings.corpora.documents import take_ranges
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
-from embeddings.corpora.reading.reader import TagBlock
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
@@ -57,8 +56,7 @@ def encode_labelled(encoder: "Encoder", batches: Iterable[LabelledTexts]) -> boo
         has_prefix |= batch.unit != "row"
         borders = pairwise(batch.label_starts.tolist())
         tags = [SEPARATOR.join(batch.labels[begin:end]) or None for begin, end in borders]
-        encoder.add(TagBlock(tags), batch.source)
-        encoder.add(TextBlock(batch.data, batch.starts[1:], items=True, is_complete=True), batch.source)
+        encoder.add(TextBlock(batch.data, batch.starts[1:], tags=tags), batch.source)
     return has_prefix
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.reader import Block, TagBlock
 from embeddings.corpora.reading.text_pairs import COLUMNS, PairBatch, PairColumns, TextPairs, check_kinds
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.errors import CorpusError, S, SettingError, SingleTextError, marked
@@ -108,15 +107,13 @@ def encode_pairs(
     """
     sides = 2
 
-    def blocks() -> Iterator[Block]:
+    def blocks() -> Iterator[TextBlock]:
         nonlocal sides
         for batch in batches:
             texts = [batch.left, batch.right, *([] if batch.negatives is None else [batch.negatives])]
             sides = len(texts)
-            if batch.ratings is not None:
-                yield TagBlock([repr(float(rating)) for rating in batch.ratings])
-            data, ends = joined_texts(texts)
-            yield TextBlock(data, ends, items=True, is_complete=True)
+            tags = None if batch.ratings is None else [repr(float(rating)) for rating in batch.ratings]
+            yield TextBlock(*joined_texts(texts), tags=tags)
 
     for block in blocks() if pool is None else pool.blocks(blocks(), name):
         encoder.add(block, name)

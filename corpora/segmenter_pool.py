@@ -1,15 +1,13 @@
 """Word segmentation of text blocks in several processes."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.reader import Block
-from embeddings.corpora.reading.text_batches import text_batches
 from embeddings.corpora.reading.text_pool import TextPool
-from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.reading.text_rows import FILE_END, TextBlock, file_part, text_batches
 from embeddings.corpora.reading.text_worker import ConversionError, Convert
 from embeddings.corpora.segmenters import SEPARATOR, Segmenter
 from embeddings.corpora.tokenizers import resolve_tokenizer
@@ -25,51 +23,35 @@ class SegmenterPool(TextPool):
         name = segmenter.full_name
         super().__init__(f"the tokenizer {name}", f"{__name__}:segment_texts_with", name, processes)
 
-    def blocks(self, blocks: Iterable[Block], name: str) -> Iterator[Block]:
-        """Yield the blocks of a source with separators between the tokens of texts; other blocks are not changed.
+    def blocks(self, blocks: Iterable[TextBlock], name: str) -> Iterator[TextBlock]:
+        """Yield the blocks of a source with separators between the tokens of texts; token lists are not changed.
 
         Raises:
             CorpusError: the tokenizer failed; the message has the line of the file, or the row.
         """
-        others: list[Block] = []  # tags and token lists
-        is_rows = False
-        first = 1  # number of the first text of a job
-
-        def text_blocks() -> Iterator[Block]:
-            nonlocal is_rows
-            for block in blocks:
-                if isinstance(block, TextBlock):
-                    is_rows = block.items
-                    yield block
-                else:
-                    others.append(block)
-
-        def jobs() -> Iterator[tuple[list[bool], list[str]]]:
-            for data, starts in text_batches(text_blocks()):
-                lines = [data[start:stop].decode() for start, stop in pairwise(starts.tolist())]
-                has_end = [not is_rows and line.endswith("\n") for line in lines]
-                yield has_end, [line[:-1] if end else line for line, end in zip(lines, has_end, strict=True)]
-
-        for has_end, texts in self.map(jobs()):
-            yield from others
-            others.clear()
+        first = 1  # number of the first text of a block
+        is_file = False
+        for block, texts in self.map((block, self.texts(block)) for block in text_batches(blocks)):
+            is_file = not block.items
             if isinstance(texts, ConversionError):
                 number = first + texts.text
-                place = f"row {number}, line {texts.line + 1}" if is_rows else f"line {number}"
+                place = f"line {number}" if is_file else f"row {number}, line {texts.line + 1}"
                 raise CorpusError(f"{name}, {place}: {texts}")
-            first += len(texts)
-            yield segmented_block(texts, has_end, is_rows=is_rows)
-        yield from others
-        if not is_rows:
-            yield TextBlock(b"", (0,), items=False, is_complete=True)
+            first += len(block)
+            if is_file:
+                end = "\n" if block.data.endswith(b"\n") else ""
+                yield file_part(("\n".join(texts) + end).encode())
+            else:
+                parts = [text.encode() for text in texts]
+                yield replace(block, data=b"".join(parts), parts=np.cumsum([*map(len, parts)], dtype=np.int64))
+        if is_file:
+            yield FILE_END
 
-
-def segmented_block(texts: list[str], has_end: list[bool], *, is_rows: bool) -> TextBlock:
-    """Return texts as a block: rows, or lines of a file with their line feeds."""
-    parts = [(text + "\n" * end).encode() for text, end in zip(texts, has_end, strict=True)]
-    data = b"".join(parts)
-    ends: Any = np.cumsum([len(part) for part in parts], dtype=np.int64) if is_rows else (len(data),)
-    return TextBlock(data, ends, items=is_rows, is_complete=is_rows)
+    @staticmethod
+    def texts(block: TextBlock) -> list[str]:
+        """Return the rows of a block, or its lines without line feeds."""
+        texts = [block.data[start:stop].decode() for start, stop in pairwise(block.starts.tolist())]
+        return texts if block.items else [text.removesuffix("\n") for text in texts]
 
 
 def segment_texts_with(name: str) -> Convert:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from embeddings.corpora import scanner as scanner_module
 from embeddings.corpora.block_scanner import BlockScanner, ScannedText
 from embeddings.corpora.characters import ScannedTokenizer
-from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.reading.text_rows import TextBlock, file_part
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable
 from embeddings.kernels.id_lookup import look_up_ids
@@ -87,10 +87,9 @@ class ChunkCutter:
             self.append(block, name)
             yield self.cut(is_open=not (stop or block.is_complete))
         else:
-            self.append(TextBlock(block.data[:stop], (stop,), items=False, is_complete=False), name)
+            self.append(file_part(block.data[:stop]), name)
             yield self.cut(is_open=False)
-            rest = block.data[stop:]
-            self.append(TextBlock(rest, (len(rest),), items=False, is_complete=False), name)
+            self.append(file_part(block.data[stop:]), name)
 
     def find_cut(self, block: TextBlock) -> int | None:
         """Return where in a block the chunk may end; 0 if only within the token at the end, None for nowhere."""

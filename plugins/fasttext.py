@@ -48,7 +48,7 @@ FASTTEXT_BLOCK_SIZE = 512  # words: composed rows are outdated by at most one bl
 
 
 class FastTextOperands(NamedTuple):
-    """What one thread works on.
+    """Composed words, the objective and position weights of one thread.
 
     subwords: the rows that words are composed of; cache: the thread's composed rows.
     objective: the output vectors; positions: (2 window, padded dim) position weights.
@@ -262,7 +262,7 @@ class GivenVectors:
         return np.concatenate([[0], np.cumsum(np.where(self.frozen, 0, counts))]), buckets[is_kept]
 
     def set_rows(self, tables: Arrays, rows: np.ndarray, matrix: np.ndarray) -> None:
-        """Set the own rows of these words from their vectors (n, dim)."""
+        """Set the own rows of words from the vectors (n, dim) of the words."""
         padded_rows = np.zeros((len(rows), tables["words"].shape[1]), np.float32)
         padded_rows[:, : matrix.shape[1]] = matrix
         free = ~self.frozen[rows]
@@ -270,7 +270,7 @@ class GivenVectors:
         tables["words"][rows] = padded_rows
 
     def own_rows(self, ngrams: np.ndarray, rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-        """The own rows with which these words have these vectors, (n, dim)."""
+        """Rows of the word table so that word plus n-grams give the requested vectors, (n, dim)."""
         words = [self.words[row] for row in rows.tolist()]
         composer = subwords_module.SubwordVectors(ngrams, self.min_n, self.max_n)
         means = composer.vocabulary_vectors(words, np.zeros_like(vectors))

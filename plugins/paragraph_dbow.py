@@ -98,7 +98,7 @@ def gather_document(block: Block, operands: Any, buffers: StepBuffers, i: int) -
 
 @inline
 def with_targets(block: Block, words: np.ndarray) -> Block:
-    """The block with these words to predict, which are also its inputs."""
+    """The block with other words to predict, which are also its inputs."""
     return Block(words, words, block.start, block.stop, block.noise, block.cursor, block.documents)
 
 
@@ -277,7 +277,7 @@ class ParagraphDBOW(DocumentTrainer):
         return tables
 
     def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> SingleWords | WordGroups:
-        """What the kernels work on."""
+        """The operands of one thread."""
         documents, words = tables["documents"], tables[self.word_table]
         if not self.in_groups:
             return SingleWords(documents, words, objective, tags)

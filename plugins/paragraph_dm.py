@@ -64,7 +64,7 @@ class CombinedContexts(NamedTuple):
 @implements(CombinedContexts)
 @inline
 def learn_combined(operands: CombinedContexts, block: Block, buffers: StepBuffers, rate: float, frozen: bool) -> None:
-    """CBOW with the document's rows as more contexts; if `frozen`, only the first one of these is updated."""
+    """CBOW with the document's rows as more contexts; if `frozen`, only the first row of the document is updated."""
     width = operands.words.shape[1]
     if operands.past_only:
         cut_right_contexts(block)
@@ -197,7 +197,7 @@ class ParagraphDM(DocumentTrainer):
         return tables
 
     def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> Any:
-        """What the kernels work on."""
+        """The operands of one thread."""
         documents, words, past_only = tables["documents"], tables["words"], self.context == "past"
         if not self.is_concatenated:
             averages = self.tag_combination != "sum"

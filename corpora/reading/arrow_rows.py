@@ -16,13 +16,12 @@ from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.file_types import FileType
 from embeddings.corpora.reading.sources import read_error
 from embeddings.corpora.reading.text_rows import (
-    AnyRows,
     ColumnSelection,
-    Rows,
     Tag,
-    TokenRows,
+    TextBlock,
     merge_tags,
     rows_from_cells,
+    token_block,
 )
 from embeddings.errors import CorpusError, RemoteError
 from embeddings.support.arrow import to_numpy
@@ -170,7 +169,7 @@ def table_rows(
     columns: ColumnSelection,
     decoder: Utf8Decoder,
     progress: Progress = lambda fraction: None,
-) -> Iterator[AnyRows]:
+) -> Iterator[TextBlock]:
     """Yield the rows of a Parquet or Arrow file, given its path or what opens it, or of an Arrow stream."""
     import pyarrow
 
@@ -213,7 +212,7 @@ def open_parquet(source: TableSource, **options: Any) -> Any:
     return pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER_SIZE, **options)
 
 
-def data_table_rows(source: DataTable, columns: ColumnSelection, decoder: Utf8Decoder) -> Iterator[AnyRows]:
+def data_table_rows(source: DataTable, columns: ColumnSelection, decoder: Utf8Decoder) -> Iterator[TextBlock]:
     """Yield the rows of a table of another library."""
     table, done = source.open(), 0
     column_names = select_columns(columns, table.schema, source.name)
@@ -225,7 +224,7 @@ def data_table_rows(source: DataTable, columns: ColumnSelection, decoder: Utf8De
 
 def rows_of_batch(
     batch: Any, column_names: Selection, kept: list[str], name: str, start: int, decoder: Utf8Decoder
-) -> Iterator[AnyRows]:
+) -> Iterator[TextBlock]:
     """Yield the rows of a batch that begins at row `start` of its table, with these columns kept."""
     import pyarrow
 
@@ -341,18 +340,18 @@ def select_columns(columns: ColumnSelection, schema: Any, name: str) -> Selectio
 
 def convert_batch(
     batch: Any, column_names: Selection, invalid: set[str], name: str, start: int, decoder: Utf8Decoder
-) -> AnyRows:
+) -> TextBlock:
     """Convert a batch that begins at row `start` of the file; `invalid` names columns that are not UTF-8."""
     text, *tag_names = column_names
     by_column = [tag_values(batch.column(tag), tag not in invalid, name, start, decoder) for tag in tag_names]
     tags = [merge_tags(values) for values in zip(*by_column, strict=True)] if by_column else None
     if is_list_type(batch.schema.field(text).type):
         lists = tag_values(batch.column(text), text not in invalid, name, start, decoder)
-        return TokenRows([[token.encode() for token in tokens or ()] for tokens in lists], tags)
+        return token_block([[token.encode() for token in tokens or ()] for tokens in lists], tags)
     cells, array = clean_strings(batch.column(text), text not in invalid, name, start, decoder)
     if array is None:
         return rows_from_cells([cell or b"" for cell in cells], tags)
     offsets = np.frombuffer(array.buffers()[1], np.int64, len(array) + 1, array.offset * 8)
     first, last = int(offsets[0]), int(offsets[-1])
     data = array.buffers()[2].slice(first, last - first).to_pybytes() if last > first else b""
-    return Rows(data, offsets[1:] - first, tags)
+    return TextBlock(data, offsets[1:] - first, tags=tags)

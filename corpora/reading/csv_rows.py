@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.text_rows import MAX_ROW, ColumnSelection, Rows, gather, is_long, merge_tags
+from embeddings.corpora.reading.text_rows import MAX_ROW, ColumnSelection, TextBlock, gather, is_long, merge_tags
 from embeddings.errors import CorpusError
 from embeddings.support.arrow import combine_chunks, string_bytes
 
@@ -26,7 +26,7 @@ QUOTE = ord('"')
 FIELD_LIMIT = Lock()  # held while `csv.field_size_limit`, which is global, is changed
 
 
-def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delimiter: str) -> Iterator[Rows]:
+def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delimiter: str) -> Iterator[TextBlock]:
     """Yield the rows of a file that comes in blocks of valid UTF-8; its first row has the column names.
 
     Cells in double quotes may contain delimiters, line ends, and doubled quotes. Outside of quotes a lone
@@ -57,7 +57,8 @@ def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delim
         tags = [merge_tags(row) for row in zip(*tag_columns, strict=True)] if tag_columns else None
         kept = [cells[place].cast(pyarrow.string()) for place in kept_places]
         data, starts = string_bytes(texts)
-        yield Rows(data.tobytes(), starts[1:], tags, pyarrow.table(kept, kept_names) if kept else None)
+        table = pyarrow.table(kept, kept_names) if kept else None
+        yield TextBlock(data.tobytes(), starts[1:], tags=tags, columns=table)
     check_is_text(sample, name)
 
 

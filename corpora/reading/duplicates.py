@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.text_batches import text_batches
-from embeddings.corpora.reading.text_rows import AnyRows, TextBlock, TokenRows
+from embeddings.corpora.reading.text_rows import FILE_END, TextBlock, file_part, text_batches
 from embeddings.support.logs import log
 
 MAX_SLOTS = 1 << 26  # of 16 bytes each: 1 GiB
@@ -62,21 +61,15 @@ class DuplicateFilter:
 
     def lines(self, blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
         """Yield the new lines of the text of a file, then its end."""
-        for data, starts in text_batches(blocks):
-            is_new = self.find_new(data, starts[1:])
-            if not is_new.all():
-                data = np.frombuffer(data, np.uint8)[np.repeat(is_new, np.diff(starts))].tobytes()
-            yield TextBlock(data, (len(data),), items=False, is_complete=False)
-        yield TextBlock(b"", (0,), items=False, is_complete=True)
+        for lines in text_batches(blocks):
+            yield file_part(self.rows(lines).data)
+        yield FILE_END
 
-    def rows(self, rows: AnyRows) -> AnyRows:
-        """Return the rows with a new text, and their tags."""
-        if isinstance(rows, TokenRows):
+    def rows(self, rows: TextBlock) -> TextBlock:
+        """Return the rows with a new text."""
+        if rows.lists is not None:
             texts = [b"".join(token + TOKEN_END for token in tokens) for tokens in rows.lists]
             is_new = self.find_new(b"".join(texts), np.cumsum([len(text) for text in texts], dtype=np.int64))
         else:
-            is_new = self.find_new(rows.data, rows.ends)
-        if is_new.all():
-            return rows
-        numbers = np.flatnonzero(is_new).tolist()
-        return rows.take(numbers, None if rows.tags is None else [rows.tags[number] for number in numbers])
+            is_new = self.find_new(rows.data, rows.starts[1:])
+        return rows if is_new.all() else rows.select(is_new)

@@ -10,9 +10,8 @@ from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.record_rows import JsonNumber, RecordCollector, json_records, record_rows
 from embeddings.corpora.reading.text_rows import (
     MAX_ROW,
-    AnyRows,
     ColumnSelection,
-    Rows,
+    TextBlock,
     gather,
     is_long,
     merge_tags,
@@ -25,7 +24,7 @@ LINE_FEED, CARRIAGE_RETURN, OPEN_OBJECT, CLOSE_OBJECT = b"\n\r{}"
 
 def json_rows(
     blocks: Iterable[bytes], file: str, columns: ColumnSelection, decoder: Utf8Decoder, size: int
-) -> Iterator[AnyRows]:
+) -> Iterator[TextBlock]:
     """Yield the objects of JSON lines that come in blocks of valid UTF-8 as rows (see `RecordCollector`)."""
     collector, n_lines = RecordCollector(file, columns, decoder), 0
     for text in line_blocks(blocks):
@@ -48,7 +47,7 @@ def line_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
             text = text[end:]
 
 
-def parse_rows(text: bytes, collector: RecordCollector) -> Rows | None:
+def parse_rows(text: bytes, collector: RecordCollector) -> TextBlock | None:
     """Parse lines with Arrow; None if it refuses them, or might read something else than the standard library."""
     schema = arrow_schema(collector)
     if schema is None or len(text) > MAX_ROW:
@@ -63,7 +62,8 @@ def parse_rows(text: bytes, collector: RecordCollector) -> Rows | None:
     name, *tag_names = collector.names
     data, starts = string_bytes(combine_chunks(table[name]))
     tags = [list(map(str, table[tag].to_pylist())) for tag in tag_names]
-    return Rows(data.tobytes(), starts[1:], [merge_tags(row) for row in zip(*tags, strict=True)] if tags else None)
+    merged = [merge_tags(row) for row in zip(*tags, strict=True)] if tags else None
+    return TextBlock(data.tobytes(), starts[1:], tags=merged)
 
 
 def arrow_schema(collector: RecordCollector) -> Any:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.encodings import UTF8
-from embeddings.corpora.reading.reader import Block, Report, SourceReader, TagBlock
+from embeddings.corpora.reading.reader import Report, SourceReader
 from embeddings.corpora.reading.sources import Source, total_size
-from embeddings.corpora.reading.text_batches import text_batches
-from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, check_column_exists
+from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, check_column_exists, text_batches
 from embeddings.errors import CorpusError, S, SettingError
 
 PREFIX = "__label__"  # of labels, in plain text of fastText
@@ -133,35 +132,20 @@ class LabelFormat:
         for source in sources:
             yield from self.batches(reader.read(source), source.name)
 
-    def batches(self, blocks: Iterable[Block], source: str) -> Iterator[LabelledTexts]:
+    def batches(self, blocks: Iterable[TextBlock], source: str) -> Iterator[LabelledTexts]:
         """Yield the texts of the blocks of one source."""
-        tags: list[Tag] = []  # of texts to come
-        has_tags, unit, first = False, "line", 0
-
-        def text_blocks() -> Iterator[Block]:
-            nonlocal has_tags, unit
-            for block in blocks:
-                if isinstance(block, TagBlock):
-                    has_tags = True
-                    tags.extend(block.tags)
-                elif isinstance(block, TextBlock):
-                    unit = "row" if has_tags else "item" if block.items else "line"
-                    yield block
-                else:
-                    raise CorpusError(f"{source} contains lists of tokens; expected texts with labels")
-
-        for data, starts in text_batches(text_blocks()):
-            count = len(starts) - 1
-            if unit == "item":
-                data, starts = end_with_line_feeds(data, starts)
-            if has_tags:
-                labels, label_starts = self.split_tags(tags[:count])
-                del tags[:count]
-                batch = LabelledTexts(data, starts, labels, label_starts, source, unit, first)
+        first = 0
+        for block in text_batches(blocks):
+            if block.lists is not None:
+                raise CorpusError(f"{source} contains lists of tokens; expected texts with labels")
+            if block.tags is not None:
+                labels, label_starts = self.split_tags(block.tags)
+                yield LabelledTexts(block.data, block.starts, labels, label_starts, source, "row", first)
+            elif block.items:
+                yield self.split_lines(*end_with_line_feeds(block.data, block.starts), source, "item", first)
             else:
-                batch = self.split_lines(data, starts, source, unit, first)
-            yield batch
-            first += count
+                yield self.split_lines(block.data, block.starts, source, "line", first)
+            first += len(block)
 
     def split_tags(self, tags: Sequence[Tag]) -> tuple[list[str], NDArray[np.int64]]:
         """Return the labels of rows, and where those of each row begin; null and empty cells have none."""

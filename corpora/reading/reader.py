@@ -1,4 +1,4 @@
-"""Sources as blocks for the encoder: valid UTF-8 text with the ends of files and items, token lists, and tags."""
+"""Sources as blocks of valid UTF-8 text or of lists of tokens."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,18 +23,18 @@ from embeddings.corpora.reading.encodings import (
 )
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
-from embeddings.corpora.reading.sources import File, Items, Source, Texts
+from embeddings.corpora.reading.sources import File, Items, Source, Texts, total_size
 from embeddings.corpora.reading.text_rows import (
-    AnyRows,
+    FILE_END,
     ColumnSelection,
-    Tags,
     TextBlock,
-    TokenRows,
     describe,
+    file_part,
     is_null,
     merge_parts,
     rows_from_cells,
-    text_blocks,
+    text_batches,
+    token_block,
 )
 from embeddings.errors import CorpusError, S
 
@@ -77,32 +77,9 @@ def check_tokens(number: int, item: Any) -> list[str]:
 
 BLOCK_SIZE = 1 << 18  # bytes of text
 PARSED_BLOCKS = 4  # blocks of CSV and JSON lines that are parsed at a time
+BATCH_SIZE = 1 << 19  # bytes of text of `read_texts`
 
 Report = Callable[[int, int | None], object]
-
-
-@dataclass(frozen=True)
-class TokenLists:
-    """Token lists, each one sentence and one document; tokens are valid UTF-8."""
-
-    lists: Sequence[Sequence[bytes]]
-
-
-@dataclass(frozen=True)
-class TagBlock:
-    """The tags of the documents in the next blocks."""
-
-    tags: Tags
-
-
-@dataclass(frozen=True)
-class ColumnBlock:
-    """The kept columns, a pyarrow table, of the rows in the next blocks."""
-
-    columns: Any
-
-
-Block = TextBlock | TokenLists | TagBlock | ColumnBlock
 
 
 @dataclass
@@ -122,7 +99,7 @@ class SourceReader:
     duplicate_filter: DuplicateFilter | None = None
     opener: FileOpener = field(default_factory=FileOpener)
 
-    def read(self, source: Source) -> Iterator[Block]:
+    def read(self, source: Source) -> Iterator[TextBlock]:
         """Yield the blocks of one source."""
         if self.rows == 0:
             return
@@ -148,7 +125,7 @@ class SourceReader:
         if self.report is not None:
             self.report(done, self.total)
 
-    def read_file(self, file: File, decoder: Utf8Decoder) -> Iterator[Block]:
+    def read_file(self, file: File, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield the text of a file, or the rows of a table."""
         with self.opener.open(file) as (raw, content):
             data = PeekableStream(content, file.name)
@@ -177,14 +154,14 @@ class SourceReader:
         line_is_open = False
         for block in utf8_blocks(data.read_some, self.size, decoder):
             text = self.first_lines(block)
-            yield TextBlock(text, (len(text),), items=False, is_complete=False)
+            yield file_part(text)
             self.progress(self.done + raw.bytes_read)
             line_is_open = not text.endswith(b"\n")
             if self.rows == 0:
                 break
         if self.rows and line_is_open:
             self.rows -= 1
-        yield TextBlock(b"", (0,), items=False, is_complete=True)
+        yield FILE_END
 
     def first_lines(self, block: bytes) -> bytes:
         """Return the part of a block within the remaining number of lines, and count its lines."""
@@ -196,12 +173,12 @@ class SourceReader:
 
     def table_rows(
         self, file_type: FileType, file: File, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder
-    ) -> Iterator[AnyRows]:
+    ) -> Iterator[TextBlock]:
         """Yield the rows of a table, and report progress."""
         from embeddings.corpora.reading import arrow_rows, csv_rows, json_rows, record_rows
 
         name, columns = file.name, self.columns
-        parts: Iterator[AnyRows]
+        parts: Iterator[TextBlock]
 
         def report_fraction(fraction: float) -> None:  # for a file that is not read through its stream
             raw.bytes_read = round(fraction * size)
@@ -214,7 +191,7 @@ class SourceReader:
             parts = arrow_rows.table_rows(file.table_source, name, file_type, columns, decoder, report_fraction)
             yield from merge_parts(parts, self.size)
             return
-        text = utf8_blocks(data.read_some, PARSED_BLOCKS * self.size, decoder)
+        text = utf8_blocks(data.read_some, PARSED_BLOCKS * min(self.size, BLOCK_SIZE), decoder)
         if file_type in (FileType.WARC, FileType.WIKIPEDIA):
             records = archive_records(file_type, data, self.size)
             columns = replace(columns, text=columns.text or "text")
@@ -229,38 +206,31 @@ class SourceReader:
             yield part
             self.progress(self.done + raw.bytes_read)
 
-    def read_table(self, parts: Iterable[AnyRows]) -> Iterator[Block]:
+    def read_table(self, parts: Iterable[TextBlock]) -> Iterator[TextBlock]:
         """Yield the rows of a table, each a document."""
         for part in parts:
-            rows = part if self.rows is None else part.first(self.rows)
+            rows = part if self.rows is None else part.slice(0, self.rows)
             self.rows = None if self.rows is None else self.rows - len(rows)
             yield from self.row_blocks(rows)
             if self.rows == 0:
                 return
 
-    def row_blocks(self, rows: AnyRows) -> Iterator[Block]:
+    def row_blocks(self, rows: TextBlock) -> Iterator[TextBlock]:
         """Yield rows as blocks, without repeated ones if these are dropped."""
         if self.duplicate_filter is not None:
             rows = self.duplicate_filter.rows(rows)
-        if rows.tags is not None:
-            yield TagBlock(rows.tags)
-        if rows.columns is not None:
-            yield ColumnBlock(rows.columns)
-        if isinstance(rows, TokenRows):
-            yield TokenLists(rows.lists)
-        else:
-            yield from text_blocks(rows, self.size)
+        yield from rows.split(self.size)
 
-    def read_data_table(self, table: DataTable, decoder: Utf8Decoder) -> Iterator[Block]:
+    def read_data_table(self, table: DataTable, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield the rows of a table of another library."""
         from embeddings.corpora.reading.arrow_rows import data_table_rows
 
         for block in self.read_table(merge_parts(data_table_rows(table, self.columns, decoder), self.size)):
-            self.done += len(block.data) if isinstance(block, TextBlock) else 0
+            self.done += len(block.data)
             yield block
             self.progress(self.done)
 
-    def read_items(self, source: Items, decoder: Utf8Decoder) -> Iterator[Block]:
+    def read_items(self, source: Items, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield the items of an iterable: mappings as rows of a table, others as documents or sentences."""
         items = iter(source.items)
         first = first_items(items)
@@ -291,7 +261,9 @@ class SourceReader:
                 buffer, size = [], 0
         yield from self.item_blocks(buffer, is_text, decoder)
 
-    def read_records(self, items: Iterable[Any], is_tagged: bool, name: str, decoder: Utf8Decoder) -> Iterator[Block]:
+    def read_records(
+        self, items: Iterable[Any], is_tagged: bool, name: str, decoder: Utf8Decoder
+    ) -> Iterator[TextBlock]:
         """Yield mappings, or objects with words and tags, as rows of a table."""
         from embeddings.corpora.reading import record_rows
 
@@ -303,7 +275,7 @@ class SourceReader:
         records = (record_rows.tagged_records if is_tagged else record_rows.mapping_records)(items)
         yield from self.read_table(record_rows.record_rows(records, name, columns, decoder, self.size))
 
-    def item_blocks(self, items: list[tuple[int, Any]], is_text: bool, decoder: Utf8Decoder) -> Iterator[Block]:
+    def item_blocks(self, items: list[tuple[int, Any]], is_text: bool, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield token lists as one block, or strings as blocks of about the same size."""
         if is_text:
             texts = [encode_utf8(item, decoder, f"item {number}") for number, item in items]
@@ -312,7 +284,7 @@ class SourceReader:
         else:
             lists = [[encode_utf8(token, decoder, f"item {number}") for token in tokens] for number, tokens in items]
             self.done += sum(len(token) for tokens in lists for token in tokens)
-            yield from self.row_blocks(TokenRows(lists, None))
+            yield from self.row_blocks(token_block(lists))
         self.progress(self.done)
 
 
@@ -325,3 +297,25 @@ def archive_records(file_type: FileType, data: PeekableStream, size: int) -> "It
     from embeddings.corpora.reading.wikipedia_dump import wikipedia_records
 
     return wikipedia_records(iter(partial(data.read_some, size), b""), data.name)
+
+
+def read_texts(
+    sources: Iterable[Source],
+    *,
+    text_column: str | None = None,
+    kept: Sequence[str] | None = (),
+    encoding: str = UTF8,
+    encoding_errors: str = "strict",
+    rows: int | None = None,
+    report: Report | None = None,
+) -> Iterator[TextBlock]:
+    """Yield whole lines, rows or items of sources. Nulls are empty texts. `kept` names columns to keep; None for all.
+
+    Raises:
+        CorpusError: a source cannot be read, or has no such column.
+    """
+    sources = list(sources)
+    columns = ColumnSelection(text=text_column, kept=kept)
+    reader = SourceReader(encoding_errors, report, BATCH_SIZE, total_size(sources), columns, rows, encoding=encoding)
+    for source in sources:
+        yield from text_batches(reader.read(source))

@@ -8,16 +8,16 @@ from typing import Any
 from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
 from embeddings.corpora.reading.text_rows import (
     MAX_ROW,
-    AnyRows,
     ColumnSelection,
     Tag,
     Tags,
-    TokenRows,
+    TextBlock,
     describe,
     format_names,
     is_null,
     merge_tags,
     rows_from_cells,
+    token_block,
 )
 from embeddings.errors import CorpusError
 
@@ -142,7 +142,7 @@ class RecordCollector:
         self.kept.add(record)
         self.length += len(cell or b"") + 1
 
-    def take(self) -> Iterator[AnyRows]:
+    def take(self) -> Iterator[TextBlock]:
         """Yield the rows collected since the last call, if there are any."""
         if self.cells:
             yield rows_from(self.cells, self.tags or None, self.kept.table(), is_tokens=bool(self.is_tokens))
@@ -156,7 +156,7 @@ def record_rows(
     decoder: Utf8Decoder,
     size: int,
     collector: RecordCollector | None = None,
-) -> Iterator[AnyRows]:
+) -> Iterator[TextBlock]:
     """Yield records as rows, about `size` bytes of text at a time; `collector` may know the columns already."""
     collector = collector or RecordCollector(file, columns, decoder)
     for position, record in records:
@@ -166,10 +166,10 @@ def record_rows(
     yield from collector.take()
 
 
-def rows_from(cells: Sequence[Cell | None], tags: Tags | None, columns: Any, *, is_tokens: bool) -> AnyRows:
+def rows_from(cells: Sequence[Cell | None], tags: Tags | None, columns: Any, *, is_tokens: bool) -> TextBlock:
     """Build rows of texts or of tokens; None is an empty one."""
     if is_tokens:
-        return TokenRows([cell if isinstance(cell, list) else [] for cell in cells], tags, columns)
+        return token_block([cell if isinstance(cell, list) else [] for cell in cells], tags, columns)
     return rows_from_cells([cell if isinstance(cell, bytes) else b"" for cell in cells], tags, columns)
 
 

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, Utf8Decoder, check_encoding, encode_utf8
-from embeddings.corpora.reading.reader import Block, SourceReader, TagBlock
+from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.record_rows import JsonNumber, describe_field
 from embeddings.corpora.reading.sources import Source, resolve_source
 from embeddings.corpora.reading.table_columns import Columns, ColumnTable, batches_of, is_table, open_columns
-from embeddings.corpora.reading.text_batches import text_batches
-from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, format_names
+from embeddings.corpora.reading.text_rows import ColumnSelection, TextBlock, format_names, text_batches
 from embeddings.errors import CorpusError, S, SettingError, SingleTextError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
@@ -235,39 +234,25 @@ def is_long(text: str) -> bool:
     return len(text) >= MIN_BYTES or len(text.encode()) >= MIN_BYTES
 
 
-def document_lines(blocks: Iterable[Block], name: str) -> Iterator[Line]:
+def document_lines(blocks: Iterable[TextBlock], name: str) -> Iterator[Line]:
     """Yield the lines of documents that are not blank: titles and paragraphs."""
-    titles: list[Tag] = []  # of rows to come
-    has_titles, is_items = False, False
-
-    def text_blocks() -> Iterator[Block]:
-        nonlocal has_titles, is_items
-        for block in blocks:
-            if isinstance(block, TagBlock):
-                has_titles = True
-                titles.extend(block.tags)
-            elif isinstance(block, TextBlock):
-                is_items = block.items
-                yield block
-            else:
-                raise CorpusError(f"{name} contains lists of tokens; expected documents")
-
     is_start = True
-    for data, starts in text_batches(text_blocks()):
-        for number, (start, stop) in enumerate(pairwise(starts.tolist())):
-            text = data[start:stop].decode()
-            if not is_items:
+    for block in text_batches(blocks):
+        if block.lists is not None:
+            raise CorpusError(f"{name} contains lists of tokens; expected documents")
+        for number, (start, stop) in enumerate(pairwise(block.starts.tolist())):
+            text = block.data[start:stop].decode()
+            if not block.items:
                 line = text.strip()
                 if line:
                     yield is_start, line
                 is_start = not line
                 continue
-            title = titles[number] if has_titles else None
-            if has_titles:
+            if block.tags is not None:
+                title = block.tags[number]
                 yield True, (title if isinstance(title, str) else " ".join(title or ())).strip()
             paragraphs = [line for line in map(str.strip, text.splitlines()) if line]
-            yield from ((not has_titles and place == 0, line) for place, line in enumerate(paragraphs))
-        del titles[: len(starts) - 1]
+            yield from ((block.tags is None and place == 0, line) for place, line in enumerate(paragraphs))
 
 
 COLUMNS = "columns"

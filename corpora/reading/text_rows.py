@@ -1,7 +1,8 @@
-"""Rows of tables, each a document, and their conversion to blocks of text."""
+"""Blocks of text, in which all sources are read, and the columns of tables."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, cast
 
 import numpy as np
@@ -17,67 +18,107 @@ MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Complete code points of UTF-8 text."""
+    """A part of the text of one source, in UTF-8: bytes of a file, or whole rows of a table or items of an iterable.
 
-    data: bytes
-    parts: Sequence[int] | NDArray[np.int64]  # the ends, in bytes, of the files or items in it
-    items: bool  # each part is one document; else blank lines separate documents
-    is_complete: bool  # the last part ends with the block; else it continues in the next one
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of a table: their concatenated texts, where each ends (rows,), their tags, and the columns to keep.
-
-    columns: a pyarrow table (rows,); None if no columns are kept.
+    Arguments:
+        data: the texts one after another; complete code points.
+        parts: the ends, in bytes, of the files, rows or items in it; of the lines in a block of `text_batches`.
+        items: each part is one document; else blank lines separate documents.
+        is_complete: the last part ends with the block; else it continues in the next one.
+        tags: those of each row; None without tag columns.
+        columns: the kept columns of the rows, a pyarrow table; None if none are kept.
+        lists: rows whose text is a list of tokens, which are in place of `data` and `parts`.
     """
 
     data: bytes
-    ends: NDArray[np.int64]
-    tags: Tags | None
+    parts: Sequence[int] | NDArray[np.int64]
+    items: bool = True
+    is_complete: bool = True
+    tags: Tags | None = None
     columns: Any = None
+    lists: Sequence[Sequence[bytes]] | None = None
 
     def __len__(self) -> int:
-        return len(self.ends)
+        return len(self.parts if self.lists is None else self.lists)
 
-    def first(self, count: int) -> "Rows":
-        """Return the first `count` rows."""
-        ends = self.ends[:count]
-        columns = None if self.columns is None else self.columns.slice(0, count)
-        return Rows(self.data[: ends[-1] if len(ends) else 0], ends, self.tags and self.tags[:count], columns)
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each part begins, and where the last one ends, (parts + 1,)."""
+        return np.append(0, np.asarray(self.parts, np.int64))
 
-    def take(self, numbers: Iterable[int], tags: Tags | None) -> "Rows":
-        """Return the rows with these numbers, with these tags."""
-        ends = [0, *self.ends.tolist()]
-        numbers = list(numbers)
-        columns = None if self.columns is None else self.columns.take(numbers)
-        return rows_from_cells([self.data[ends[row] : ends[row + 1]] for row in numbers], tags, columns)
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The bytes of each part (parts,)."""
+        if self.lists is None:
+            return np.diff(self.starts)
+        return np.array([sum(map(len, tokens)) for tokens in self.lists], np.int64)
+
+    def slice(self, start: int, stop: int) -> "TextBlock":
+        """Return the rows from `start` to `stop`, with their tags and columns."""
+        if start == 0 and stop >= len(self):
+            return self
+        tags = None if self.tags is None else self.tags[start:stop]
+        columns = None if self.columns is None else self.columns.slice(start, stop - start)
+        if self.lists is not None:
+            return replace(self, tags=tags, columns=columns, lists=self.lists[start:stop])
+        starts = self.starts[start : stop + 1]
+        data = self.data[starts[0] : starts[-1]]
+        return replace(self, data=data, parts=starts[1:] - starts[0], tags=tags, columns=columns)
+
+    def split(self, size: int) -> "Iterator[TextBlock]":
+        """Yield the rows in blocks of at most `size` bytes, or of one longer row; lists of tokens as they are."""
+        row, ends = 0, self.starts[1:]
+        while row < len(ends):
+            limit = size + (int(ends[row - 1]) if row else 0)
+            stop = max(int(np.searchsorted(ends, limit, side="right")), row + 1)
+            yield self.slice(row, stop)
+            row = stop
+        if self.lists is not None:
+            yield self
+
+    def select(self, is_kept: NDArray[np.bool_]) -> "TextBlock":
+        """Return some of the rows, with their tags and columns; `is_kept` is (rows,)."""
+        tags = None if self.tags is None else list(compress(self.tags, is_kept))
+        columns = None if self.columns is None else self.columns.take(np.flatnonzero(is_kept).tolist())
+        if self.lists is not None:
+            return replace(self, tags=tags, columns=columns, lists=list(compress(self.lists, is_kept)))
+        data = np.frombuffer(self.data, np.uint8)[np.repeat(is_kept, self.sizes)].tobytes()
+        return replace(self, data=data, parts=np.cumsum(self.sizes[is_kept]), tags=tags, columns=columns)
 
 
-@dataclass(frozen=True)
-class TokenRows:
-    """Rows of a table whose text is a list of tokens, in UTF-8, their tags, and the columns to keep as in `Rows`."""
-
-    lists: Sequence[Sequence[bytes]]
-    tags: Tags | None
-    columns: Any = None
-
-    def __len__(self) -> int:
-        return len(self.lists)
-
-    def first(self, count: int) -> "TokenRows":
-        """Return the first `count` rows."""
-        columns = None if self.columns is None else self.columns.slice(0, count)
-        return TokenRows(self.lists[:count], self.tags and self.tags[:count], columns)
-
-    def take(self, numbers: Iterable[int], tags: Tags | None) -> "TokenRows":
-        """Return the rows with these numbers, with these tags."""
-        numbers = list(numbers)
-        columns = None if self.columns is None else self.columns.take(numbers)
-        return TokenRows([self.lists[row] for row in numbers], tags, columns)
+FILE_END = TextBlock(b"", (0,), items=False)
 
 
-AnyRows = Rows | TokenRows
+def file_part(data: bytes) -> TextBlock:
+    """Return a part of a file of plain text that continues."""
+    return TextBlock(data, (len(data),), items=False, is_complete=False)
+
+
+def token_block(lists: Sequence[Sequence[bytes]], tags: Tags | None = None, columns: Any = None) -> TextBlock:
+    """Return rows whose texts are lists of tokens."""
+    return TextBlock(b"", (), tags=tags, columns=columns, lists=lists)
+
+
+def text_batches(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
+    """Yield the blocks of one source with whole rows or lines, of which each is a part.
+
+    A line of plain text includes its line feed; after the last line feed, there is a line only if it is not empty.
+    """
+    pieces: list[bytes] = []  # of a line that continues in the next block
+    for block in blocks:
+        if block.items:
+            yield block
+            continue
+        pieces.append(block.data)
+        data = np.frombuffer(block.data, np.uint8)
+        before = sum(map(len, pieces[:-1]))
+        ends = np.flatnonzero(data == ord("\n")) + 1 + before
+        if block.is_complete and before + len(data) > (ends[-1] if len(ends) else 0):
+            ends = np.append(ends, before + len(data))
+        if len(ends):
+            text = b"".join(pieces)
+            yield TextBlock(text[: ends[-1]], ends, items=False)
+            pieces = [text[ends[-1] :]]
 
 
 def tag_list(tag: Tag) -> list[str]:
@@ -94,7 +135,7 @@ def merge_tags(tags: Sequence[Tag]) -> Tag:
 class ColumnSelection:
     """The requested columns: of the text, and of the tags, which are those of all these columns.
 
-    kept: further columns to read, as `Rows.columns`; None for all. By default none.
+    kept: further columns to read, as `TextBlock.columns`; None for all. By default none.
     """
 
     text: str | None = None
@@ -187,21 +228,6 @@ def describe(value: object) -> str:
     return f"of type {type(value).__name__} ({text if len(text) <= 40 else text[:37] + '...'})"
 
 
-def text_blocks(rows: Rows, size: int) -> Iterator[TextBlock]:
-    """Yield rows as blocks of about `size` bytes; a longer row takes several."""
-    row, start = 0, 0
-    while row < len(rows):
-        stop = int(np.searchsorted(rows.ends, start + size, side="right"))
-        if stop > row:
-            end = int(rows.ends[stop - 1])
-            yield TextBlock(rows.data[start:end], rows.ends[row:stop] - start, items=True, is_complete=True)
-            row, start = stop, end
-        else:
-            end = int(rows.ends[row])
-            yield from split_text(rows.data[start:end], size)
-            row, start = row + 1, end
-
-
 def split_text(data: bytes, size: int) -> Iterator[TextBlock]:
     """Yield one item of valid UTF-8 in blocks of about `size` bytes, then its end."""
     start = 0
@@ -209,17 +235,17 @@ def split_text(data: bytes, size: int) -> Iterator[TextBlock]:
         stop = min(start + size, len(data))
         while stop < len(data) and data[stop] & 0xC0 == 0x80:  # within a code point
             stop += 1
-        yield TextBlock(data[start:stop], (stop - start,), items=True, is_complete=False)
+        yield TextBlock(data[start:stop], (stop - start,), is_complete=False)
         start = stop
-    yield TextBlock(b"", (0,), items=True, is_complete=True)
+    yield TextBlock(b"", (0,))
 
 
-def merge_parts(parts: Iterable[AnyRows], size: int) -> Iterator[AnyRows]:
+def merge_parts(parts: Iterable[TextBlock], size: int) -> Iterator[TextBlock]:
     """Yield the same rows in fewer parts, of `size` bytes or more each; rows of tokens as they are."""
-    buffer: list[Rows] = []
+    buffer: list[TextBlock] = []
     length = 0
     for rows in parts:
-        if isinstance(rows, TokenRows):
+        if rows.lists is not None:
             yield rows
             continue
         buffer.append(rows)
@@ -231,19 +257,19 @@ def merge_parts(parts: Iterable[AnyRows], size: int) -> Iterator[AnyRows]:
         yield concatenate_rows(buffer)
 
 
-def concatenate_rows(parts: list[Rows]) -> Rows:
+def concatenate_rows(parts: list[TextBlock]) -> TextBlock:
     """Concatenate parts."""
     if len(parts) == 1:
         return parts[0]
     starts = np.cumsum([0, *(len(rows.data) for rows in parts[:-1])])
-    ends = np.concatenate([rows.ends + start for rows, start in zip(parts, starts, strict=True)])
+    ends = np.concatenate([np.asarray(rows.parts) + start for rows, start in zip(parts, starts, strict=True)])
     tags = None if parts[0].tags is None else [tag for rows in parts for tag in rows.tags or ()]
     columns = None
     if parts[0].columns is not None:
         import pyarrow
 
         columns = pyarrow.concat_tables([rows.columns for rows in parts])
-    return Rows(b"".join(rows.data for rows in parts), ends, tags, columns)
+    return TextBlock(b"".join(rows.data for rows in parts), ends, tags=tags, columns=columns)
 
 
 def is_long(text: bytes) -> bool:
@@ -261,7 +287,7 @@ def gather(blocks: Iterator[bytes], size: int) -> bytes:
     return b"".join(pieces)
 
 
-def rows_from_cells(cells: Sequence[bytes], tags: Tags | None = None, columns: Any = None) -> Rows:
+def rows_from_cells(cells: Sequence[bytes], tags: Tags | None = None, columns: Any = None) -> TextBlock:
     """Build rows from their texts."""
     ends = np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells)))
-    return Rows(b"".join(cells), ends, tags, columns)
+    return TextBlock(b"".join(cells), ends, tags=tags, columns=columns)

@@ -85,7 +85,7 @@ def sigmoid(scores: np.ndarray) -> np.ndarray:
 
 
 def tabulated_sigmoid(scores: np.ndarray) -> np.ndarray:
-    """The same from fastText's table; 0 and 1 beyond its limits."""
+    """1 / (1 + exp(-score)) from fastText's table; 0 and 1 beyond its limits."""
     step = 2 * TABLE_LIMIT / TABLE_SIZE
     table = sigmoid(np.arange(TABLE_SIZE + 1, dtype=np.float32) * np.float32(step) - np.float32(TABLE_LIMIT))
     rows = ((np.clip(scores, -TABLE_LIMIT, TABLE_LIMIT) + np.float32(TABLE_LIMIT)) / np.float32(step)).astype(np.int64)
@@ -94,7 +94,7 @@ def tabulated_sigmoid(scores: np.ndarray) -> np.ndarray:
 
 HIERARCHICAL_SOFTMAX, SOFTMAX = "hierarchical softmax", "softmax"
 SMALL_BYTES = 1 << 26  # quantised matrices up to this size are decoded
-MAX_PREDICTIONS = 1 << 22  # predicted labels in memory at a time
+MAX_PREDICTIONS = 1 << 20  # predicted labels of a batch
 BLOCK_SCORES = 1 << 20  # scores of labels in memory at a time and thread, unless there are more labels
 
 
@@ -356,7 +356,7 @@ def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:
 
 
 def texts_at_a_time(k: int, labels: int) -> int:
-    """For how many texts to predict k labels at a time, so that memory is bounded."""
+    """The number of texts in a batch of predictions of k labels, so that memory is bounded."""
     return max(1, MAX_PREDICTIONS // (k if 0 < k < labels else labels))
 
 

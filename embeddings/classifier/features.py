@@ -153,7 +153,7 @@ def filter_bit(bucket: int) -> np.uint64:
 
 @inline
 def find_entry(features: Features, text: np.ndarray, first: int, last: int, key: np.uint64) -> np.uint64:
-    """The second number in the slot of the entry with these bytes and this key; 0 if there is none."""
+    """The second number in the slot of the entry that is a part of a text, with its key; 0 if there is none."""
     slots = features.slots
     slot = slot_number(key, slots.shape[0])
     while slots[slot, 1] != 0 and not is_entry(features.text, features.starts, slots, slot, text, first, last, key):
@@ -174,7 +174,7 @@ def is_entry(
     entries: np.ndarray, starts: np.ndarray, slots: np.ndarray, slot: int, text: np.ndarray, first: int, last: int,
     key: np.uint64,
 ) -> bool:  # fmt: skip
-    """Whether the entry in a slot has these bytes."""
+    """Whether the entry in a slot has the bytes of a part of a text."""
     if slots[slot, 0] != key:
         return False
     if last - first <= WORD_BYTES:
@@ -543,7 +543,7 @@ def enclosed_byte(text: np.ndarray, first: int, last: int, i: int) -> np.uint8:
 
 @inline
 def has_prefix(text: np.ndarray, first: int, last: int, prefix: np.ndarray) -> bool:
-    """Whether a word starts with these bytes."""
+    """Whether a word starts with the prefix."""
     if last - first < prefix.shape[0]:
         return False
     i = 0

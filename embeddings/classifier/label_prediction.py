@@ -38,7 +38,7 @@ def rank_labels(probabilities: np.ndarray, threshold: float, ids: np.ndarray, be
 def rank_in_tree(
     hidden: np.ndarray, output: np.ndarray, children: np.ndarray, threshold: float, ids: np.ndarray, best: np.ndarray
 ) -> None:
-    """As `rank_labels`, for the tree of hierarchical softmax; see `rank_leaves` for the arguments."""
+    """The most probable labels by the tree of hierarchical softmax; see `rank_leaves` for the arguments."""
     labels = len(children) + 1
     if 2 * ids.shape[1] > labels:
         rank_all_leaves(hidden, output, children, threshold, np.empty(2 * labels - 1), ids, best)
@@ -53,7 +53,7 @@ def rank_leaves(
     hidden: np.ndarray, output: np.ndarray, children: np.ndarray, threshold: float, nodes: np.ndarray,
     products: np.ndarray, ids: np.ndarray, best: np.ndarray,
 ) -> None:  # fmt: skip
-    """As `rank_labels`, for a tree whose inner node i has the row `output[i]`; visits only nodes that can matter.
+    """The most probable labels by a tree whose inner node i has the row `output[i]`; visits only nodes that can matter.
 
     The most probable node comes next, so that for a few labels few nodes are visited.
 
@@ -88,7 +88,7 @@ def rank_all_leaves(
     hidden: np.ndarray, output: np.ndarray, children: np.ndarray, threshold: float, products: np.ndarray,
     ids: np.ndarray, best: np.ndarray,
 ) -> None:  # fmt: skip
-    """As `rank_leaves`, in one pass down the tree: faster if most of the labels are asked for.
+    """The labels of `rank_leaves` in one pass down the tree: faster if most of the labels are asked for.
 
     Arguments:
         products: scratch, float64 (2 * labels - 1,).

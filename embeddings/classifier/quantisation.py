@@ -208,7 +208,7 @@ def buckets_of_rows(bucket_rows: np.ndarray) -> np.ndarray:
 def select_entries(
     text: np.ndarray, starts: np.ndarray, words: np.ndarray, old_words: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The bytes and starts of these words, and of all labels."""
+    """The bytes and starts of some words, and of all labels."""
     lengths, keep = np.diff(starts), np.zeros(len(starts) - 1, bool)
     keep[words] = keep[old_words:] = True
     return text[np.repeat(keep, lengths)], np.append(0, np.cumsum(lengths[keep]))

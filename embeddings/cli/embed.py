@@ -17,9 +17,9 @@ from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
 from embeddings.corpora.reading.encodings import check_encoding
+from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source
-from embeddings.corpora.reading.text_rows import format_names
-from embeddings.corpora.reading.text_stream import TextBatch, read_texts
+from embeddings.corpora.reading.text_rows import TextBlock, format_names
 from embeddings.errors import CorpusError, FormatError
 from embeddings.models.embed import embed, text_embedder
 from embeddings.models.text_embedder import TextCounts
@@ -329,7 +329,7 @@ def kept_columns(columns: str) -> list[str] | None:
     return [] if columns == NONE else [name for name in columns.split(",") if name]
 
 
-def text_columns(batch: TextBatch, kept: Sequence[str] | None) -> "pa.Table | None":
+def text_columns(batch: TextBlock, kept: Sequence[str] | None) -> "pa.Table | None":
     """The columns of a batch; for plain text its lines as the column "text", if all columns are kept."""
     if batch.columns is not None or kept is not None or batch.lists is not None:
         return batch.columns
@@ -338,7 +338,7 @@ def text_columns(batch: TextBatch, kept: Sequence[str] | None) -> "pa.Table | No
     return pa.table({"text": pa.array(lines_of(batch), pa.string())})
 
 
-def lines_of(batch: TextBatch) -> Iterator[str]:
+def lines_of(batch: TextBlock) -> Iterator[str]:
     """The texts without line ends."""
     for start, stop in pairwise(batch.starts.tolist()):
         yield batch.data[start:stop].decode().rstrip("\r\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from embeddings.classifier.classifier import Classifier, encode_texts
+from embeddings.classifier.classifier import Classifier, encode_texts, texts_at_a_time
 from embeddings.classifier.label_prediction import TextMeans
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, THREADS, option
@@ -20,9 +20,8 @@ from embeddings.cli.saving import check_not_input
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source, total_size
-from embeddings.corpora.reading.text_batches import Batch, text_batches
-from embeddings.corpora.reading.text_rows import ColumnSelection
-from embeddings.errors import FormatError
+from embeddings.corpora.reading.text_rows import ColumnSelection, TextBlock, text_batches
+from embeddings.errors import CorpusError, FormatError
 from embeddings.models.loading import load_classifier
 from embeddings.printable import printable
 from embeddings.support.files import atomic_write, check_file
@@ -119,7 +118,6 @@ def predicted(
 
 
 BATCH_BYTES = 1 << 22
-BATCH_RESULTS = 1 << 20  # labels of a batch
 INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column")
 
 
@@ -167,18 +165,18 @@ def command(
 
 
 def predict(
-    classifier: Classifier, batches: Iterator[Batch], k: int, threshold: float, threads: int | None, write: Write
+    classifier: Classifier, batches: Iterator[TextBlock], k: int, threshold: float, threads: int | None, write: Write
 ) -> int:
     """Predict batch by batch, several at a time, and write in order; returns the number of texts."""
-    texts, size = 0, max(1, BATCH_RESULTS // (k if k > 0 else len(classifier.labels)))
+    texts, size = 0, texts_at_a_time(k, len(classifier.labels))
 
-    def with_means() -> Iterator[tuple[Batch, TextMeans]]:
+    def with_means() -> Iterator[tuple[TextBlock, TextMeans]]:
         for batch in split_batches(batches, size):  # in order, so that results do not depend on the number of threads
-            yield batch, classifier.choose_means(len(batch[0]))
+            yield batch, classifier.choose_means(len(batch.data))
 
-    def rank(task: tuple[Batch, TextMeans]) -> tuple[np.ndarray, np.ndarray]:
+    def rank(task: tuple[TextBlock, TextMeans]) -> tuple[np.ndarray, np.ndarray]:
         batch, means = task
-        return classifier.rank(*batch, k, threshold, threads=1, means=means)
+        return classifier.rank(batch.data, batch.starts, k, threshold, threads=1, means=means)
 
     for ids, probabilities in map_in_order(rank, with_means(), threads, "predict"):
         write(ids, probabilities)
@@ -186,15 +184,16 @@ def predict(
     return texts
 
 
-def split_batches(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
+def split_batches(batches: Iterator[TextBlock], size: int) -> Iterator[TextBlock]:
     """The same texts in batches of at most `size`."""
-    for data, starts in batches:
-        for first in range(0, len(starts) - 1, size):
-            part = starts[first : first + size + 1]
-            yield data[part[0] : part[-1]], part - part[0]
+    for batch in batches:
+        for first in range(0, len(batch), size):
+            yield batch.slice(first, first + size)
 
 
-def read_batches(text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar) -> Iterator[Batch]:
+def read_batches(
+    text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar
+) -> Iterator[TextBlock]:
     """The texts of a file or of standard input, or the argument itself."""
     path = None if text == STANDARD_INPUT else Path(text)
     if is_remote(text):
@@ -204,7 +203,8 @@ def read_batches(text: str, encoding: str, encoding_errors: str, text_column: st
             raise click.UsageError(f"--text-column requires a file, but no file is called {text!r}")
         if not any(map(str.isspace, text)):
             note(f"no file is called {text!r}, so the labels are those of this text")
-        yield encode_texts([text])
+        data, starts = encode_texts([text])
+        yield TextBlock(data, starts[1:])
         return
     else:
         sources = [File(path)]
@@ -216,7 +216,10 @@ def read_batches(text: str, encoding: str, encoding_errors: str, text_column: st
     size, encoding = total_size(sources), check_encoding(encoding)
     reader = SourceReader(encoding_errors, report, BATCH_BYTES, size, columns, encoding=encoding)
     for source in sources:
-        yield from text_batches(reader.read(source))
+        for batch in text_batches(reader.read(source)):
+            if batch.lists is not None:
+                raise CorpusError(f"{source.name} contains lists of tokens; expected texts")
+            yield batch
 
 
 def is_file(path: Path) -> bool:

@@ -24,7 +24,7 @@ class ContextText(NamedTuple):
 
 
 class ContextSums(NamedTuple):
-    """What is added up for each of several words.
+    """Sums of the contexts of each of several words.
 
     sums: (n, dim) float64, of the weighted vectors. weights: (n,) float64. occurrences: (n,) int64, those with at
     least one context word. buffer: (dim,) float32, of one occurrence; each thread has its own.

@@ -1,4 +1,4 @@
-"""Hidden rows that are the mean, the sum or the concatenation of context rows, and backpropagation to these."""
+"""Hidden rows that are the mean, the sum or the concatenation of context rows, and backpropagation to contexts."""
 
 from typing import NamedTuple
 

@@ -111,7 +111,7 @@ def merge_sent_rows(
 def merge_sent_rows_in_place(
     base: np.ndarray, copies: np.ndarray, sent: SentRows, rule: int, changes: np.ndarray
 ) -> None:
-    """Merge the rows that replicas changed as `merge_sent_rows`, but in `base`, and set those of `copies`."""
+    """Merge the rows that replicas changed as `merge_sent_rows`, but in `base`, and set the rows of `copies`."""
     while True:
         row, n = next_row(base, copies, sent, changes)
         if n == 0:

@@ -82,7 +82,7 @@ def new_step_buffers(
 
 
 def with_row_caches(buffers: StepBuffers, inputs: np.ndarray | None, outputs: np.ndarray | None) -> StepBuffers:
-    """The buffers with copies of the most frequent rows of these tables."""
+    """The buffers with caches of the most frequent rows of a table of inputs and a table of outputs."""
     if inputs is not None:
         buffers = buffers._replace(input_cache=cache_of(inputs))
     return buffers if outputs is None else buffers._replace(output_cache=cache_of(outputs))

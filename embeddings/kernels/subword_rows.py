@@ -1,4 +1,4 @@
-"""Input rows composed from a word's own row and those of its n-grams, once per block for each distinct word.
+"""Input rows composed from a word's own row and the rows of its n-grams, once per block for each distinct word.
 
 A model trains composed rows like any others. The change of a composed row is then added to every row it is composed of,
 not divided by the number of rows, as in fastText.
@@ -160,7 +160,7 @@ def compose_block(cache: SubwordCache, block: Block, tables: SubwordTables, buff
 
 @inline
 def composed_buffers(cache: SubwordCache, count: int, buffers: StepBuffers) -> StepBuffers:
-    """Buffers for steps on composed rows, of which those of frozen words are constant."""
+    """Buffers for steps on composed rows; the rows of frozen words are constant."""
     if buffers.frozen.shape[0] == 0:
         return buffers
     for k in range(count):

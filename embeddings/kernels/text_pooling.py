@@ -37,7 +37,7 @@ def maximize_texts(
 
 @entry_point
 def select_rows(raw: np.ndarray, starts: np.ndarray, rows: np.ndarray, ids: np.ndarray, new_starts: np.ndarray) -> None:
-    """Write the row of each token to `ids`, without tokens that have none (-1), and where texts start among these.
+    """Write the row of each token to `ids`, leaving out tokens without a row (-1), and where texts start in `ids`.
 
     raw: int32, the number of each token, which is an index of `rows`, int64. Texts start at `starts`, int64.
     """

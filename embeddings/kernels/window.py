@@ -22,7 +22,7 @@ def gather_inputs(block: Block, table: np.ndarray, buffers: StepBuffers, i: int)
 
 @inline
 def gather_inputs_at(block: Block, table: np.ndarray, buffers: StepBuffers, i: int, nearest: int, farthest: int) -> int:
-    """Make the contexts at these offsets from centre i, both included, the inputs; returns how many there are."""
+    """Make the contexts at offsets `nearest` to `farthest` from centre i the inputs; returns how many there are."""
     m = 0
     for c in range(larger(block.start[i], i + nearest), smaller(block.stop[i], i + farthest + 1)):
         buffers.inputs[m] = buffers.input_gradient_rows[m] = address(table, block.inputs[c])
@@ -88,7 +88,7 @@ def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int) -
 
 @inline
 def prefetch_targets(block: Block, table: np.ndarray, negatives: int, i: int, slots: int = 1, slot: int = 0) -> None:
-    """Prefetch the rows of a centre after i and of its first negative samples, if these are not in use already."""
+    """Prefetch the rows of a centre after i and of its first negative samples, unless the window uses them already."""
     size = table.shape[1] * table.itemsize
     later = i + larger(1, smaller(MAX_TARGET_DISTANCE, TARGET_BYTES // (size * slots * (1 + negatives))))
     if later < block.cursor[LAST]:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.text_stream import TextBatch
+from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.segmenters import huggingface
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
@@ -16,7 +16,7 @@ from embeddings.models.text_encoder import EncodedTexts, JsonEncoder, TextEncode
 from embeddings.settings import check_value
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.threads import map_in_order
-from embeddings.vectors.pooling import Pool, pool_rows
+from embeddings.vectors.pooling import DataType, Frequencies, Pool, pool_rows
 from embeddings.vectors.vectors import Vectors
 from embeddings.vectors.word_weights import (
     DEFAULT_CONSTANT,
@@ -67,26 +67,22 @@ def merged_vocabulary(words: list[str], counts: list[int], total: int | None = N
     return Vocabulary.from_counts(merged, total=total)
 
 
-def first_texts(batches: Iterator[TextBatch]) -> tuple[list[TextBatch], list[TextBatch]]:
+def first_texts(batches: Iterator[TextBlock]) -> tuple[list[TextBlock], list[TextBlock]]:
     """The first 32,768 texts of batches, or the first texts up to 32 MiB, and the batches that were read for that."""
-    sample: list[TextBatch] = []
-    read: list[TextBatch] = []
+    sample: list[TextBlock] = []
+    read: list[TextBlock] = []
     texts = size = 0
     for batch in batches:
         read.append(batch)
         fitting = int(np.searchsorted(np.cumsum(batch.sizes) + size, MAX_BYTES, side="right"))
         if not sample:
             fitting = max(fitting, 1)
-        part = batch.first(min(fitting, MAX_TEXTS - texts, len(batch)))
+        part = batch.slice(0, min(fitting, MAX_TEXTS - texts, len(batch)))
         sample.append(part)
         texts, size = texts + len(part), size + int(part.sizes.sum())
         if len(part) < len(batch) or texts == MAX_TEXTS:
             break
     return sample, read
-
-
-Frequencies = Literal["vectors", "texts"]
-DataType = Literal["float32", "float16", "int8"]
 
 
 @dataclass
@@ -184,7 +180,7 @@ class TextEmbedder:
         frequencies = self.text_frequencies.words
         return word_weights(words, frequencies, weighting, constant, frequencies.total)  # type: ignore[arg-type]
 
-    def fit(self, batches: Iterable[TextBatch]) -> None:
+    def fit(self, batches: Iterable[TextBlock]) -> None:
         """Learn word frequencies, if the vectors have none, and the components to remove."""
         encoder = self._new_encoder(is_weighted=False)
         texts = [encoder.encode(batch) for batch in batches]
@@ -205,7 +201,7 @@ class TextEmbedder:
                 "or frequencies texts"
             )
 
-    def fit_first(self, batches: Iterable[TextBatch]) -> None:
+    def fit_first(self, batches: Iterable[TextBlock]) -> None:
         """`fit` on the first texts, given as `fit_on`; see `first_texts`.
 
         Raises:
@@ -214,7 +210,7 @@ class TextEmbedder:
         self.check_fit_on()
         self.fit(first_texts(iter(batches))[0])
 
-    def embed(self, batches: Iterable[TextBatch], threads: int | None = None) -> Iterator[tuple[TextBatch, np.ndarray]]:
+    def embed(self, batches: Iterable[TextBlock], threads: int | None = None) -> Iterator[tuple[TextBlock, np.ndarray]]:
         """Yield each batch with its vectors, (texts, output_dim), and count words.
 
         Without a call of `fit`, what is required of it is learned from the first texts; see `first_texts`.
@@ -233,7 +229,7 @@ class TextEmbedder:
         """The state to pickle, without working memory."""
         return vars(self) | {"_unused_encoders": []}
 
-    def _embed(self, batch: TextBatch) -> tuple[TextBatch, EncodedTexts, np.ndarray]:
+    def _embed(self, batch: TextBlock) -> tuple[TextBlock, EncodedTexts, np.ndarray]:
         encoder = self._take_encoder()
         encoded = encoder.encode(batch)
         rows = self._pool(encoded)

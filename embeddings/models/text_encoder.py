@@ -14,7 +14,7 @@ from embeddings.corpora.block_scanner import ItemScanner
 from embeddings.corpora.characters import ScannedTokenizer
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.sources import Texts
-from embeddings.corpora.reading.text_stream import TextBatch
+from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.corpora.word_rules import WordRules
@@ -169,7 +169,7 @@ class TextEncoder:
         )
         self.is_scanned = is_scanned and settings.get("phrases") is None
 
-    def encode(self, batch: TextBatch) -> EncodedTexts:
+    def encode(self, batch: TextBlock) -> EncodedTexts:
         """Encode a batch of texts.
 
         Raises:
@@ -184,7 +184,7 @@ class TextEncoder:
             return tokens.encode(*tokens.scanner.scan(batch.data, batch.starts))
         return tokens.encode(*tokens.scanner.add_lists(self.split(batch)))
 
-    def split(self, batch: TextBatch) -> list[list[bytes]]:
+    def split(self, batch: TextBlock) -> list[list[bytes]]:
         """The tokens of texts as a `Corpus` has them: of segmenters, Python functions and phrases."""
         texts = Texts(batch.data[start:stop].decode() for start, stop in pairwise(batch.starts.tolist()))
         try:
@@ -244,7 +244,7 @@ class JsonEncoder:
             words = of_lists.rules.normalize_all(list(tokens))
             self.rows[np.fromiter(tokens.values(), np.int64, len(tokens))] = of_lists.finder.find_forms(words)
 
-    def encode(self, batch: TextBatch) -> EncodedTexts:
+    def encode(self, batch: TextBlock) -> EncodedTexts:
         """Encode a batch of texts."""
         if batch.lists is not None:
             return self.of_lists.encode(batch)

@@ -103,7 +103,7 @@ def learn_tail(
 
 @inline
 def apply_steps(buffers: StepBuffers, gradient_rows: np.ndarray, m: int, n: int, width: int, frozen: bool) -> None:
-    """Update n targets by m inputs, and the gradient rows by the targets; if `frozen`, only the first of these rows.
+    """Update n targets by m inputs, and the gradient rows by the targets; if `frozen`, only the first gradient row.
 
     Inputs and gradient rows must be different rows.
     """
@@ -190,7 +190,7 @@ class AdaptiveSoftmaxObjective(Objective):
         table[:, :dim] = np.random.default_rng(seed).uniform(-bound, bound, (len(table), dim))
 
     def operand(self, arrays: Arrays) -> AdaptiveTables:
-        """What a thread passes to `predict`; the caller keeps the arrays alive."""
+        """The operand of one thread; the caller keeps the arrays alive."""
         tails = np.zeros((len(self.cutoffs), 6), np.int64)
         for tail, bounds in enumerate(self.bounds):
             projection, words = arrays[f"projection{tail + 1}"], arrays[f"tail{tail + 1}"]

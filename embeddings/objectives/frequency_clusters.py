@@ -89,7 +89,7 @@ class FrequencyClustersObjective(Objective):
         return {"clusters": self.table(len(self.starts) - 1), **self.output_tables()}
 
     def operand(self, arrays: Arrays) -> FrequencyClusters:
-        """What a thread passes to `predict`."""
+        """The operand of one thread."""
         sizes = np.diff(self.starts)
         output = arrays[self.output_name]
         return FrequencyClusters(arrays["clusters"], output, self.starts, np.arange(len(sizes)).repeat(sizes))

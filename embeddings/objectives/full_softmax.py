@@ -56,5 +56,5 @@ class FullSoftmaxObjective(SoftmaxObjective):
         return self.output_tables()
 
     def operand(self, arrays: Arrays) -> AllWords:
-        """What a thread passes to `predict`."""
+        """The operand of one thread."""
         return AllWords(arrays[self.output_name])

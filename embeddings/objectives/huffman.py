@@ -112,7 +112,7 @@ class Huffman(NamedTuple):
 
 
 def huffman_tree(counts: np.ndarray) -> Huffman:
-    """The Huffman tree of words with these counts, which must fall; the same as in word2vec.
+    """The Huffman tree of words with falling counts, as word2vec builds it.
 
     The two nodes of least count are joined until one is left. Of equal counts, inner nodes come before words, older
     inner nodes before newer ones, and later words before earlier ones.
@@ -186,7 +186,7 @@ class HuffmanObjective(Objective):
         return {"nodes": self.table(len(self.vocabulary) - 1)}
 
     def operand(self, arrays: Arrays) -> HuffmanTree:
-        """What a thread passes to `predict`."""
+        """The operand of one thread."""
         paths, starts, lefts = self.paths
         return HuffmanTree(arrays["nodes"], np.append(paths, [0] * GATHERED).astype(np.int32), starts, lefts)
 

@@ -108,7 +108,7 @@ class NCEObjective(SoftmaxObjective, SampledObjective):
         table[:, 0] = np.repeat(np.log(self.noise_weights), len(table) // len(self.vocabulary))
 
     def operand(self, arrays: Arrays) -> NoiseContrast:
-        """What a thread passes to `predict`; copies biases that are read-only."""
+        """The operand of one thread; copies biases that are read-only."""
         bias = np.require(arrays["bias"], requirements="W")
         log_normalizer = np.require(arrays.get("log_normalizer", bias[:0]), requirements="W")
         log_noise = np.log(self.settings.negatives * self.noise_weights)

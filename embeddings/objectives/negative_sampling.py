@@ -72,7 +72,7 @@ class NegativeSamplingObjective(SampledObjective):
         return self.output_tables()
 
     def operand(self, arrays: Arrays) -> NegativeSamples:
-        """What a thread passes to `predict`."""
+        """The operand of one thread."""
         return NegativeSamples(arrays[self.output_name], self.settings.negatives)
 
     def losses(

@@ -75,11 +75,11 @@ class Objective(ABC):
 
     @abstractmethod
     def tables(self) -> dict[str, Table]:
-        """The tables that the objective adds to those of the model, by name."""
+        """Tables that the objective adds to the tables of the model, by name."""
 
     @abstractmethod
     def operand(self, arrays: Arrays) -> Any:
-        """What a thread passes to `predict`: a NamedTuple of tables and scratch memory, made from all arrays."""
+        """The operand of one thread for `predict`: a NamedTuple of tables and scratch memory, made from all arrays."""
 
     def log_probabilities(
         self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0
@@ -95,7 +95,7 @@ class Objective(ABC):
     def word_log_probabilities(
         self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], rows: np.ndarray, words: np.ndarray, slot: int = 0
     ) -> np.ndarray:
-        """`log_probabilities` of one word for each example, float64 (examples,), without computing those of others.
+        """The logarithm of the probability of one word for each example, float64 (examples,), scoring no other words.
 
         Arguments:
             rows: (examples,) the hidden row of each, in rising order.

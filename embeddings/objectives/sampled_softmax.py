@@ -97,7 +97,7 @@ class SampledSoftmaxObjective(SoftmaxObjective, SampledObjective):
         return self.output_tables()
 
     def operand(self, arrays: Arrays) -> Proposals:
-        """What a thread passes to `predict`."""
+        """The operand of one thread."""
         settings = self.settings
         is_missing = settings.negatives * np.log1p(-np.minimum(self.noise_weights, 1 - 1e-12))  # log (1 - q)^k
         log_expected = np.log(-np.expm1(is_missing))

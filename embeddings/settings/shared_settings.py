@@ -55,7 +55,7 @@ class DocumentFrequency(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class UnknownWords(Settings):
-    """What happens to words that get no vector of their own."""
+    """Rows for words that get no vector of their own."""
 
     unknown_rows: int = option(
         0,
@@ -113,7 +113,7 @@ class FixedWindow(ContextWindow):
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentChoice(Settings):
-    """What counts as a document."""
+    """The unit of text that is a document."""
 
     documents: Literal["auto", "lines", "blocks"] = option(
         "auto",

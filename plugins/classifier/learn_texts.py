@@ -145,7 +145,7 @@ class TextStream(Stream):
 
 
 def systematic_sample(texts: np.ndarray, weights: np.ndarray, offset: float) -> np.ndarray:
-    """As many texts, each in proportion to its weight, rounded up or down at random.
+    """Sample as many texts, each in proportion to its weight, rounded up or down at random.
 
     Arguments:
         offset: uniform in [0, 1).
@@ -160,7 +160,7 @@ ITEM, ROW, DONE = range(3)  # of `ClassifierOperands.cursor`
 
 
 class ClassifierOperands(NamedTuple):
-    """What one thread works on.
+    """Rows, texts and the objective of one thread.
 
     inputs: the rows of words and n-grams, (rows, padded dim).
     items, starts, subword_starts, subword_rows: see `TextFeatures`.
@@ -377,10 +377,10 @@ class LabelObjective(Objective):
 
 
 class SoftmaxLabelsObjective(LabelObjective):
-    """Softmax over all labels, of which those of a text are equally probable."""
+    """Softmax over all labels; the labels of a text are equally probable."""
 
     def operand(self, arrays: Arrays) -> SoftmaxLabels:
-        """What a thread passes to `predict`."""
+        """The operand of one thread."""
         return SoftmaxLabels(arrays["output"], self.starts, self.labels)
 
 
@@ -388,7 +388,7 @@ class BinaryLabelsObjective(LabelObjective):
     """A logistic regression for each label."""
 
     def operand(self, arrays: Arrays) -> BinaryLabels:
-        """What a thread passes to `predict`."""
+        """The operand of one thread."""
         return BinaryLabels(arrays["output"], self.starts, self.labels)
 
 

@@ -147,7 +147,7 @@ PREFETCH_DISTANCE = 3  # rows
 
 
 class PairOperands(NamedTuple):
-    """What one thread works on.
+    """Texts, tables, the objective and scratch memory of one thread.
 
     words, weights, map: `AdamRows` or `AdaGradRows` of the rows of words, their weights, and the linear map; the latter
     two are empty if there are none.

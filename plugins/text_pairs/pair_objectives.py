@@ -78,13 +78,13 @@ def learn_units(operand: Any, batch: TextBatch, block: PairBlock, size: int, sid
 
 
 class CosinePairs(NamedTuple):
-    """Scratch memory of objectives on the cosine of each pair: these, and the derivatives of the loss, (batch,)."""
+    """Scratch memory of objectives on the cosine of each pair: cosines, and derivatives of the loss, both (batch,)."""
 
     cosines: np.ndarray
     slopes: np.ndarray
 
 
-def new_cosine_pairs(shape: BatchShape, dtype: type = np.float32) -> CosinePairs:
+def new_cosine_pairs(shape: BatchShape, dtype: type) -> CosinePairs:
     """Memory for batches of this shape."""
     return CosinePairs(*np.zeros((2, shape.pairs), dtype))
 
@@ -120,11 +120,6 @@ class CosineRegression(NamedTuple):
     pairs: CosinePairs
 
 
-def new_cosine_regression(settings: Any, shape: BatchShape, ratings: np.ndarray) -> CosineRegression:
-    """The operand for batches of this shape."""
-    return CosineRegression(ratings, new_cosine_pairs(shape, ratings.dtype.type))
-
-
 @implements(CosineRegression)
 @inline
 def learn_cosine_regression(
@@ -148,8 +143,8 @@ class CosineRegressionObjective(PairObjective):
     needs = "ratings"
 
     def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> CosineRegression:
-        """See `PairObjective`."""
-        return new_cosine_regression(self.settings, shape, ratings)
+        """The operand of one thread."""
+        return CosineRegression(ratings, new_cosine_pairs(shape, ratings.dtype.type))
 
 
 class Contrastive(NamedTuple):
@@ -158,11 +153,6 @@ class Contrastive(NamedTuple):
     margin: float
     labels: np.ndarray
     pairs: CosinePairs
-
-
-def new_contrastive(settings: Any, shape: BatchShape, ratings: np.ndarray) -> Contrastive:
-    """The operand for batches of this shape."""
-    return Contrastive(settings.margin_value, ratings, new_cosine_pairs(shape, ratings.dtype.type))
 
 
 @implements(Contrastive)
@@ -189,8 +179,8 @@ class ContrastiveObjective(PairObjective):
     needs = "labels"
 
     def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> Contrastive:
-        """See `PairObjective`."""
-        return new_contrastive(self.settings, shape, ratings)
+        """The operand of one thread."""
+        return Contrastive(self.settings.margin_value, ratings, new_cosine_pairs(shape, ratings.dtype.type))
 
 
 class TripletMargin(NamedTuple):
@@ -199,13 +189,6 @@ class TripletMargin(NamedTuple):
     margin: float
     right: CosinePairs
     negative: CosinePairs
-
-
-def new_triplet_margin(
-    settings: Any, shape: BatchShape, ratings: np.ndarray, dtype: type = np.float32
-) -> TripletMargin:
-    """The operand for batches of this shape."""
-    return TripletMargin(settings.margin_value, new_cosine_pairs(shape, dtype), new_cosine_pairs(shape, dtype))
 
 
 @implements(TripletMargin)
@@ -236,8 +219,9 @@ class TripletMarginObjective(PairObjective):
     allows_negatives = True
 
     def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> TripletMargin:
-        """See `PairObjective`."""
-        return new_triplet_margin(self.settings, shape, ratings)
+        """The operand of one thread."""
+        sides = (new_cosine_pairs(shape, ratings.dtype.type) for _ in range(2))
+        return TripletMargin(self.settings.margin_value, *sides)
 
 
 class CoSENT(NamedTuple):
@@ -247,12 +231,6 @@ class CoSENT(NamedTuple):
     ratings: np.ndarray
     pairs: CosinePairs
     powers: np.ndarray
-
-
-def new_cosent(settings: Any, shape: BatchShape, ratings: np.ndarray) -> CoSENT:
-    """The operand for batches of this shape."""
-    pairs = new_cosine_pairs(shape, ratings.dtype.type)
-    return CoSENT(1 / settings.temperature_value, ratings, pairs, np.zeros((2, shape.pairs)))
 
 
 @implements(CoSENT)
@@ -291,8 +269,9 @@ class CoSENTObjective(PairObjective):
     needs = "ratings"
 
     def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> CoSENT:
-        """See `PairObjective`."""
-        return new_cosent(self.settings, shape, ratings)
+        """The operand of one thread."""
+        pairs = new_cosine_pairs(shape, ratings.dtype.type)
+        return CoSENT(1 / self.settings.temperature_value, ratings, pairs, np.zeros((2, shape.pairs)))
 
 
 MASKED = -1e30  # the cosine of a candidate that is left out
@@ -313,24 +292,6 @@ class InBatchNegatives(NamedTuple):
     column_sums: np.ndarray
     slots: np.ndarray
     previous: np.ndarray
-
-
-def new_in_batch_negatives(
-    settings: Any, shape: BatchShape, ratings: np.ndarray, dtype: type = np.float32
-) -> InBatchNegatives:
-    """The operand for batches of this shape."""
-    lanes = VECTOR_BYTES // np.dtype(dtype).itemsize
-    vectors = -(-shape.pairs * (shape.sides - 1) // lanes)
-    candidates = (vectors + 1) * lanes  # one vector more, so that the rows of a column are in different cache sets
-    texts = shape.pairs * shape.sides
-    return InBatchNegatives(
-        1 / settings.temperature_value,
-        aligned_zeros(shape.pairs, candidates, dtype),
-        aligned_zeros(shape.width, candidates, dtype),
-        np.zeros(candidates, dtype),
-        np.zeros(1 << (2 * texts).bit_length(), np.int32),
-        np.zeros(texts, np.int32),
-    )
 
 
 @implements(InBatchNegatives)
@@ -403,7 +364,7 @@ def mask_equal_texts(operand: InBatchNegatives, batch: TextBatch, size: int, sid
 
 @inline
 def mask_pair(scores: np.ndarray, first: int, second: int, size: int) -> None:
-    """Leave out candidates because these two texts of a batch, of which the second is later, are equal."""
+    """Leave out candidates because two texts of a batch, of which the second is later, are equal."""
     i, j = first - size, second - size  # as candidates
     if second < size:  # both are left texts
         scores[first, second] = MASKED
@@ -419,10 +380,22 @@ def mask_pair(scores: np.ndarray, first: int, second: int, size: int) -> None:
 
 
 class InBatchNegativesObjective(PairObjective):
-    """The right text is found among those of the other pairs of a batch."""
+    """The right text is found among the right texts of a batch."""
 
     allows_negatives = True
 
     def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> InBatchNegatives:
-        """See `PairObjective`."""
-        return new_in_batch_negatives(self.settings, shape, ratings)
+        """The operand of one thread."""
+        dtype = ratings.dtype.type
+        lanes = VECTOR_BYTES // ratings.itemsize
+        vectors = -(-shape.pairs * (shape.sides - 1) // lanes)
+        candidates = (vectors + 1) * lanes  # one vector more, so that the rows of a column are in different cache sets
+        texts = shape.pairs * shape.sides
+        return InBatchNegatives(
+            1 / self.settings.temperature_value,
+            aligned_zeros(shape.pairs, candidates, dtype),
+            aligned_zeros(shape.width, candidates, dtype),
+            np.zeros(candidates, dtype),
+            np.zeros(1 << (2 * texts).bit_length(), np.int32),
+            np.zeros(texts, np.int32),
+        )

@@ -74,7 +74,7 @@ def corpus_ratings(encoded: EncodedCorpus) -> NDArray[np.float32]:
 
 @entry_point
 def count_known_words(ids: np.ndarray, starts: np.ndarray, words: int, limit: int, counts: np.ndarray) -> None:
-    """Count those of the first `limit` words of each text, (texts,), that are known."""
+    """Count the known words among the first `limit` words of each text, (texts,)."""
     for text in range(counts.shape[0]):
         for k in range(starts[text], smaller(starts[text + 1], starts[text] + limit)):
             counts[text] += ids[k] < words

@@ -97,7 +97,7 @@ MIN_NGRAM_LENGTH = 3
 
 @dataclass(frozen=True, kw_only=True)
 class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, Dimension):
-    """What a trainer of text vectors learns from pairs, and how."""
+    """Settings of trainers of text vectors from pairs."""
 
     dim: int = option(256, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(64, 512, log=True))
     min_count: int = option(1, "Drop words that occur less often.", ge=1)
@@ -268,7 +268,7 @@ class DualEncoder(Trainer, PairSettings):
         return super().can_freeze and self.max_n == 0
 
     def plan(self, data: TrainingData) -> Plan:
-        """A model whose vectors are those of words, of which means are vectors of texts.
+        """A model of word vectors whose means are text vectors.
 
         With weights or a linear map, the vectors are products with them, and there are the tables "words",
         "token_weights" (vocabulary, 1) and "linear_map" (dim, dim). With n-grams, the vectors are sums of "words" and
@@ -324,7 +324,7 @@ class DualEncoder(Trainer, PairSettings):
         return self.linear_map or self.token_weights != "none" or self.max_n > 0
 
     def tables(self, vocabulary: Vocabulary, own_tables: Mapping[str, Table], buckets: int) -> dict[str, Table]:
-        """What is learned, with the tables of the objective, and the state of the optimizer."""
+        """All tables: those of the model and of the objective, and the state of the optimizer."""
         size, dim = len(vocabulary), self.dim
         words = word_vectors(size, dim, self.initializer)
         tables = {WORDS: words}
@@ -399,7 +399,7 @@ class DualEncoder(Trainer, PairSettings):
 
 
 def max_batch_words(lengths: np.ndarray, shape: BatchShape) -> int:
-    """The largest number of words that a batch of texts of these lengths can have."""
+    """The largest number of words in a batch, given the lengths of all texts."""
     texts = min(shape.pairs * shape.sides, len(lengths))
     return int(np.partition(lengths, len(lengths) - texts)[len(lengths) - texts :].sum())
 

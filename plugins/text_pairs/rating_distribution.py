@@ -50,49 +50,9 @@ class RatingDistribution(NamedTuple):
     output_gradient: np.ndarray
 
 
-def rating_tables(settings: Any, width: int, ratings: np.ndarray) -> dict[str, Table]:
-    """The tables of the network, for unit vectors of this width."""
-    size = settings.hidden_size
-    hidden = Table(
-        rows=size, dim=2 * width + PADDING, axis="other", init=INITIALIZERS["xavier"], seed=2, on_continue="copy"
-    )
-    return {
-        HIDDEN: hidden,
-        OUTPUT: Table(rows=class_count(ratings), dim=padded(size) + PADDING, axis="other", on_continue="copy"),
-    }
-
-
 def class_count(ratings: np.ndarray) -> int:
     """The number of classes of ratings from 0 on."""
     return int(np.ceil(ratings.max())) + 1
-
-
-def new_rating_distribution(
-    settings: Any, shape: BatchShape, ratings: np.ndarray, hidden: Any, output: Any
-) -> RatingDistribution:
-    """The operand for batches of this shape."""
-    dtype, classes = ratings.dtype.type, class_count(ratings)
-    size, features = padded(settings.hidden_size) + PADDING, 2 * shape.width + PADDING
-
-    def matrix(rows: int, columns: int) -> np.ndarray:
-        return aligned_zeros(rows, columns, dtype)
-
-    return RatingDistribution(
-        ratings,
-        classes,
-        settings.hidden_size,
-        hidden,
-        output,
-        features=matrix(shape.pairs, features),
-        feature_gradients=matrix(shape.pairs, features),
-        activations=matrix(shape.pairs, size),
-        activation_gradients=matrix(shape.pairs, size),
-        scores=matrix(shape.pairs, padded(classes)),
-        hidden_transposed=matrix(features, padded(settings.hidden_size)),
-        output_transposed=matrix(size, padded(classes)),
-        hidden_gradient=matrix(settings.hidden_size, features),
-        output_gradient=matrix(classes, size),
-    )
 
 
 @implements(RatingDistribution)
@@ -175,7 +135,7 @@ def divergence_gradients(operand: RatingDistribution, block: PairBlock, size: in
 
 @inline
 def backprop_network(operand: RatingDistribution, size: int) -> None:
-    """The gradients of features and of the network, from those of scores."""
+    """The gradients of features and of the network, from the gradients of scores."""
     hidden, output = operand.hidden.values, operand.output.values
     features, columns, classes = operand.features.shape[1], operand.activations.shape[1], operand.scores.shape[1]
     operand.activation_gradients[:size] = 0
@@ -197,7 +157,7 @@ def backprop_network(operand: RatingDistribution, size: int) -> None:
 
 @inline
 def backprop_features(gradients: np.ndarray, batch: TextBatch, size: int, width: int) -> None:
-    """Add the gradients of units, from those of features."""
+    """Add the gradients of units, from the gradients of features."""
     large, root = gradients.dtype.type(width), gradients.dtype.type(np.sqrt(width))
     for k in range(size):
         for d in range(width):
@@ -215,11 +175,40 @@ class RatingDistributionObjective(PairObjective):
 
     def tables(self, width: int, ratings: np.ndarray) -> dict[str, Table]:
         """The tables of the network."""
-        return rating_tables(self.settings, width, ratings)
+        size = self.settings.hidden_size
+        hidden = Table(
+            rows=size, dim=2 * width + PADDING, axis="other", init=INITIALIZERS["xavier"], seed=2, on_continue="copy"
+        )
+        return {
+            HIDDEN: hidden,
+            OUTPUT: Table(rows=class_count(ratings), dim=padded(size) + PADDING, axis="other", on_continue="copy"),
+        }
 
     def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> RatingDistribution:
-        """See `PairObjective`."""
-        return new_rating_distribution(self.settings, shape, ratings, *rows)
+        """The operand of one thread."""
+        hidden, output = rows
+        dtype, classes = ratings.dtype.type, class_count(ratings)
+        size, features = padded(self.settings.hidden_size) + PADDING, 2 * shape.width + PADDING
+
+        def matrix(rows: int, columns: int) -> np.ndarray:
+            return aligned_zeros(rows, columns, dtype)
+
+        return RatingDistribution(
+            ratings,
+            classes,
+            self.settings.hidden_size,
+            hidden,
+            output,
+            features=matrix(shape.pairs, features),
+            feature_gradients=matrix(shape.pairs, features),
+            activations=matrix(shape.pairs, size),
+            activation_gradients=matrix(shape.pairs, size),
+            scores=matrix(shape.pairs, padded(classes)),
+            hidden_transposed=matrix(features, padded(self.settings.hidden_size)),
+            output_transposed=matrix(size, padded(classes)),
+            hidden_gradient=matrix(self.settings.hidden_size, features),
+            output_gradient=matrix(classes, size),
+        )
 
 
 class RatingPredictor:

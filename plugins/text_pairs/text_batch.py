@@ -240,7 +240,7 @@ def normalize_outputs(batch: TextBatch, texts: int, dim: int) -> None:
 
 @inline
 def backprop_norms(batch: TextBatch, texts: int, dim: int, weight: float) -> None:
-    """Add the gradients of outputs, from those of units, times a weight."""
+    """Add the gradients of outputs, from the gradients of units, times a weight."""
     for text in range(texts):
         if batch.norms[text] > 0:
             unit, gradient, output = batch.units[text], batch.unit_gradients[text], batch.output_gradients[text]

@@ -105,7 +105,7 @@ def test_cells_of_csv_stay_as_they_are(file, tmp_path):
 
 
 def test_many_batches_and_threads(file, vectors, tmp_path, monkeypatch):
-    monkeypatch.setattr("embeddings.corpora.reading.text_stream.BATCH_BYTES", 100)
+    monkeypatch.setattr("embeddings.corpora.reading.reader.BATCH_SIZE", 100)
     texts = [f"red {'car ' * (number % 7)}x" for number in range(500)]
     pq.write_table(pa.table({"id": range(500), "body": texts}), tmp_path / "t.parquet", row_group_size=37)
     for threads in (1, 3):

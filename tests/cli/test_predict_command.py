@@ -53,8 +53,8 @@ def test_lines_of_a_file_and_of_standard_input(model, tmp_path, expected, conten
         check_close(parse(expect("predict", model, source, "-k", 2).stdout), expected)
     for arguments in ((), ("-",)):
         check_close(parse(expect("predict", model, *arguments, "-k", 2, stdin=content.encode()).stdout), expected)
-    for setting, value in (("BATCH_RESULTS", 7), ("BATCH_BYTES", 3)):
-        monkeypatch.setattr(f"embeddings.cli.predict.{setting}", value)
+    for setting, value in (("classifier.classifier.MAX_PREDICTIONS", 7), ("cli.predict.BATCH_BYTES", 3)):
+        monkeypatch.setattr(f"embeddings.{setting}", value)
         for threads in (1, 3):
             result = expect("predict", model, tmp_path / "t.txt", "-k", 2, "--threads", threads)
             check_close(parse(result.stdout), expected)

@@ -36,7 +36,7 @@ def test_kernels_on_another_cpu(cpu, python):
         pytest.skip("these are x86 CPUs")
     code = "from embeddings.kernels import vector_emitter; print(vector_emitter.VECTOR_BYTES)"
     assert int(python("-c", code, **CPUS[cpu]).stdout) == VECTOR_BYTES[cpu]
-    names = ["test_row_operations.py", "test_step_buffers.py", "test_logistic.py", "../plugins/test_skipgram.py"]
+    names = ["test_row_operations.py", "test_gradient_steps.py", "test_logistic.py", "../plugins/test_skipgram.py"]
     finished = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(Path(__file__).parent / n for n in names)],
         env={**os.environ, **CPUS[cpu]},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from embeddings.corpora.reading import csv_rows, json_rows, record_rows, text_rows
 from embeddings.corpora.reading.encodings import Utf8Decoder, utf8_blocks
-from embeddings.corpora.reading.text_rows import ColumnSelection, TokenRows
+from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.errors import CorpusError
 
 TABLE = st.text(st.sampled_from('ab1é\n\n\r"",,,\t\0\U0001f600'), max_size=40)
@@ -23,10 +23,10 @@ def read_rows(read, data, size, columns):
     rows = []
     try:
         for part in read(blocks, columns):
-            if isinstance(part, TokenRows):
+            if part.lists is not None:
                 texts = part.lists
             else:
-                ends = part.ends.tolist()
+                ends = part.parts.tolist()
                 texts = [part.data[start:stop] for start, stop in zip([0, *ends], ends, strict=False)]
             tags = part.tags if part.tags is not None else [None] * len(texts)
             kept = part.columns.to_pylist() if part.columns is not None else [None] * len(texts)
