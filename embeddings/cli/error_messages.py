@@ -37,11 +37,13 @@ def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, cli
     for word in arguments:
         if isinstance(command, click.Group):
             command = command.get_command(click.Context(command), word) or command
+    from embeddings.cli.options import Option
+
     options: dict[str, click.Option] = {}
-    for option in command.params:
-        if isinstance(option, click.Option):
-            options |= dict.fromkeys((str(option.name), typed_name(option).lstrip("-").replace("-", "_")), option)
-    return options
+    known = [option for option in command.params if isinstance(option, click.Option)]
+    for option in known:
+        options |= dict.fromkeys((str(option.name), typed_name(option).lstrip("-").replace("-", "_")), option)
+    return {option.parameter: option for option in known if isinstance(option, Option)} | options
 
 
 def typed_name(option: click.Option) -> str:

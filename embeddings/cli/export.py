@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, option
+from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.saving import check_not_input
 from embeddings.corpora.reading.compression import open_decompressed
@@ -21,6 +21,7 @@ from embeddings.models.loading import (
     load_model,
     load_model_or_vectors,
 )
+from embeddings.models.weighted_vectors import weight_vectors
 from embeddings.support.remote.address import display_name
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_format import decode_words
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
     from embeddings.classifier.classifier import Classifier
     from embeddings.models.model import Model
     from embeddings.vectors.vectors import Vectors
+
+
+WEIGHTING = {  # parameters of `weight_vectors` and the metavars of their options
+    **dict.fromkeys(("weighting", "constant")),
+    **dict.fromkeys(("remove_components", "pca"), "N"),
+    "fit_on": "FILE",
+    "text_column": "NAME",
+}
 
 
 @dataclass(frozen=True)
@@ -63,8 +72,6 @@ class Weights:
 
     def apply(self, source: "Vectors | Model") -> "Vectors":
         """The vectors with weights and projection in their rows."""
-        from embeddings.models.weighted_vectors import weight_vectors
-
         weighting: Any = self.weighting or "none"
         return weight_vectors(
             source, weighting, constant=self.constant, remove_components=self.remove_components or 0, pca=self.pca,
@@ -111,28 +118,7 @@ class Weights:
             "Scale vectors of texts to length 1 in folders of model2vec, sentence-transformers and numpy-folder.",
             bool,
         ),
-        option(
-            "--weighting",
-            "Multiply the vectors by weights, so that the plain mean of a text is its weighted mean, up to a factor.",
-            ["none", "sif", "subsample", "idf"],
-        ),
-        option(
-            "--constant", "The a of sif, or the threshold of subsample.  [default: 0.001]", type=click.FloatRange(1e-9)
-        ),
-        option("--remove-components", "Remove the first N principal directions of texts.", 0, metavar="N"),
-        option(
-            "--pca",
-            "Reduce the vectors to N components: the principal directions of texts after those of --remove-components.",
-            1,
-            metavar="N",
-        ),
-        option(
-            "--fit-on",
-            "Learn directions (and frequencies, if there are no counts) from this text.  [default: expected of texts "
-            "of 16 independent words, by the counts]",
-            "FILE",
-        ),
-        option("--text-column", "Text column of the file of --fit-on.", "NAME"),
+        *from_signature(weight_vectors, {"weighting": None, "remove_components": None}, **WEIGHTING),
         option("--language", "Language of a spacy export, such as en.  [default: xx]", "CODE"),
         FORCE,
         JSON,

@@ -24,7 +24,13 @@ ALIASES = {  # names of word2vec, gensim and fastText with the same meaning
 ENCODING_ERRORS = ["strict", "replace", "ignore"]
 
 
-def option(names: str, help: str, kind: Any = None, **attributes: Any) -> click.Option:
+class Option(click.Option):
+    """An option; `parameter` is the name of its value in the library, by which errors call it."""
+
+    parameter: str = ""
+
+
+def option(names: str, help: str, kind: Any = None, **attributes: Any) -> Option:
     """An option; its default is shown, and whether it can be repeated.
 
     Arguments:
@@ -41,7 +47,7 @@ def option(names: str, help: str, kind: Any = None, **attributes: Any) -> click.
         attributes["type"] = click.IntRange(*kind) if isinstance(kind, tuple) else click.IntRange(kind)
     repeatable = " Repeatable." if attributes.get("multiple") else ""
     help = re.sub(r"(?=  \[|$)", repeatable, help, count=1)
-    return click.Option(names.split(), help=help, show_default=attributes.get("default") is not None, **attributes)
+    return Option(names.split(), help=help, show_default=attributes.get("default") is not None, **attributes)
 
 
 def dataset_option(name: str, help: str, metavar: str = "NAME|FILE") -> click.Option:
@@ -141,13 +147,14 @@ def from_signature(
     def named(match: re.Match[str]) -> str:
         return names.get(match[1], match[1])
 
-    return [
-        from_parameter(
-            names[name], metavar_of(declaration), signature[name], re.sub(r"`([^`]+)`", named, texts[name]),
-            (defaults or {}).get(name, signature[name].default),
-        )
-        for name, declaration in parameters.items()
-    ]  # fmt: skip
+    options: list[click.Option] = []
+    for name, declaration in parameters.items():
+        default = (defaults or {}).get(name, signature[name].default)
+        help = re.sub(r"`([^`]+)`", named, texts[name])
+        one = from_parameter(names[name], metavar_of(declaration), signature[name], help, default)
+        one.parameter = name
+        options.append(one)
+    return options
 
 
 def option_name(parameter: str, declaration: str | None) -> str:
@@ -171,9 +178,7 @@ def take_arguments(values: dict[str, Any], parameters: Mapping[str, str | None])
     return {name: value for name, value in taken.items() if value is not None}
 
 
-def from_parameter(
-    name: str, metavar: str | None, parameter: inspect.Parameter, help: str, default: Any
-) -> click.Option:
+def from_parameter(name: str, metavar: str | None, parameter: inspect.Parameter, help: str, default: Any) -> Option:
     """The option for a parameter; the function checks what click does not."""
     type_, _ = split_optional(parameter.annotation)
     if metavar is not None and metavar.endswith("..."):

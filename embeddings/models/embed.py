@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,12 @@ from embeddings.errors import CorpusError, SettingError, marked
 from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
-from embeddings.models.text_embedder import DataType, Frequencies, TextEmbedder
 from embeddings.models.text_settings import corpus_settings
-from embeddings.vectors.pooling import Pool
+from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.models.text_embedder import TextEmbedder
 
 DEFAULT_TEXT = {"tokenizer": "words", "case": "keep"}  # where it is not known how the training text was read
 
@@ -95,8 +97,10 @@ def text_embedder(
     tokenizer: Any = None,
     case: str | None = None,
     **options: Any,
-) -> TextEmbedder:
+) -> "TextEmbedder":
     """The `TextEmbedder` of vectors or of a model, with its options."""
+    from embeddings.models.text_embedder import TextEmbedder  # imports numba
+
     source = load_source(vectors)
     settings = text_settings(source)
     if tokenizer is not None:

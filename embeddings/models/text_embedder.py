@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from embeddings.models.text_encoder import EncodedTexts, JsonEncoder, TextEncode
 from embeddings.settings import check_value
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.threads import map_in_order
-from embeddings.vectors.pooling import Pool, pool_rows
+from embeddings.vectors.pooling import DataType, Frequencies, Pool, pool_rows
 from embeddings.vectors.vectors import Vectors
 from embeddings.vectors.word_weights import (
     DEFAULT_CONSTANT,
@@ -83,10 +83,6 @@ def first_texts(batches: Iterator[TextBlock]) -> tuple[list[TextBlock], list[Tex
         if len(part) < len(batch) or texts == MAX_TEXTS:
             break
     return sample, read
-
-
-Frequencies = Literal["vectors", "texts"]
-DataType = Literal["float32", "float16", "int8"]
 
 
 @dataclass

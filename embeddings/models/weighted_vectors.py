@@ -1,17 +1,19 @@
 """Word vectors with weights and a projection in their rows, so that the plain mean of a text's words is weighted."""
 
 import os
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from embeddings.errors import S, SettingError
 from embeddings.models.embed import load_source, text_batches_of, text_embedder
 from embeddings.models.model import Model
-from embeddings.models.text_embedder import TextEmbedder, first_texts
 from embeddings.settings import check_value
 from embeddings.vectors.vectors import Vectors
 from embeddings.vectors.word_weights import common_components, moment_components
+
+if TYPE_CHECKING:
+    from embeddings.models.text_embedder import TextEmbedder
 
 WordWeighting = Literal["none", "sif", "subsample", "idf"]
 TEXT_LENGTH = 16  # words of the texts whose moments are expected without texts to learn from
@@ -80,23 +82,25 @@ def weight_vectors(
     return new
 
 
-def weighted_rows(embedder: TextEmbedder) -> np.ndarray:
+def weighted_rows(embedder: "TextEmbedder") -> np.ndarray:
     """The word vectors by their weights, float64 (words, dim)."""
     rows = embedder.vectors.check_finite().matrix.astype(np.float64)
     return rows if embedder.weights is None else rows * embedder.weights[:, None]
 
 
-def text_directions(embedder: TextEmbedder, count: int, texts: Any, text_column: str | None) -> np.ndarray:
+def text_directions(embedder: "TextEmbedder", count: int, texts: Any, text_column: str | None) -> np.ndarray:
     """The first principal directions of texts, (count, dim), and fewer if they span fewer; fits the embedder."""
     if not count:
         embedder.check_fit_on()
+    from embeddings.models.text_embedder import first_texts  # imports numba
+
     sample, _ = first_texts(text_batches_of(texts, text_column))
     if embedder.requires_fit:
         embedder.fit(sample)
     return common_components(np.concatenate([rows for _, rows in embedder.embed(sample)]), count)
 
 
-def expected_directions(embedder: TextEmbedder, count: int) -> np.ndarray:
+def expected_directions(embedder: "TextEmbedder", count: int) -> np.ndarray:
     """The first principal directions of texts of independent words, (count, dim)."""
     vocabulary = embedder.vocabulary
     if vocabulary is None and (count or embedder.requires_fit):

@@ -13,10 +13,10 @@ from embeddings.corpora.reading.sources import Items, Texts
 from embeddings.errors import S, SettingError
 from embeddings.models.embed import load_source, text_settings, word_frequencies
 from embeddings.models.model import Model
-from embeddings.models.text_embedder import Frequencies, TextEmbedder, check_options
+from embeddings.models.text_embedder import TextEmbedder, check_options
 from embeddings.settings import check_value
 from embeddings.sklearn.estimator import TextVectorizer, as_texts, as_training_texts
-from embeddings.vectors.pooling import Pool
+from embeddings.vectors.pooling import Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 Weighting = Literal["mean", "subsample", "sif"]

@@ -71,7 +71,7 @@ class InitFrom:
         check_value("mode", self.mode, InitMode, {})
         if self.freeze and self.mode != "initial":
             raise SettingError(
-                f"{S.freeze} cannot be combined with mode={self.mode}, which never changes given vectors"
+                f"{S.freeze} cannot be combined with {S.mode(self.mode)}, which never changes given vectors"
             )
 
     @cached_property
@@ -102,13 +102,15 @@ class InitFrom:
         """Refuse a mode that a trainer with these settings does not support."""
         name, own = trainer.trainer_name, self.source_vectors.dim
         if self.mode not in trainer.init_modes:
-            raise SettingError(f"{name} does not support mode={self.mode} of pretrained vectors: use skipgram or cbow")
+            raise SettingError(
+                f"{name} does not support {S.mode(self.mode)} of pretrained vectors: use skipgram or cbow"
+            )
         if not trainer.can_freeze:
-            raise SettingError(f"{name} does not support mode={self.mode} of pretrained vectors with tie")
+            raise SettingError(f"{name} does not support {S.mode(self.mode)} of pretrained vectors with tie")
         if self.mode == "concatenate" and (dim or 0) <= own:
             raise SettingError(
-                f"{S.dim} must be greater than {own}, the dimension of the pretrained vectors that mode=concatenate "
-                f"extends by trained components, got {dim}"
+                f"{S.dim} must be greater than {own}, the dimension of the pretrained vectors that "
+                f"{S.mode('concatenate')} extends by trained components, got {dim}"
             )
 
     def match(self, data: "TrainingData") -> tuple[np.ndarray, np.ndarray]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Pool = Literal["mean", "sif", "subsample", "idf", "sum", "max", "min", "power-mean"]
-POOLS: tuple[str, ...] = get_args(Pool)
+Frequencies = Literal["vectors", "texts"]  # where word frequencies are taken from
+DataType = Literal["float32", "float16", "int8"]  # of vectors of texts
 POWER_MEANS = ("mean", "max", "min")  # the parts of "power-mean"
 
 

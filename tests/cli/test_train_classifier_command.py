@@ -89,7 +89,7 @@ def test_texts_without_labels_are_counted(lines, tmp_path):
         ("__label__a b\n__label__ c\n", (), "line 2: the label __label__ has no name"),
         (LINES, ("--min-count", 1000), "no word occurs at least 1000 times"),
         (LINES, ("--min-label-count", 1000), "only 0 of 3 labels"),
-        (LINES, ("--negatives", 3), "--negatives 3 requires"),
+        (LINES, ("--negatives", 3), "--negatives 3 has no effect"),
         (LINES, ("--buckets", 1000), "requires n-grams"),
         (LINES, ("--min-n", 4, "--max-n", 2), "--min-n"),
         (LINES, ("--stop-patience", 3), "--stop-patience requires --stop-labels"),
