@@ -4,14 +4,17 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive_corpora import encode
+from parsed_rows import read_rows
 
 from embeddings.corpora.reading import csv_rows, record_rows, text_rows
+from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.errors import CorpusError
 
 CELL = st.text(st.sampled_from('aB é\n\r",\t\0\ufeff\U0001f600'), max_size=9)
+TABLE = st.text(st.sampled_from('ab1é\n\n\r"",,,\t\0\U0001f600'), max_size=40)
 SIZES = st.sampled_from([1, 2, 3, 7, 30, 1 << 18])
 
 
@@ -46,3 +49,123 @@ def test_an_unterminated_row_is_refused_before_it_fills_memory(tmp_path, monkeyp
     (tmp_path / "f.jsonl").write_text('{"b": "x"}\n{"b": "' + "y " * 2000)
     with pytest.raises(CorpusError, match="line 2: longer than 1000"):
         encode(tmp_path / "f.jsonl", block_size=100)
+
+
+def read_csv(data, size, columns, delimiter=",", *, with_arrow=True):
+    """The rows of a CSV file, read by Arrow where it can, or by the standard library only."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not with_arrow:
+            patch.setattr(csv_rows, "parse_cells", lambda *_: None)
+        return read_rows(
+            lambda blocks, columns: csv_rows.csv_rows(blocks, "f", columns, delimiter), data, size, columns
+        )
+
+
+@settings(deadline=None, max_examples=200)
+@given(header=st.sampled_from(["a,b\n", '"a",b\r\n', "a,b\r", "a,b", "b\n"]), body=TABLE, size=SIZES)
+@example(header="a,b\n", body='x,"y', size=1 << 18)
+@example(header="a,b\n", body='\n\nx,y\r\r\n"1\n2","3"4,\n', size=2)
+def test_any_csv_gives_the_same_rows_and_the_same_error(header, body, size):
+    data = (header + body).encode()
+    columns = ColumnSelection("b", ("a",) if "a" in header else (), None)
+    expected, error = read_csv(data, 1 << 18, columns, with_arrow=False)
+    rows, parsed_error = read_csv(data, size, columns)
+    assert parsed_error == error
+    if error is None:
+        assert rows == expected
+        assert [text.decode() for text, _, _ in rows] == [
+            row[-1] for row in list(csv.reader(io.StringIO(header + body, newline="")))[1:] if row
+        ]
+    else:
+        assert len(rows) >= len(expected) or not rows  # the number of rows before the error may differ
+
+
+CSV_CASES = {
+    "plain": "x,y\nz,w\n",
+    "no final line end": "x,y\nz,w",
+    "no rows": "",
+    "only empty lines": "\n\r\n\n",
+    "empty lines between rows": "x,y\n\n\r\nz,w\n\n",
+    "empty cells": ',\n"",""\n,""\n',
+    "every line end": 'x,y\rz,w\r\nu,v\n\r"a\rb","c\r\nd"\r',
+    "carriage return last": "x,y\r",
+    "quoted delimiters and line ends": '"a,b","c\n\n,d"\n"e\r\nf",g\n',
+    "doubled quotes": '"a""b",""""\n"""","""x"""\n',
+    "adjacent doubled quotes": '"""""",""""""\n',
+    "quotes within plain cells": 'a"b,c""d\n5" disk,6"\n',
+    "plain and quoted cells with quotes": 'a"b,"c,d"\n"x",5" disk\n',
+    "a quote alone at the end": 'x,y\na,"',
+    "a quoted cell at the end": 'x,y\na,"b"',
+    "a doubled quote at the end": 'x,y\na,"b""',
+    "an unclosed quote": 'x,y\na,"b\nc,d\n',
+    "text after a closing quote": 'x,y\n"a"b,c\n',
+    "space after a closing quote": 'x,y\n"a" ,c\n',
+    "space before a quote": 'x, "y"\n',
+    "too few cells": "x,y\nz\nu,v\n",
+    "too many cells": "x,y\nz,w,u\n",
+    "all rows too long": "x,y,z\nu,v,w\n",
+    "too few cells after an odd row": 'a"b,"c"\n\nz\n',
+    "NUL": "\0,a\0b\n",
+    "names of missing values": "null,NA\nNaN,NULL\n#N/A,nan\n",
+    "white space": " x ,\ty\t\n  ,\n",
+    "byte order mark within": "\ufeffx,\ufeff\n",
+    "wide code points": 'é,中\n"\U0001f600","\u2028"\n',
+    "a long row": "x,y\n" + '"' + "word, " * 2000 + '","' + "z" * 5000 + '"\nu,v\n',
+    "many rows": "".join(f'"t{i}","text ""{i}"", of\nlines"\r\n' for i in range(500)),
+}
+
+
+@pytest.mark.parametrize("name", CSV_CASES)
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_odd_csv_gives_the_rows_or_the_error_of_the_standard_library(name, start, delimiter):
+    data = (start + "a,b\n" + CSV_CASES[name]).replace(",", delimiter).encode()
+    columns = ColumnSelection("b", ("a",), None)
+    expected, error = read_csv(data, 1 << 18, columns, delimiter, with_arrow=False)
+    for size in (1, 2, 3, 7, 100, 1 << 18):
+        rows, parsed_error = read_csv(data, size, columns, delimiter)
+        assert parsed_error == error
+        if error is None:
+            assert rows == expected
+
+
+def test_a_row_longer_than_a_block_is_read_and_one_beyond_the_limit_refused(monkeypatch):
+    for module in (csv_rows, text_rows):
+        monkeypatch.setattr(module, "MAX_ROW", 5000)
+    columns = ColumnSelection("b")
+    rows, error = read_csv(b'b\nx\n"' + b"y\n" * 2000 + b'"\nz\n', 100, columns)
+    assert error is None
+    assert [text for text, _, _ in rows] == [b"x", b"y\n" * 2000, b"z"]
+    rows, error = read_csv(b'b\nx\n"' + b"y\n" * 4000 + b'"\nz\n', 100, columns)
+    assert error == "f, line 3: the row that starts here is longer than 5000 characters; is a quote never closed?"
+
+
+def test_common_csv_is_parsed_by_arrow(monkeypatch):
+    """All but the column names, and the rows that begin in a block with something odd."""
+    monkeypatch.setattr(csv_rows.CsvReader, "read", counted := CountedRead(csv_rows.CsvReader.read))
+    rows = [(f"t{i}", f'text "{i}", of\nlines') for i in range(20_000)]
+    out = io.StringIO()
+    csv.writer(out).writerows([("tag", "text"), *rows])
+    data = out.getvalue().rstrip().encode()
+    for odd, count in ((b"", 1), (b'odd,5" disk\r\n', 2500)):
+        counted.rows = 0
+        found, error = read_csv(odd.join([data[:10], data[10:]]), 1 << 15, ColumnSelection(None, ("tag",)))
+        assert error is None
+        assert [(tag, text.decode()) for text, tag, _ in found][bool(odd) :] == rows
+        assert counted.rows <= count
+
+
+class CountedRead:
+    """A method that counts the rows that it returns."""
+
+    def __init__(self, read):
+        self.read = read
+        self.rows = 0
+
+    def __get__(self, reader, kind):
+        def read():
+            rows = self.read(reader)
+            self.rows += len(rows)
+            return rows
+
+        return read

@@ -1,0 +1,25 @@
+"""The rows that a reader of tables gives, block by block."""
+
+import io
+
+from embeddings.corpora.reading.encodings import Utf8Decoder, utf8_blocks
+from embeddings.errors import CorpusError
+
+
+def read_rows(read, data, size, columns):
+    """The texts, tags and kept columns of all rows, and the error if there is one."""
+    blocks = utf8_blocks(io.BytesIO(data).read, size, Utf8Decoder("strict", "f"))
+    rows = []
+    try:
+        for part in read(blocks, columns):
+            if part.lists is not None:
+                texts = part.lists
+            else:
+                ends = part.parts.tolist()
+                texts = [part.data[start:stop] for start, stop in zip([0, *ends], ends, strict=False)]
+            tags = part.tags if part.tags is not None else [None] * len(texts)
+            kept = part.columns.to_pylist() if part.columns is not None else [None] * len(texts)
+            rows += zip(texts, tags, kept, strict=True)
+    except CorpusError as error:
+        return rows, str(error)
+    return rows, None
