@@ -419,11 +419,10 @@ def separate_foreign_types(compiled_cache: Any, home: str) -> None:
 
 def cached_versions(compiled: Any) -> dict[Any, Path]:
     """The files of machine code in the cache that an entry point can use on this machine, by signature."""
-    code = getattr(compiled._cache, "_cache_file", None)
-    if code is None:
+    code, folder = (getattr(compiled._cache, name, None) for name in ("_cache_file", "cache_path"))
+    if code is None or folder is None:  # in another version of numba
         return {}
     machine = compiled.targetctx.codegen().magic_tuple()
-    folder = compiled._cache.cache_path
     return {key[0]: Path(folder, file) for key, file in code._load_index().items() if key[1] == machine}
 
 

@@ -194,7 +194,7 @@ def test_a_plateau_decays_the_rate_and_goes_back_to_the_best_epoch():
 
 
 def test_training_continues_from_the_tables_of_the_best_epoch(monkeypatch):
-    monkeypatch.setattr("embeddings.training.progress.Tally.learning_rate", 0.0)
+    monkeypatch.setattr("embeddings.training.progress.Tally.learning_rate", lambda self, thread=None: 0.0)
     rates = Rates()
     learn("fasttext", synonym_corpus(), {**PLATEAU, "buckets": 50}, callbacks=[plateau_stopping(), rates])
     assert len({str(tables) for tables in rates.tables}) == 1  # nothing is learned

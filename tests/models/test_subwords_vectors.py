@@ -116,13 +116,6 @@ def test_a_model_that_does_not_compose(tmp_path):
         em.load(tmp_path / "m")
 
 
-def test_model_json_without_the_field_composes(tmp_path):
-    Model("any", vectors=Vectors(["a"], np.ones((1, 2))), vocabulary=Vocabulary(["a"], [1])).save(tmp_path / "m")
-    text = (tmp_path / "m" / "model.json").read_text()
-    (tmp_path / "m" / "model.json").write_text(text.replace('  "composes": false,\n', ""))
-    assert em.load_model(tmp_path / "m").composer is None
-
-
 BROKEN = {
     "no table": (lambda m: m.tables.pop("ngrams"), r"float32.*'ngrams'.*7"),
     "narrow": (lambda m: m.tables.update(ngrams=np.ones((5, 6), np.float32)), "float32"),
