@@ -88,7 +88,7 @@ SEVERAL = {  # files that test several modules in turn, or a whole room
     "cli": {"command_line", "example_plugin", "imported_libraries", "languages", "remote_commands", "torch_plugin"}
     | {"without_gensim"},
     "core": {"layout"},
-    "corpora": {"compiled_tables", "tables"},
+    "corpora": {"tables"},
     "explorer": {"explore_command", "explore_page"},
     "formats": {"ecosystem", "folder_formats", "mutated_files", "odd_files"},
 }
