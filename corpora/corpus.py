@@ -25,7 +25,7 @@ from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
 from embeddings.corpora.word_rules import Case, Language, Normalization, WordForm, WordRules
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.settings import check_value
+from embeddings.settings import Positive, check_value
 from embeddings.support.logs import log
 from embeddings.support.remote.address import display_name
 
@@ -115,9 +115,9 @@ class Corpus:
         encoding_errors: DecodingPolicy = "strict",
         text_column: str | None = None,
         tag_column: str | Sequence[str] | None = None,
-        rows: int | None = None,
+        rows: Positive | None = None,
         deduplicate: bool = False,
-        max_types: int | None = None,
+        max_types: Positive | None = None,
         vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
         phrases: "PhraseSource | str | os.PathLike[str] | None" = None,
         joiner: str = "_",
@@ -133,9 +133,9 @@ class Corpus:
         self.encoding: str = check_encoding(encoding)
         self.encoding_errors: str = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
         self.text_column, self.tag_column = check_column("text", text_column), check_tag_columns(tag_column)
-        self.rows: int | None = check_value("rows", rows, int | None, {"ge": 1})
+        self.rows: int | None = check_value("rows", rows, Positive | None, {})
         self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})
-        self.max_types: int | None = check_value("max_types", max_types, int | None, {"ge": 1})
+        self.max_types: int | None = check_value("max_types", max_types, Positive | None, {})
         self.sources = [item for source in sources for item in resolve_source(source)]
         self.paths = [Path(display_name(source)) for source in sources if isinstance(source, str | os.PathLike)]
         self.labels = check_labels(labels, self.text_column, self.tag_column)
@@ -193,7 +193,7 @@ class Corpus:
         name = entry_name(self.sources, self.settings)
         if self._uncached is not None and self._uncached.is_open and self._uncached_name == name:
             return self._uncached
-        check_value("threads", threads, int | None, {"ge": 1})
+        check_value("threads", threads, Positive | None, {})
         encoded = self._encode_phrases(report, block_size, threads)
         if self.vocabulary is not None:
             with encoded, new_folder(encoded.folder.parent if encoded.finalizer is None else None) as folder:

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from embeddings.eval.test_sets import DEV
 from embeddings.eval.validation import Validation
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS
-from embeddings.settings import check_value
+from embeddings.settings import Positive, Range, check_arguments, check_value
 from embeddings.support.logs import log
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart
 from embeddings.training.result import AVERAGE
@@ -76,8 +76,8 @@ class EarlyStopping(Callback):
         label_format: LabelFormat | None = None,
         validation: str | os.PathLike[str] | float | None = None,
         score: Callable[[Model], float] | None = None,
-        patience: int = 2,
-        decay_on_plateau: int = 0,
+        patience: Positive = 2,
+        decay_on_plateau: Annotated[int, Range(ge=0)] = 0,
         decay: float = DECAY,
     ) -> None:
         given = (labels is not None, validation is not None, score is not None)
@@ -89,8 +89,8 @@ class EarlyStopping(Callback):
             raise SettingError(f"score must be a function of a model, got {score!r:.80}")
         sets = {"similarity": similarity, "analogy": analogy}
         self.sets: dict[str, Any] = {kind: [os.fspath(path) for path in as_list(one)] for kind, one in sets.items()}
-        self.patience: int = check_value("patience", patience, int, {"ge": 1})
-        self.decay_on_plateau: int = check_value("decay_on_plateau", decay_on_plateau, int, {"ge": 0})
+        check_arguments(EarlyStopping, patience=patience, decay_on_plateau=decay_on_plateau)
+        self.patience, self.decay_on_plateau = int(patience), int(decay_on_plateau)
         self.decay: float = check_value("decay", decay, float, {"gt": 0, "le": 1})
         if not self.decay_on_plateau and self.decay != DECAY:
             raise SettingError(f"decay={self.decay} requires {S.decay_on_plateau}")

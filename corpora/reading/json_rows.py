@@ -41,7 +41,9 @@ def line_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
     blocks, text = iter(blocks), b""
     while (block := gather(blocks, len(text))) or text:
         text += block
-        end = text.rfind(b"\n") + 1 if block and not is_long(text) else len(text)
+        end = text.rfind(b"\n") + 1 if block else len(text)
+        if end == 0 and is_long(text):
+            end = len(text)
         if end:
             yield text[:end]
             text = text[end:]

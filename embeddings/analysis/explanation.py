@@ -4,7 +4,7 @@ import math
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, 
 from embeddings.errors import SettingError
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
-from embeddings.settings import check_value
+from embeddings.settings import Positive, Range, check_arguments, check_value
 from embeddings.vectors.vectors import as_vectors
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WINDOW = 5  # of models that record none
 SMOOTHING = 0.75  # exponent of the counts of contexts, as for negative samples
-LIMITS, WIDTHS = {"ge": 1, "le": MAX_WINDOW}, {"ge": 1, "le": MAX_WIDTH}
+WindowSize = Annotated[int, Range(ge=1, le=MAX_WINDOW)]
 DEFAULT_TOP, DEFAULT_LINES, DEFAULT_WIDTH = 10, 1, 40
 
 
@@ -74,7 +74,9 @@ class Explanation:
 
 def explain(
     vectors: "Model | Vectors | str | os.PathLike[str] | None", corpus: "Corpus", word: str, other: str, *,
-    window: int | None = None, top: int = DEFAULT_TOP, lines: int = DEFAULT_LINES, width: int = DEFAULT_WIDTH,
+    window: WindowSize | None = None, top: Positive = DEFAULT_TOP,
+    lines: Annotated[int, Range(ge=0)] = DEFAULT_LINES,
+    width: Annotated[int, Range(ge=1, le=MAX_WIDTH)] = DEFAULT_WIDTH,
 ) -> Explanation:  # fmt: skip
     """The evidence in a corpus for the similarity of two words: their `PairContexts`.
 
@@ -99,10 +101,9 @@ def explain(
         CorpusError: as `Corpus.encode`.
     """
     vectors = None if vectors is None else load_source(vectors)
-    for name, value, limits in (("top", top, {"ge": 1}), ("width", width, WIDTHS), ("lines", lines, {"ge": 0})):
-        check_value(name, value, int, limits)
+    check_arguments(explain, top=top, width=width, lines=lines)
     cosine = None if vectors is None else similarity(vectors, word, other)
-    window = check_value("window", recorded_window(vectors) if window is None else window, int, LIMITS)
+    window = check_value("window", recorded_window(vectors) if window is None else window, WindowSize, {})
     encoded = check_corpus(corpus).encode()
     contexts = PairContexts((Occurrences.of(encoded, word), Occurrences.of(encoded, other)), window)
     pair, joint = contexts.pair, contexts.joint_count

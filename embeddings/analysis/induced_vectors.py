@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.explanation import LIMITS, recorded_window
+from embeddings.analysis.explanation import WindowSize, recorded_window
 from embeddings.analysis.occurrences import Occurrences, check_corpus, sentence_of, words_of
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -20,7 +20,7 @@ from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.embed import load_source
-from embeddings.settings import check_value
+from embeddings.settings import Positive, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
@@ -242,11 +242,11 @@ def fit_context_map(
     vectors: "Model | Vectors | str | os.PathLike[str]",
     corpus: "Corpus | EncodedCorpus",
     *,
-    window: int | None = None,
+    window: WindowSize | None = None,
     context_weights: ContextWeights = "equal",
     weighting: Weighting = "log",
-    min_count: int = DEFAULT_MIN_COUNT,
-    max_words: int = DEFAULT_MAX_WORDS,
+    min_count: Positive = DEFAULT_MIN_COUNT,
+    max_words: Positive = DEFAULT_MAX_WORDS,
     ridge: float = 0.0,
     threads: int | None = None,
     report: Report | None = None,
@@ -274,11 +274,11 @@ def fit_context_map(
         CorpusError: as `Corpus.encode`, or no word of the corpus has a vector.
     """
     source = load_source(vectors)
-    window = check_value("window", recorded_window(source) if window is None else window, int, LIMITS)
+    window = check_value("window", recorded_window(source) if window is None else window, WindowSize, {})
     check_value("context_weights", context_weights, ContextWeights, {})
     check_value("weighting", weighting, Weighting, {})
-    check_value("min_count", min_count, int, {"ge": 1})
-    check_value("max_words", max_words, int, {"ge": 1})
+    check_value("min_count", min_count, Positive, {})
+    check_value("max_words", max_words, Positive, {})
     check_value("ridge", ridge, float, {"ge": 0})
     encoded, word_vectors = as_encoded(corpus), as_vectors(source)
     reader = ContextReader(encoded, word_vectors, window, context_weights, threads)
@@ -377,14 +377,14 @@ class ContextInducer:
         corpus: "Corpus | EncodedCorpus",
         context_map: ContextMap | None = None,
         *,
-        window: int | None = None,
+        window: WindowSize | None = None,
         context_weights: ContextWeights | None = None,
         threads: int | None = None,
     ) -> None:
         source = load_source(vectors)
         self.vectors, self.encoded = as_vectors(source), as_encoded(corpus)
         if context_map is None:
-            window = check_value("window", recorded_window(source) if window is None else window, int, LIMITS)
+            window = check_value("window", recorded_window(source) if window is None else window, WindowSize, {})
             context_weights = context_weights or "equal"
             check_value("context_weights", context_weights, ContextWeights, {})
             context_map = mean_map(self.vectors, self.encoded, window, context_weights)
@@ -401,7 +401,7 @@ class ContextInducer:
         rows, _ = self.rows_of([self.parts(word) for word in words])
         return rows
 
-    def induce(self, words: Sequence[str], *, min_contexts: int = 1) -> Induced:
+    def induce(self, words: Sequence[str], *, min_contexts: Positive = 1) -> Induced:
         """Induced vectors for words without a vector, and for phrases: several words separated by spaces.
 
         Arguments:
@@ -411,7 +411,7 @@ class ContextInducer:
         Raises:
             SettingError: there are no words, one is not a string or is empty, or `min_contexts` is less than 1.
         """
-        check_value("min_contexts", min_contexts, int, {"ge": 1})
+        check_value("min_contexts", min_contexts, Positive, {})
         check_words(words)
         parts = {word: self.parts(word) for word in words}
         known = [word for word in parts if word in self.vectors or JOINER.join(parts[word] or (word,)) in self.vectors]

@@ -1,13 +1,13 @@
 """Concordances: lines of a corpus around the occurrences of a word (keyword in context)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus, document_of
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.settings import check_value
+from embeddings.settings import Positive, Range, check_arguments
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -44,9 +44,9 @@ def concordance(
     word: str,
     other: str | None = None,
     *,
-    window: int = DEFAULT_WINDOW,
-    lines: int = DEFAULT_LINES,
-    width: int = DEFAULT_WIDTH,
+    window: Annotated[int, Range(ge=1, le=MAX_WINDOW)] = DEFAULT_WINDOW,
+    lines: Positive = DEFAULT_LINES,
+    width: Annotated[int, Range(ge=1, le=MAX_WIDTH)] = DEFAULT_WIDTH,
 ) -> Concordance:
     """Lines of a corpus around the occurrences of a word.
 
@@ -67,9 +67,7 @@ def concordance(
         SettingError: an argument is out of range.
         CorpusError: as `Corpus.encode`.
     """
-    check_value("window", window, int, {"ge": 1, "le": MAX_WINDOW})
-    check_value("lines", lines, int, {"ge": 1})
-    check_value("width", width, int, {"ge": 1, "le": MAX_WIDTH})
+    check_arguments(concordance, window=window, lines=lines, width=width)
     encoded = check_corpus(corpus).encode()
     occurrences = Occurrences.of(encoded, word)
     if other is not None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import ResamplingUnit, resample
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.models.model import Model
-from embeddings.settings import check_value
+from embeddings.settings import Range, check_arguments, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import find_words
 from embeddings.support.files import atomic_write, check_own_folder
@@ -130,7 +131,8 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
 
 
 def stability(
-    model: Model, corpus: Corpus, *, resamples: int = DEFAULT_RESAMPLES, seeds: int = DEFAULT_SEEDS,
+    model: Model, corpus: Corpus, *, resamples: Annotated[int, Range(ge=MIN_REPLICATES)] = DEFAULT_RESAMPLES,
+    seeds: Annotated[int, Range(ge=0)] = DEFAULT_SEEDS,
     resample_by: ResamplingUnit = "documents", seed: int = 1, threads: int | None = None,
     report: Progress | None = None,
 ) -> Replicates:  # fmt: skip
@@ -174,8 +176,7 @@ def stability(
 
 def check_numbers(resamples: int, seeds: int) -> None:
     """Refuse numbers of trainings that give no standard deviation."""
-    for name, value, least in (("resamples", resamples, MIN_REPLICATES), ("seeds", seeds, 0)):
-        check_value(name, value, int, {"ge": least})
+    check_arguments(stability, resamples=resamples, seeds=seeds)
     if seeds == 1:
         raise SettingError(f"{S.seeds} must be 0 or at least 2, got 1")
 

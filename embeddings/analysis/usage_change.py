@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import MIN_UNITS, write_selection
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.settings import check_value
+from embeddings.settings import Positive, Range, check_arguments, check_value
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
 from embeddings.vectors.align import align
@@ -201,8 +202,10 @@ class UsageChange:
 
 
 def compare_usage(
-    corpus: Corpus, groups: NDArray[np.int64], trainer: Trainer, *, permutations: int = DEFAULT_PERMUTATIONS,
-    occurrences: int = DEFAULT_OCCURRENCES, fdr: float = DEFAULT_FDR, top: int = DEFAULT_TOP, lines: int = 0,
+    corpus: Corpus, groups: NDArray[np.int64], trainer: Trainer, *,
+    permutations: Annotated[int, Range(ge=MIN_PERMUTATIONS)] = DEFAULT_PERMUTATIONS,
+    occurrences: Positive = DEFAULT_OCCURRENCES, fdr: float = DEFAULT_FDR, top: Positive = DEFAULT_TOP,
+    lines: Annotated[int, Range(ge=0)] = 0,
     seed: int = 1, threads: int | None = None, report: Progress | None = None,
 ) -> UsageChange:  # fmt: skip
     """Find words whose use differs between two groups of documents.
@@ -230,9 +233,7 @@ def compare_usage(
         SettingError: an argument is out of range, or the model is not trained on words alone.
         CorpusError: a group has too few documents, or no word is frequent enough; or as `Corpus.encode`.
     """
-    least = {"permutations": MIN_PERMUTATIONS, "occurrences": 1, "top": 1, "lines": 0}
-    for name, value in zip(least, (permutations, occurrences, top, lines), strict=True):
-        check_value(name, value, int, {"ge": least[name]})
+    check_arguments(compare_usage, permutations=permutations, occurrences=occurrences, top=top, lines=lines)
     check_value("fdr", fdr, float, {"gt": 0, "le": 0.5})
     if trainer.reads_labels or trainer.reads_pairs:
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")

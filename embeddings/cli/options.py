@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from embeddings.settings import field_types, flag, split_optional
+from embeddings.settings import field_types, flag, split_optional, split_range
 
 if TYPE_CHECKING:
     from embeddings.analysis.confidence import ConfidentNeighbour, ConfidentSimilarity
@@ -179,8 +179,9 @@ def take_arguments(values: dict[str, Any], parameters: Mapping[str, str | None])
 
 
 def from_parameter(name: str, metavar: str | None, parameter: inspect.Parameter, help: str, default: Any) -> Option:
-    """The option for a parameter; the function checks what click does not."""
+    """The option for a parameter; click checks its type and range, the function everything else."""
     type_, _ = split_optional(parameter.annotation)
+    type_, bounds = split_range(type_)
     if metavar is not None and metavar.endswith("..."):
         return option(name, help, metavar[:-3], multiple=True)
     if type_ is bool and default is not False:
@@ -188,7 +189,12 @@ def from_parameter(name: str, metavar: str | None, parameter: inspect.Parameter,
     kind: Any = bool if type_ is bool else metavar
     if typing.get_origin(type_) is Literal:
         kind = list(typing.get_args(type_))
-    number = {"type": type_} if type_ in (int, float) else {}
+    number: dict[str, Any] = {}
+    if type_ in (int, float):
+        low = bounds.ge if bounds.gt is None else bounds.gt
+        kinds: dict[type, Any] = {int: click.IntRange, float: click.FloatRange}
+        is_bounded = any(bound is not None for bound in bounds)
+        number["type"] = kinds[type_](low, bounds.le, bounds.gt is not None) if is_bounded else type_
     return option(name, help, kind, default=None if default is parameter.empty else default, **number)
 
 

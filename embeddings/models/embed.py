@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
+from embeddings.settings import Positive, Range
 from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
@@ -30,12 +31,12 @@ def embed(
     texts: Any,
     *,
     pool: Pool = "mean",
-    constant: float | None = None,
+    constant: Annotated[float, Range(ge=1e-9)] | None = None,
     frequencies: Frequencies | None = None,
-    remove_components: int = 0,
+    remove_components: Annotated[int, Range(ge=0)] = 0,
     fit_on: Any = None,
     normalize: bool = False,
-    dim: int | None = None,
+    dim: Positive | None = None,
     dtype: DataType = "float32",
     text_column: str | None = None,
     tokenizer: Any = None,

@@ -1,14 +1,14 @@
 """Word vectors with weights and a projection in their rows, so that the plain mean of a text's words is weighted."""
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
 from embeddings.errors import S, SettingError
 from embeddings.models.embed import load_source, text_batches_of, text_embedder
 from embeddings.models.model import Model
-from embeddings.settings import check_value
+from embeddings.settings import Positive, Range, check_value
 from embeddings.vectors.vectors import Vectors
 from embeddings.vectors.word_weights import common_components, moment_components
 
@@ -23,9 +23,9 @@ def weight_vectors(
     vectors: "Vectors | Model | str | os.PathLike[str]",
     weighting: WordWeighting = "sif",
     *,
-    constant: float | None = None,
-    remove_components: int = 0,
-    pca: int | None = None,
+    constant: Annotated[float, Range(ge=1e-9)] | None = None,
+    remove_components: Annotated[int, Range(ge=0)] = 0,
+    pca: Positive | None = None,
     fit_on: Any = None,
     text_column: str | None = None,
 ) -> Vectors:

@@ -3,13 +3,17 @@
 from embeddings.settings.objective_choice import BATCH_WINDOWS, NegativeSampling, ObjectiveChoice, PairSampling
 from embeddings.settings.schedule import LEARNING_RATE, RATE_RANGE, SCHEDULE, Schedule, ScheduleName
 from embeddings.settings.setting_fields import (
+    Positive,
+    Range,
     SearchRange,
     Settings,
+    check_arguments,
     check_value,
     field_types,
     flag,
     option,
     split_optional,
+    split_range,
     with_optional_fields,
 )
 from embeddings.settings.shared_settings import (
@@ -39,6 +43,8 @@ __all__ = [
     "NegativeSampling",
     "ObjectiveChoice",
     "PairSampling",
+    "Positive",
+    "Range",
     "Schedule",
     "ScheduleName",
     "SearchRange",
@@ -47,10 +53,12 @@ __all__ = [
     "VocabularyChoice",
     "VocabularySize",
     "WeightTying",
+    "check_arguments",
     "check_value",
     "field_types",
     "flag",
     "option",
     "split_optional",
+    "split_range",
     "with_optional_fields",
 ]

@@ -5,16 +5,35 @@ in the small classes of this package, and inherited.
 """
 
 import dataclasses
+import inspect
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from embeddings.errors import S, SettingError
 from embeddings.setting_names import hint
+
+
+class Range(NamedTuple):
+    """The numbers that a parameter accepts, in its annotation: `Annotated[int, Range(ge=1, le=100)]`.
+
+    Arguments:
+        ge: the smallest number.
+        le: the largest number.
+        gt: in place of `ge`, a bound that numbers must exceed.
+    """
+
+    ge: float | None = None
+    le: float | None = None
+    gt: float | None = None
+
+
+Positive = Annotated[int, Range(ge=1)]
 
 
 @dataclass(frozen=True)
@@ -83,14 +102,27 @@ def split_optional(kind: Any) -> tuple[Any, bool]:
     return kind, False
 
 
+def split_range(kind: Any) -> tuple[Any, Range]:
+    """A type without the range that its annotation declares, and the range."""
+    if typing.get_origin(kind) is Annotated:
+        kind, declared = typing.get_args(kind)
+        return kind, declared
+    return kind, Range()
+
+
 def flag(name: str) -> str:
     """The command-line option of a field: `min_count` -> `--min-count`."""
     return "--" + name.replace("_", "-")
 
 
 def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> Any:
-    """`value` converted to the type `kind`, if it has that type and is in `bounds`: `ge`, `le` and `gt`."""
+    """`value` converted to the type `kind`, if it has that type and is in `bounds`: `ge`, `le` and `gt`.
+
+    The range of an annotated type takes the place of `bounds`.
+    """
     kind, optional = split_optional(kind)
+    kind, declared = split_range(kind)
+    bounds = bounds or declared._asdict()
     if value is None and optional:
         return None
     if typing.get_origin(kind) is Literal:
@@ -109,6 +141,18 @@ def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> 
         return kind(value)
     except OverflowError:
         raise SettingError(f"{S[name]} is too large, got {shown_number(value)}") from None
+
+
+def check_arguments(function: Callable[..., Any], **values: Any) -> None:
+    """Refuse values outside the types and ranges that a function declares for its parameters."""
+    for name, value in values.items():
+        check_value(name, value, parameter_types(function)[name], {})
+
+
+@cache
+def parameter_types(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a function's parameters."""
+    return {name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()}
 
 
 def check_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> None:

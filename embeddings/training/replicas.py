@@ -6,9 +6,9 @@ number of threads that do the work, or on timing.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from embeddings.settings import check_value
+from embeddings.settings import Range, check_value
 from embeddings.support.logs import notice
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MergeRule = Literal["mean", "mean-changed", "sum", "adasum", "coherence"]
 MAX_REPLICAS = 1024
+MergeInterval = Annotated[int, Range(ge=1, le=10**12)]  # words
 MERGE_INTERVALS = {2: 3_200_000, 4: 800_000}  # words, by the largest number of replicas that they suit
 MANY_REPLICAS_INTERVAL = 200_000  # words
 FIRST_INTERVAL = 5_000  # words: replicas differ most at the start
@@ -46,12 +47,12 @@ class Replicas:
     """
 
     count: int
-    merge_every: int | None = None
+    merge_every: MergeInterval | None = None
     rule: MergeRule = "coherence"
 
     def __post_init__(self) -> None:
         check_value("replicas", self.count, int, {"ge": 1, "le": MAX_REPLICAS})
-        check_value("merge_every", self.merge_every, int | None, {"ge": 1, "le": 10**12})
+        check_value("merge_every", self.merge_every, MergeInterval | None, {})
         check_value("merge_rule", self.rule, MergeRule, {})
         if self.merge_every is None:
             object.__setattr__(self, "merge_every", default_interval(self.count))

@@ -10,7 +10,7 @@ pass over the text.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import random_bits
-from embeddings.settings import VocabularySize, check_value
+from embeddings.settings import Positive, Range, VocabularySize, check_value
 
 EMPTY = np.uint64(0)  # a free slot
 START = np.uint64(0x5851F42D4C957F2D)  # the hash of no words
@@ -251,8 +251,8 @@ def ngram_perplexity(
     corpus: Corpus,
     test: Corpus,
     *,
-    order: int = 5,
-    min_count: int = 1,
+    order: Annotated[int, Range(ge=1, le=MAX_ORDER)] = 5,
+    min_count: Positive = 1,
     max_vocab: int | None = None,
     discount: float | None = None,
     memory: float = 1.0,

@@ -5,14 +5,14 @@ import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
 from time import perf_counter
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import S, SettingError
 from embeddings.eval.tuning.metrics import Metric, Metrics, check_half, check_metric, new_metric
 from embeddings.eval.tuning.search import EPOCHS, Search, Space, describe_space, import_optuna, search_space
 from embeddings.eval.tuning.study_folder import StudyFolder, Trial, Tuning
-from embeddings.settings import check_value
+from embeddings.settings import Range, check_arguments
 from embeddings.training.progress import Report
 from embeddings.training.train import new_trainer
 from embeddings.training.trainer import Trainer
@@ -26,8 +26,8 @@ def tune(
     corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
     *,
     metric: Metrics,
-    trials: int | None = None,
-    seconds: float | None = None,
+    trials: Annotated[int, Range(ge=1, le=MAX_TRIALS)] | None = None,
+    seconds: Annotated[float, Range(gt=0, le=1e9)] | None = None,
     vary: Sequence[str] = (),
     fixed: Collection[str] = (),
     halving: bool | None = None,
@@ -123,8 +123,7 @@ def check_budget(trials: int | None, seconds: float | None) -> None:
     """Refuse limits of a search that are out of range, and a search with both or neither."""
     if (trials is None) == (seconds is None):
         raise SettingError("a search requires a number of trials or of seconds, and not both")
-    check_value("trials", trials, int | None, {"ge": 1, "le": MAX_TRIALS})
-    check_value("seconds", seconds, float | None, {"gt": 0, "ge": None, "le": 1e9})
+    check_arguments(tune, trials=trials, seconds=seconds)
 
 
 def check_search(

@@ -25,6 +25,7 @@ from embeddings.objectives.objective import Objective
 from embeddings.plugins.classifier.text_classification import PreviousClassifier, TextClassification
 from embeddings.plugins.classifier.training_features import TextFeatures
 from embeddings.setting_names import WORD_SETTINGS
+from embeddings.settings import Positive
 from embeddings.training.progress import Report
 from embeddings.training.training_data import TrainingData
 
@@ -36,8 +37,8 @@ Texts = Corpus | str | os.PathLike[str] | Iterable[Any]
 
 
 def quantize(
-    classifier: Classifier, cutoff: int | None = None, *, retrain: Texts | None = None, epochs: int = EPOCHS,
-    learning_rate: float = LEARNING_RATE, dsub: int = 2, qnorm: bool = False, qout: bool = False, seed: int = 1,
+    classifier: Classifier, cutoff: Positive | None = None, *, retrain: Texts | None = None, epochs: int = EPOCHS,
+    learning_rate: float = LEARNING_RATE, dsub: Positive = 2, qnorm: bool = False, qout: bool = False, seed: int = 1,
     threads: int | None = None, report: Report | None = None,
 ) -> Classifier:  # fmt: skip
     """A small copy of a classifier, whose rows can be trained further after the others are cut off.

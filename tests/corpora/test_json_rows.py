@@ -180,3 +180,11 @@ def test_common_lines_are_parsed_by_arrow(monkeypatch):
     assert texts[0] in parsed
     assert texts[15_000] in parsed
     assert len(parsed) < 1500
+
+
+def test_long_lines_are_cut_at_their_ends_only(monkeypatch):
+    monkeypatch.setattr("embeddings.corpora.reading.text_rows.MAX_ROW", 1000)
+    text = b"".join(b"%d" % number * length + b"\n" for number, length in enumerate([700, 990, 10, 600, 900], 1))
+    for size in (50, 240, 300, 1000):
+        blocks = [text[start : start + size] for start in range(0, len(text), size)]
+        assert all(block.endswith(b"\n") for block in json_rows.line_blocks(blocks)), size
