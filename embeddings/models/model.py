@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from embeddings.models.model_files import (
     read_vocabulary,
 )
 from embeddings.models.prediction import GapContexts, predict_output_word
+from embeddings.settings import Range
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write
 from embeddings.support.interop import InteropMixin
@@ -50,6 +51,8 @@ from embeddings.vectors.vectors import Vectors, vectors_html
 if TYPE_CHECKING:
     from embeddings.classifier.classifier import Classifier, Predictions
     from embeddings.corpora import Corpus
+
+Epochs = Annotated[int, Range(ge=1, le=1_000_000)]
 
 
 def installed_composer(model: "Model") -> Compose:
@@ -211,7 +214,7 @@ class Model(GapContexts, InteropMixin):
         texts: "Corpus | Iterable[Any]",
         *,
         tags: Sequence[Sequence[str]] | None = None,
-        epochs: int | None = None,
+        epochs: Epochs | None = None,
         seed: int = 1,
         threads: int | None = None,
         report: Callable[[int, int], object] | None = None,

@@ -12,11 +12,9 @@ from embeddings.corpora.reading.sources import Texts
 from embeddings.errors import S, SettingError
 from embeddings.models.document_vectors import installed_inferencer
 from embeddings.models.loading import load_model
-from embeddings.models.model import Model
+from embeddings.models.model import Epochs, Model
 from embeddings.settings import check_value
 from embeddings.sklearn.estimator import TextVectorizer, as_texts, as_training_texts, model_text_settings
-
-EPOCH_BOUNDS = {"ge": 1, "le": 1_000_000}  # those of training
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -59,7 +57,7 @@ class ParagraphVectorizer(TextVectorizer):
             CorpusError: the texts hold no words, or none that is frequent enough for the trainer.
         """
         texts, seed = as_training_texts(X), self._seed()
-        check_value("infer_epochs", self.infer_epochs, int | None, EPOCH_BOUNDS)
+        check_value("infer_epochs", self.infer_epochs, Epochs | None, {})
         model = self._load() if self.model is not None else self._train(texts, seed)
         self._n_features_out: int = self._infer(model, [], seed).shape[1]
         self.model_, self.seed_ = model, seed

@@ -23,7 +23,7 @@ from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.learning_rates import LINEAR
 from embeddings.models.document_vectors import DOCUMENTS, as_list
-from embeddings.models.model import Model
+from embeddings.models.model import Epochs, Model
 from embeddings.models.table import INITIALIZERS, Arrays, zero_rows
 from embeddings.models.text_settings import check_same_text_settings, corpus_settings, model_settings
 from embeddings.objectives.objective import Objective
@@ -160,7 +160,7 @@ class DocumentInferencer:
     ) -> np.ndarray:
         """The vectors, (documents, dim) float32; see `embeddings.models.model.Model.infer`."""
         number = self.settings.epochs if epochs is None else epochs
-        epochs = check_value("epochs", number, int, {"ge": 1, "le": 1_000_000})
+        epochs = check_value("epochs", number, Epochs, {})
         threads, seed = check_threads_and_seed(threads, seed)
         if isinstance(texts, Corpus):
             if tags is not None:

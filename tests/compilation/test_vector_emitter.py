@@ -1,4 +1,4 @@
-"""Reductions across lanes for every vector width; and the kernels on other CPUs."""
+"""Reductions across lanes for every vector width, and the kernels on other CPUs."""
 
 import os
 import subprocess
@@ -34,11 +34,20 @@ def test_kernels_on_another_cpu(cpu, python):
     """Row operations, steps and gradients again, compiled for a CPU with shorter vectors."""
     if not sys.platform.startswith("linux") or os.uname().machine != "x86_64":
         pytest.skip("these are x86 CPUs")
-    code = "from embeddings.kernels import vector_emitter; print(vector_emitter.VECTOR_BYTES)"
+    code = "from embeddings.compilation import vector_emitter; print(vector_emitter.VECTOR_BYTES)"
     assert int(python("-c", code, **CPUS[cpu]).stdout) == VECTOR_BYTES[cpu]
-    names = ["test_row_operations.py", "test_gradient_steps.py", "test_logistic.py", "../plugins/test_skipgram.py"]
+    names = ["kernels/test_row_operations.py", "kernels/test_gradient_steps.py", "kernels/test_logistic.py"]
+    names.append("plugins/test_skipgram.py")
     finished = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(Path(__file__).parent / n for n in names)],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            *(Path(__file__).parents[1] / n for n in names),
+        ],
         env={**os.environ, **CPUS[cpu]},
         capture_output=True,
         text=True,

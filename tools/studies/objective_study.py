@@ -212,7 +212,9 @@ def write_lines(path: Path, words: Iterator[str]) -> int:
 
 def scores(source: em.Vectors | em.Model, **sets: Any) -> Iterator[tuple[str, float]]:
     """Spearman's correlations and accuracies in percent, among the 30,000 most frequent words."""
-    for one in em.evaluate(source, name="", restrict=30_000, **sets):
+    if sets.get("analogy"):
+        sets["restrict"] = 30_000
+    for one in em.evaluate(source, name="", **sets):
         if one.section is None and one.measure in ("spearman", "accuracy"):
             yield one.set, round(100 * (one.value or 0), 4)
 

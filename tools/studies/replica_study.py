@@ -102,7 +102,7 @@ class Replicas(Grid):
         sets = {name: value for name, value in sets.items() if value}
         if "documents" in sets:
             sets |= {"text_column": "text", "label_column": "label", "name_column": "name"}
-        else:
+        elif "analogy" in sets:
             sets["restrict"] = 30_000
         results = em.evaluate(model, name="", **sets)
         kinds = ("spearman", "accuracy")

@@ -51,17 +51,20 @@ class Settings(Grid):
 
     def scores(self, model: em.Model) -> Iterable[Any]:
         """The results of the test sets; of documents, if the model has vectors of documents."""
-        options, sets = self.options, {"similarity": self.options.similarity, "analogy": self.options.analogy}
+        options = self.options
+        sets = {"similarity": options.similarity, "analogy": options.analogy}
+        if options.analogy:
+            sets["restrict"] = None
         if "documents" in model.tables:
             yield from em.evaluate(model, name="", documents=options.documents, name_column="id")
         elif options.documents:
-            yield from em.evaluate(model, name="", documents=options.documents, restrict=None, **sets)
+            yield from em.evaluate(model, name="", documents=options.documents, **sets)
         elif options.halves:
             for half in ("dev", "test"):
-                for one in em.evaluate(model.vectors, name="", restrict=None, half=half, **sets):
+                for one in em.evaluate(model.vectors, name="", half=half, **sets):
                     yield replace(one, set=f"{one.set.partition(' (')[0]}-{half}")
         else:
-            yield from em.evaluate(model.vectors, name="", restrict=None, **sets)
+            yield from em.evaluate(model.vectors, name="", **sets)
 
     def table(self, rows: Rows) -> str:
         """Means over seeds in percent; if all sets are halves, means over the sets of each half."""

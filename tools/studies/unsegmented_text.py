@@ -78,7 +78,8 @@ class Unsegmented(Grid):
             vectors = character_means(vectors, suite_words(self.suite))
         yield SECONDS, round(seconds, 1), "", "", "", ""
         yield VECTORS, len(vectors), "", "", "", ""
-        suite = replace(self.suite, compose=vectors.compose is not None)  # vectors that compose do so for every word
+        settings = replace(self.suite.settings, compose=vectors.compose is not None)
+        suite = replace(self.suite, settings=settings)  # vectors that compose do so for every word
         for one in (scores.result() for scores in suite.score(vectors, model)):
             if one.measure in MEASURES and one.section is None and not one.is_detail:
                 yield one.set + MEASURES[one.measure], one.value, one.low, one.high, one.covered, one.total
