@@ -210,9 +210,7 @@ class FastText(PredictionTrainer):
             kernel=self.kernel,
             operands=operands,
             buffers=lambda targets, width: new_step_buffers(inputs, targets, width, contexts=contexts, rows=3),
-            export=lambda arrays: self.export(
-                data, {name: table.unpad(arrays[name]) for name, table in tables.items()}, given
-            ),
+            export=lambda arrays: self.export(data, arrays, given),
             set_vectors=given.set_rows,
         )
 

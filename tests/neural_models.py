@@ -8,7 +8,6 @@ import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.models.model import Model
 from embeddings.plugins.neural.c2w import known_characters
-from embeddings.plugins.neural.neural_trainer import unpadded
 from embeddings.support import tensors
 from embeddings.vectors.vectors import Vectors
 
@@ -25,7 +24,7 @@ def allocate(declared, seed=3):
     for name, table in declared.items():
         arrays[name] = table.allocate(seed)
         arrays[name][:, : table.dim] = rng.normal(size=(len(arrays[name]), table.dim)) * 0.7
-    return unpadded(declared, arrays)
+    return {table.saved_as or name: table.unpad(arrays[name]) for name, table in declared.items()}
 
 
 def new_model(trainer, tables, rows, **changes):

@@ -74,7 +74,12 @@ def new_block(window: int, noise: int, size: int = BLOCK_SIZE, *, documents: boo
     samples = np.zeros((size, noise), np.int32)
     words = np.zeros(size, np.int32)
     rows = np.zeros(size, np.int32) if documents else NO_DOCUMENTS
-    return Block(words, words, bounds, bounds.copy(), samples, separate_zeros(SPACING + 1, np.int64), rows)
+    return Block(words, words, bounds, bounds.copy(), samples, new_cursor(), rows)
+
+
+def new_cursor() -> np.ndarray:
+    """The `cursor` of a new block, int64."""
+    return separate_zeros(SPACING + 1, np.int64)
 
 
 def rewind(block: Block, source: BlockSource, begin: int, end: int) -> None:

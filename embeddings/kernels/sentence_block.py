@@ -13,15 +13,14 @@ from embeddings.kernels.block import (
     LAST,
     LINE,
     POSITION,
-    SPACING,
     all_in_range,
     is_valid_cursor,
+    new_cursor,
 )
 from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.noise_sampling import draw_word
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
-from embeddings.kernels.separate_arrays import separate_zeros
 
 
 class SentenceSource(NamedTuple):
@@ -60,7 +59,7 @@ def new_sentence_block(size: int, noise: int) -> SentenceBlock:
         starts=np.zeros(size + 1, np.int64),
         is_target=np.zeros(size, np.bool_),
         noise=np.zeros((size, noise), np.int32),
-        cursor=separate_zeros(SPACING + 1, np.int64),
+        cursor=new_cursor(),
     )
 
 

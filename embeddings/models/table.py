@@ -47,23 +47,6 @@ def zero_rows(rows: int, dim: int) -> np.ndarray:
     return aligned_zeros(rows, padded(dim))
 
 
-def unpad(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:
-    """The table without padding: (rows, dim), or (rows, slots, dim).
-
-    Works in place, and so consumes the table.
-
-    Arguments:
-        table: (rows * slots, padded dim), or (rows, slots * padded dim).
-    """
-    flat, width = table.reshape(-1), padded(dim)
-    rows = len(flat) // width
-    for start in range(0, rows if dim < width else 0, BLOCK_ROWS):
-        block = flat[start * width : (start + BLOCK_ROWS) * width].reshape(-1, width)[:, :dim].copy()
-        flat[start * dim : start * dim + block.size] = block.reshape(-1)
-    numbers = flat[: rows * dim]
-    return numbers.reshape(-1, dim) if slots == 1 else numbers.reshape(-1, slots, dim)
-
-
 def copy_into(table: np.ndarray, saved: np.ndarray) -> None:
     """Copy a saved array into an array of the same shape and type."""
     if table.shape != saved.shape or table.dtype != saved.dtype:
@@ -214,7 +197,13 @@ class Table:
 
     def unpad(self, table: np.ndarray) -> np.ndarray:
         """The table as in a saved model; works in place, and so consumes the table."""
-        return unpad(table, self.dim, self.slots)
+        flat, dim, width = table.reshape(-1), self.dim, padded(self.dim)
+        rows = len(flat) // width
+        for start in range(0, rows if dim < width else 0, BLOCK_ROWS):
+            block = flat[start * width : (start + BLOCK_ROWS) * width].reshape(-1, width)[:, :dim].copy()
+            flat[start * dim : start * dim + block.size] = block.reshape(-1)
+        numbers = flat[: rows * dim]
+        return numbers.reshape(-1, dim) if self.slots == 1 else numbers.reshape(-1, self.slots, dim)
 
     def set_rows(self, table: np.ndarray, rows: np.ndarray | slice, values: np.ndarray) -> None:
         """Set items of the table in training from items of a saved table."""

@@ -45,8 +45,8 @@ class Plan:
         set_vectors: sets the tables so that words have given vectors: called with the arrays of all tables, the rows of
             these words and the vectors (n, dim). By default the vectors become the rows of `word_table`.
         cached_inputs, cached_outputs: tables of whose most frequent rows each of several threads keeps copies.
-        export: the arrays to save by name, from those of all tables, which it may consume; "vectors" are those of the
-            words. By default all tables without padding, under the names that they declare.
+        export: computes the arrays to save by name, of which "vectors" are those of the words, from the tables without
+            padding, under the names that they declare. By default these are saved.
         vocabulary: the items that get vectors, if these are not the words of the corpus.
         tags: a pyarrow array of strings, one for each row of the table "documents".
         composes: whether the model composes vectors, if its trainer has a composer.
@@ -88,7 +88,7 @@ class Plan:
         if self.export is None and VECTORS not in saved_names:
             raise DeclarationError(f"none of the tables {self.names} is saved as {VECTORS!r}, and there is no export")
         for name in saved_names:
-            if self.export is None and saved_names.count(name) > 1:
+            if saved_names.count(name) > 1:
                 raise DeclarationError(f"two of the tables {self.names} are saved as {name!r}")
         if not isinstance(self.stream, Stream):
             raise DeclarationError(f"the stream of a plan must be a Stream, got {self.stream!r:.80}")
@@ -109,11 +109,12 @@ class Plan:
 
     def saved_arrays(self, arrays: Arrays) -> Arrays:
         """The arrays to save, by name; consumes the tables."""
-        if self.export is not None:
-            exported = self.export(DeclaredArrays(arrays))
-            if not isinstance(exported, dict) or VECTORS not in exported:
-                names = ", ".join(exported) if isinstance(exported, dict) else repr(exported)
-                raise DeclarationError(f"the export of a plan must return a dict with {VECTORS!r}, got {names:.80}")
-            return exported
-        saved = {self.saved_name(name): table.unpad(arrays[name]) for name, table in self.tables.items()}
-        return {name: array for name, array in saved.items() if name is not None}
+        names = {name: saved_name for name in self.tables if (saved_name := self.saved_name(name)) is not None}
+        saved = DeclaredArrays({names[name]: self.tables[name].unpad(arrays[name]) for name in names})
+        if self.export is None:
+            return saved
+        exported = self.export(saved)
+        if not isinstance(exported, dict) or VECTORS not in exported:
+            found = ", ".join(exported) if isinstance(exported, dict) else repr(exported)
+            raise DeclarationError(f"the export of a plan must return a dict with {VECTORS!r}, got {found:.80}")
+        return exported

@@ -250,9 +250,8 @@ class PretrainedWords:
             mean=np.zeros(self.vectors.shape[1], np.float32),
         )
 
-    def export(self, arrays: Arrays) -> Arrays:
-        """The tables of a model; consumes arrays."""
-        saved = {table.saved_as or name: table.unpad(arrays[name]) for name, table in self.tables().items()}
+    def export(self, saved: Arrays) -> Arrays:
+        """The tables of a model."""
         if self.is_projected:
             saved[PROJECTION] = saved[PROJECTION] * self.scale
             saved[VECTORS][self.rows] = self.vectors @ saved[PROJECTION]

@@ -8,11 +8,11 @@ in long sequential reads. A sentence longer than a segment is not copied but for
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, is_valid_block, rewind
+from embeddings.kernels.block import END, FIRST, LAST, POSITION, BlockSource, fill_block, is_valid_block, rewind
 from embeddings.kernels.line_operations import gather_lines
 
 SEGMENT = 1 << 14  # words
@@ -214,3 +214,49 @@ class TokenStream(Stream):
             if abs(nearest - bound) <= max_distance:
                 bounds[k] = nearest
         return bounds
+
+
+@dataclass(frozen=True)
+class ItemStream(Stream):
+    """Items of a source that are read one after another, such as pairs of texts.
+
+    The items of a block are 0 to `cursor[LAST]`; `cursor` is `new_cursor()`, and also holds the position of the next
+    item in the source and the end of the chunk.
+
+    Arguments:
+        source: what `fill_from` reads.
+        fill_from: reads the next items of a source into a block, given the random state; returns how many.
+    """
+
+    source: Any
+    fill_from: ClassVar[Callable[[Any, Any, np.ndarray], int]]
+
+    def fill(self, block: Any, chunk: Chunk, random: np.ndarray) -> int:
+        """Read the next items of a chunk into a block; returns how many."""
+        return type(self).fill_from(block, chunk.source, random)
+
+    def is_empty(self, block: Any) -> bool:
+        """Whether a block holds no items."""
+        return not block.cursor[LAST]
+
+    def rewind(self, block: Any, chunk: Chunk) -> None:
+        """Move a block to the start of a chunk."""
+        block.cursor[[POSITION, END, LAST]] = chunk.begin, chunk.end, 0
+
+    def is_valid(self, block: Any, chunk: Chunk) -> bool:
+        """Whether training can continue inside a chunk from a block that was read from a file."""
+        position, end = block.cursor[[POSITION, END]]
+        return bool(chunk.begin <= position <= end == chunk.end)
+
+    @property
+    def empty_chunk(self) -> Chunk:
+        """A chunk of no items."""
+        return Chunk(self.source, 0, 0)
+
+    def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
+        """The share itself, or its items in a random order."""
+        return iter([Chunk(self.source, begin, end)]) if order is None else self.shuffled_chunks(begin, end, order)
+
+    @abstractmethod
+    def shuffled_chunks(self, begin: int, end: int, order: np.random.Generator) -> Iterator[Chunk]:
+        """The items of a share in a random order."""

@@ -13,7 +13,7 @@ import numpy as np
 from embeddings.classifier.classifier_settings import LABEL_OBJECTIVES
 from embeddings.compilation.jit import entry_point, implements, inline
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.kernels.block import LAST, SPACING
+from embeddings.kernels.block import END, LAST, POSITION, new_cursor
 from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.gradient_steps import apply_objective_steps
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
@@ -24,16 +24,14 @@ from embeddings.kernels.noise_sampling import draw_word
 from embeddings.kernels.random_numbers import random_bits, uniform_below
 from embeddings.kernels.row_operations import address, prefetch_l2, score
 from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
-from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective, predict
-from embeddings.training.stream import Chunk, Stream
+from embeddings.training.stream import Chunk, ItemStream
 
 BLOCK_TEXTS = 64
 MAX_DRAWS = 100  # of a negative sample that is none of the text's label
-POSITION, END, FILLED = 0, 1, LAST  # of `LabelledBlock.cursor`; objectives of words read LAST and SPACING
 
 
 class LabelSource(NamedTuple):
@@ -52,7 +50,7 @@ class LabelSource(NamedTuple):
 class LabelledBlock(NamedTuple):
     """The next texts of a thread.
 
-    cursor: int64, the position of the next text to read, the end of the chunk, and the number of texts here.
+    cursor: see `ItemStream`.
     texts: int64 (texts,), their numbers. words: int64 (texts,), a random label of each.
     noise: int64 (texts, negatives), negative samples for it.
     """
@@ -81,12 +79,12 @@ def fill_texts(block: LabelledBlock, source: LabelSource, random: np.ndarray) ->
                 if block.noise[k, j] != label:
                     break
     random[1] = counter
-    block.cursor[POSITION], block.cursor[FILLED] = begin + size, size
+    block.cursor[POSITION], block.cursor[LAST] = begin + size, size
     return size  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
-class TextStream(Stream):
+class TextStream(ItemStream):
     """Labelled texts.
 
     Arguments:
@@ -99,6 +97,7 @@ class TextStream(Stream):
     negatives: int = 0
     weights: np.ndarray | None = None
     unit: ClassVar[str] = "texts"
+    fill_from = fill_texts
 
     @property
     def units(self) -> int:
@@ -108,36 +107,10 @@ class TextStream(Stream):
     def new_block(self) -> LabelledBlock:
         """A block for one thread."""
         texts, words = np.zeros((2, BLOCK_TEXTS), np.int64)
-        return LabelledBlock(
-            separate_zeros(SPACING + 1, np.int64), texts, words, np.zeros((BLOCK_TEXTS, self.negatives), np.int64)
-        )
+        return LabelledBlock(new_cursor(), texts, words, np.zeros((BLOCK_TEXTS, self.negatives), np.int64))
 
-    def fill(self, block: LabelledBlock, chunk: Chunk, random: np.ndarray) -> int:
-        """Read the next texts of a chunk into a block; returns how many."""
-        return fill_texts(block, chunk.source, random)
-
-    def is_empty(self, block: LabelledBlock) -> bool:
-        """Whether a block holds no texts."""
-        return not block.cursor[FILLED]
-
-    def rewind(self, block: LabelledBlock, chunk: Chunk) -> None:
-        """Move a block to the start of a chunk."""
-        block.cursor[[POSITION, END, FILLED]] = chunk.begin, chunk.end, 0
-
-    def is_valid(self, block: LabelledBlock, chunk: Chunk) -> bool:
-        """Whether training can continue inside a chunk from a block that was read from a file."""
-        position, end = block.cursor[[POSITION, END]]
-        return bool(chunk.begin <= position <= end == chunk.end)
-
-    @property
-    def empty_chunk(self) -> Chunk:
-        """A chunk of no texts."""
-        return Chunk(self.source, 0, 0)
-
-    def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
-        """The share itself, or its texts in random order, as often as their weights say."""
-        if order is None:
-            return iter([Chunk(self.source, begin, end)])
+    def shuffled_chunks(self, begin: int, end: int, order: np.random.Generator) -> Iterator[Chunk]:
+        """The texts of the share in random order, as often as their weights say."""
         texts = np.arange(begin, end)
         if self.weights is not None:
             texts = systematic_sample(texts, self.weights[begin:end], order.random())
@@ -185,7 +158,7 @@ def learn_texts(block: LabelledBlock, operands: ClassifierOperands, buffers: Ste
 
         h = (x_1 + ... + x_n) / n    o += g * h    x_i += (sum of g * o) / n, of o before the step
     """
-    size = block.cursor[FILLED]
+    size = block.cursor[LAST]
     for k in range(size):
         if k + 1 < size:
             prefetch_text(operands, block.texts[k + 1])

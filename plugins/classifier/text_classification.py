@@ -185,9 +185,6 @@ class TextClassification(Trainer, ClassifierSettings):
         def operands(arrays: Arrays) -> ClassifierOperands:
             return new_operands(features, arrays[INPUTS], objective.operand(arrays))
 
-        def export(arrays: Arrays) -> Arrays:
-            return self.saved_arrays(features, {name: table.unpad(arrays[name]) for name, table in tables.items()})
-
         return Plan(
             tables=tables,
             stream=TextStream(source, self.negative_count, weights),
@@ -195,7 +192,7 @@ class TextClassification(Trainer, ClassifierSettings):
             operands=operands,
             buffers=lambda: new_step_buffers(1, objective.max_targets, padded(self.dim), contexts=TILE, rows=2),
             word_table=INPUTS,
-            export=export,
+            export=lambda arrays: self.export(features, arrays),
             vocabulary=features.vocabulary,
             labels=labels.vocabulary,
             record={LABEL_PREFIX: corpus_label_prefix(data)} if old is None else old.record(labels.vocabulary),
@@ -226,8 +223,8 @@ class TextClassification(Trainer, ClassifierSettings):
         tables = {INPUTS: inputs, **objective.tables()}
         return tables if old is None else old.copy_rows(tables, features, objective.vocabulary)
 
-    def saved_arrays(self, features: TextFeatures, arrays: Arrays) -> Arrays:
-        """The arrays to save, from the tables without padding."""
+    def export(self, features: TextFeatures, arrays: Arrays) -> Arrays:
+        """The arrays to save."""
         inputs = arrays.pop(INPUTS)
         (output,) = arrays.values()
         ngrams = {NGRAM_BUCKETS: features.ngram_buckets} if self.has_ngrams else {}

@@ -1,6 +1,6 @@
 """GloVe: global vectors for word representation (Pennington, Socher and Manning 2014)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from embeddings import learning_rates
 from embeddings.compilation.jit import entry_point, inline
+from embeddings.kernels.block import END, LAST, POSITION, new_cursor
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, STEPS
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers
@@ -24,13 +25,12 @@ from embeddings.settings import (
     option,
 )
 from embeddings.training.plan import Plan
-from embeddings.training.stream import Chunk, Stream
+from embeddings.training.stream import Chunk, ItemStream
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
 
 BLOCK_CELLS = 4096
 CHUNK_CELLS = 1 << 16  # cells that stay together if the order is random in each epoch
-POSITION, END, FILLED = range(3)  # of `CellBlock.cursor`
 PREFETCH_DISTANCE = 6  # cells
 MAX_GRADIENT = 100  # larger components of a gradient are clipped, as in the original program
 
@@ -38,7 +38,7 @@ MAX_GRADIENT = 100  # larger components of a gradient are clipped, as in the ori
 class CellBlock(NamedTuple):
     """A block of cells that one thread trains on.
 
-    cursor: int64 (3,), the position of the next cell to read, the end of the chunk, and the number of cells here.
+    cursor: see `ItemStream`.
     rows, columns: int32 (cells,), the two words. log_counts: float32 (cells,), log x.
     weights: float32 (cells,), f(x) = (x / x_max)^exponent, at most 1.
     """
@@ -50,81 +50,62 @@ class CellBlock(NamedTuple):
     weights: np.ndarray
 
 
-def new_cell_block(size: int) -> CellBlock:
-    """An empty block of `size` cells."""
-    ids, numbers = np.zeros((2, size), np.int32), np.zeros((2, size), np.float32)
-    return CellBlock(np.zeros(3, np.int64), *ids, *numbers)
+class CellSource(NamedTuple):
+    """Co-occurrence counts, and their weights in the loss: a count x has the weight min(1, (x / x_max)^exponent)."""
+
+    cells: np.ndarray
+    x_max: float
+    exponent: float
 
 
 @entry_point
-def fill_cells(block: CellBlock, cells: np.ndarray, x_max: float, exponent: float) -> int:
+def fill_cells(block: CellBlock, source: CellSource, random: np.ndarray) -> int:
     """Read the next cells into a block; returns how many."""
     begin = block.cursor[POSITION]
     size = min(block.rows.shape[0], block.cursor[END] - begin)
     for k in range(size):
-        x = cells[begin + k].count
-        block.rows[k], block.columns[k] = cells[begin + k].row, cells[begin + k].column
-        block.log_counts[k] = np.log(x)
-        block.weights[k] = min((x / x_max) ** exponent, 1.0)
-    block.cursor[POSITION], block.cursor[FILLED] = begin + size, size
+        cell = source.cells[begin + k]
+        block.rows[k], block.columns[k] = cell.row, cell.column
+        block.log_counts[k] = np.log(cell.count)
+        block.weights[k] = min((cell.count / source.x_max) ** source.exponent, 1.0)
+    block.cursor[POSITION], block.cursor[LAST] = begin + size, size
     return int(size)
 
 
 @dataclass(frozen=True)
-class CellStream(Stream):
-    """A stream of co-occurrence counts with their weights in the loss.
+class CellStream(ItemStream):
+    """A stream of co-occurrence counts.
 
     Arguments:
-        x_max, exponent: a count x has the weight min(1, (x / x_max)^exponent).
+        cells: the counts, whose file lives as long as this object.
+        block_cells: cells in a block.
     """
 
+    source: CellSource
     cells: ShuffledCells
-    x_max: float
-    exponent: float
+    block_cells: int = BLOCK_CELLS
     unit: ClassVar[str] = "cells"
+    fill_from = fill_cells
 
     @property
     def units(self) -> int:
         """The number of cells."""
-        return len(self.cells.array)
+        return len(self.source.cells)
 
     def new_block(self) -> CellBlock:
         """An empty block for one thread."""
-        return new_cell_block(BLOCK_CELLS)
+        ids, numbers = np.zeros((2, self.block_cells), np.int32), np.zeros((2, self.block_cells), np.float32)
+        return CellBlock(new_cursor(), *ids, *numbers)
 
-    def fill(self, block: CellBlock, chunk: Chunk, random: np.ndarray) -> int:
-        """Read the next cells of a chunk into a block; returns how many."""
-        return fill_cells(block, chunk.source, self.x_max, self.exponent)
-
-    def is_empty(self, block: CellBlock) -> bool:
-        """Whether a block holds no cells."""
-        return not block.cursor[FILLED]
-
-    def rewind(self, block: CellBlock, chunk: Chunk) -> None:
-        """Move a block to the start of a chunk."""
-        block.cursor[:] = chunk.begin, chunk.end, 0
-
-    def is_valid(self, block: CellBlock, chunk: Chunk) -> bool:
-        """Whether training can continue inside a chunk from a block that was read from a file."""
-        position, end, _ = block.cursor
-        return bool(chunk.begin <= position <= end == chunk.end)
-
-    @property
-    def empty_chunk(self) -> Chunk:
-        """A chunk of no cells."""
-        return Chunk(self.cells.array, 0, 0)
-
-    def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
-        """The share as one chunk, or as chunks in random order."""
-        if order is None:
-            return iter([Chunk(self.cells.array, begin, end)])
+    def shuffled_chunks(self, begin: int, end: int, order: np.random.Generator) -> Iterator[Chunk]:
+        """Chunks of the share in random order."""
         starts = order.permutation(np.arange(begin, end, CHUNK_CELLS)).tolist()
-        return (Chunk(self.cells.array, start, min(start + CHUNK_CELLS, end)) for start in starts)
+        return (Chunk(self.source, start, min(start + CHUNK_CELLS, end)) for start in starts)
 
     @property
     def arrays(self) -> Sequence[np.ndarray]:
         """The cells."""
-        return (self.cells.array,)
+        return (self.source.cells,)
 
 
 class Side(NamedTuple):
@@ -155,7 +136,7 @@ def learn_block(block: CellBlock, operands: GloVeOperands, buffers: StepBuffers,
 
         g = f(x) * (w_i · c_j + b_i + b_j - log x)    w_i -= rate * g * c_j / sqrt(s)    b_i -= rate * g / sqrt(s)
     """
-    size, loss = block.cursor[FILLED], 0.0
+    size, loss = block.cursor[LAST], 0.0
     for k in range(size):
         ahead = min(k + PREFETCH_DISTANCE, size - 1)
         prefetch_side(operands.words, block.rows[ahead])
@@ -273,10 +254,10 @@ class GloVe(Trainer, UnknownWords, DocumentFrequency, VocabularySize, Schedule, 
         squares = {f"{name}_squares": squares_of(table) for name, table in tables.items()}
         return Plan(
             tables=tables | squares,
-            stream=CellStream(cells, self.x_max, self.weight_exponent),
+            stream=CellStream(CellSource(cells.array, self.x_max, self.weight_exponent), cells),
             kernel=learn_block,
             operands=new_operands,
-            export=(lambda arrays: with_sums(tables, arrays)) if self.vectors == "sum" else None,
+            export=with_sums if self.vectors == "sum" else None,
         )
 
 
@@ -305,7 +286,6 @@ def ones(table: np.ndarray, dim: int, seed: int) -> None:
     table[:] = 1
 
 
-def with_sums(tables: Mapping[str, Table], arrays: Arrays) -> Arrays:
-    """The tables of a model whose vectors are the sums of words and contexts; consumes the arrays."""
-    saved = {name: table.unpad(arrays[name]) for name, table in tables.items()}
-    return {VECTORS: saved["words"] + saved["contexts"], **saved}
+def with_sums(arrays: Arrays) -> Arrays:
+    """The tables of a model whose vectors are the sums of words and contexts."""
+    return {VECTORS: arrays["words"] + arrays["contexts"], **arrays}

@@ -10,13 +10,7 @@ from embeddings.errors import FormatError
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.models.text_settings import model_settings
-from embeddings.plugins.neural.neural_trainer import (
-    NeuralTrainer,
-    linear_tables,
-    lstm_tables,
-    parameters,
-    unpadded,
-)
+from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
 from embeddings.plugins.neural.sentence_batches import Ids, encode_groups, reading_order
 from embeddings.plugins.neural.trained_networks import (
     BATCH_WORDS,
@@ -100,9 +94,8 @@ class C2W(NeuralTrainer):
             return made
 
         def export(arrays: Arrays) -> Arrays:
-            saved = unpadded(tables, arrays)
-            vectors = CharacterVectors(saved, alphabet)(data.vocabulary.words)
-            return {VECTORS: vectors, CODE_POINTS: alphabet.code_points, **saved}
+            vectors = CharacterVectors(arrays, alphabet)(data.vocabulary.words)
+            return {VECTORS: vectors, CODE_POINTS: alphabet.code_points, **arrays}
 
         return self.network_plan(data, objective, tables, network, export=export)
 

@@ -21,7 +21,6 @@ from embeddings.training.training_data import TrainingData
 if TYPE_CHECKING:
     from embeddings.kernels.sentence_block import SentenceBlock
     from embeddings.kernels.step_buffers import StepBuffers
-    from embeddings.models.table import Arrays
 
 BATCHES_PER_BLOCK = 8
 MOMENTS = ("exp_avg", "exp_avg_sq")  # as Adam names them
@@ -185,9 +184,3 @@ def parameters(rows: int, dim: int, seed: int, *, scale: float, **changes: Any) 
 
     settings: dict[str, Any] = {"axis": "other", "on_continue": "copy", "seed": seed << 32, **changes}
     return Table(rows=rows, dim=dim, init=initialize, **settings)
-
-
-def unpadded(tables: Mapping[str, Table], arrays: "Arrays") -> "Arrays":
-    """The arrays of a saved model without padding, by their names in the model; consumes the arrays."""
-    saved = {name: table for name, table in tables.items() if table.saved_as is not None}
-    return {table.saved_as or name: table.unpad(arrays[name]) for name, table in saved.items()}

@@ -16,15 +16,14 @@ from embeddings.kernels.block import (
     LINE,
     MAX_BLOCK_NOISE,
     POSITION,
-    SPACING,
     all_in_range,
     draw_noise,
     is_valid_cursor,
+    new_cursor,
 )
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address
-from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, find_ngrams
 
@@ -70,7 +69,7 @@ def new_lattice(longest: int, negatives: int, size: int = LATTICE_SIZE, window: 
     noise, history = noise_groups(window * longest) * negatives, longest + window - 1
     size = max(min(size, MAX_BLOCK_NOISE // max(noise, 1)), history + 1)
     rows = np.full((history + size + 1, longest), NONE, np.int32)
-    return LatticeBlock(rows, np.zeros((len(rows), noise), np.int32), separate_zeros(SPACING + 1, np.int64))
+    return LatticeBlock(rows, np.zeros((len(rows), noise), np.int32), new_cursor())
 
 
 def is_valid_lattice(block: LatticeBlock, source: LatticeSource, begin: int, end: int) -> bool:

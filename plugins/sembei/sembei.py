@@ -17,7 +17,7 @@ from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
-from embeddings.models.table import VECTORS, Arrays, Table, unpad, word_vectors
+from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
 from embeddings.plugins.sembei import ngram_vectors
 from embeddings.plugins.sembei.lattice import (
     LatticeBlock,
@@ -310,9 +310,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
 
     def export_sums(self, words: Sequence[str], tables: Arrays, frozen: dict[int, np.ndarray]) -> Arrays:
         """The tables to save if vectors are sums; frozen vectors are saved without rounding errors."""
-        names = {"words": ngram_vectors.NGRAMS}
-        arrays = {names.get(name, name): unpad(table, self.dim) for name, table in tables.items()}
-        vectors = ngram_vectors.NgramComposer(words, arrays[names["words"]])(words)
+        vectors = ngram_vectors.NgramComposer(words, tables[ngram_vectors.NGRAMS])(words)
         for row, vector in frozen.items():
             vectors[row] = vector
-        return {VECTORS: vectors, **arrays}
+        return {VECTORS: vectors, **tables}

@@ -5,13 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import entry_point, inline
+from embeddings.kernels.block import LAST
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, STEPS
 from embeddings.kernels.row_operations import PADDING, address, copy_row, sum_rows
 from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, StepRates, prefetch_row, step_rates, step_row
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.plugins.text_pairs.pair_objectives import learn_units
-from embeddings.plugins.text_pairs.pair_stream import FILLED, PairBlock
+from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.text_batch import (
     PairTexts,
     TextBatch,
@@ -169,7 +170,7 @@ class PairOperands(NamedTuple):
 @entry_point
 def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuffers, rate: float) -> None:
     """One step for a batch of pairs; its loss is the mean of that of all dims (Kusupati et al. 2022)."""
-    size, batch, sides = block.cursor[FILLED], operands.batch, operands.texts.sides
+    size, batch, sides = block.cursor[LAST], operands.batch, operands.texts.sides
     if size == 0:
         return
     texts, loss = size * sides, 0.0

@@ -306,7 +306,7 @@ class DualEncoder(Trainer, PairSettings):
             stream=PairStream(pairs.order, shape.pairs, (pairs.ids, pairs.starts)),
             kernel=learn_text_pairs,
             operands=operands,
-            export=(lambda arrays: self.exported(tables, arrays, data.vocabulary)) if self.has_products else None,
+            export=(lambda arrays: self.export(arrays, data.vocabulary)) if self.has_products else None,
             composes=self.max_n > 0,
             record=self.pair_record(pairs),
         )
@@ -344,9 +344,8 @@ class DualEncoder(Trainer, PairSettings):
             state[f"{name}_moments"] = Table(**changes, dim=table.dim, slots=slots, is_concatenated=True)
         return tables | state
 
-    def exported(self, tables: dict[str, Table], arrays: Arrays, vocabulary: Vocabulary) -> Arrays:
-        """The tables of a model, and its vectors, computed from them; consumes arrays."""
-        saved = {name: table.unpad(arrays[name]) for name, table in tables.items() if table.saved_as is not None}
+    def export(self, saved: Arrays, vocabulary: Vocabulary) -> Arrays:
+        """The tables of a model, and its vectors, computed from them."""
         vectors = saved[WORDS]
         if self.max_n:
             vectors = vectors + SubwordVectors(saved[NGRAMS], self.min_n, self.max_n)(vocabulary.words)

@@ -1,13 +1,12 @@
 """GloVe: the kernel against a naive twin and numerical gradients, tables, continued training and initial vectors."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from interrupted_runs import corpus, interrupted_after, table_bytes
 
 import embeddings as em
 from embeddings.errors import SettingError
+from embeddings.kernels.block import LAST
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import aligned_zeros
@@ -15,13 +14,12 @@ from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.glove import cooccurrences, glove
 from embeddings.plugins.glove.cooccurrences import CELL
 from embeddings.plugins.glove.glove import (
-    FILLED,
     MAX_GRADIENT,
+    CellSource,
     CellStream,
     GloVeOperands,
     Side,
     learn_block,
-    new_cell_block,
 )
 from embeddings.testing import check_trainer
 from embeddings.training.corpus_share import CorpusShare, WholeCorpusNeeded
@@ -55,7 +53,8 @@ def random_cells(seed=2):
 
 def block_of(cells, x_max=10.0, exponent=0.75):
     """A block that holds these cells."""
-    stream, block = CellStream(SimpleNamespace(array=cells), x_max, exponent), new_cell_block(len(cells))
+    stream = CellStream(CellSource(cells, x_max, exponent), None, len(cells))
+    block = stream.new_block()
     chunk = next(stream.chunks(0, len(cells), None))
     stream.rewind(block, chunk)
     assert stream.fill(block, chunk, np.zeros(2, np.uint64)) == len(cells)
@@ -148,12 +147,13 @@ def test_a_share_reads_each_cell_once(order, monkeypatch):
     monkeypatch.setattr(glove, "CHUNK_CELLS", 7)
     cells = random_cells()
     cells["row"] = np.arange(CELLS)
-    stream, block, rows = CellStream(SimpleNamespace(array=cells), 10.0, 0.75), new_cell_block(4), []
+    stream, rows = CellStream(CellSource(cells, 10.0, 0.75), None, 4), []
+    block = stream.new_block()
     for chunk in stream.chunks(5, 50, None if order is None else np.random.default_rng(order)):
         stream.rewind(block, chunk)
         while stream.fill(block, chunk, np.zeros(2, np.uint64)):
             assert stream.is_valid(block, chunk)
-            rows += block.rows[: block.cursor[FILLED]].tolist()
+            rows += block.rows[: block.cursor[LAST]].tolist()
         assert stream.is_empty(block)
     assert sorted(rows) == list(range(5, 50))
     assert (rows == sorted(rows)) == (order is None)

@@ -7,6 +7,7 @@ import pytest
 
 import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.kernels.block import LAST
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import padded
@@ -14,7 +15,6 @@ from embeddings.kernels.separate_arrays import aligned_zeros, read_only
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.huffman import huffman_tree
 from embeddings.plugins.classifier.learn_texts import (
-    FILLED,
     TILE,
     ClassifierOperands,
     LabelSource,
@@ -159,7 +159,7 @@ def test_texts_are_read_in_proportion_to_their_weights():
 
 def test_negative_samples_differ_from_the_label():
     texts = Texts("negative-sampling", sizes=(3,) * 60)
-    filled = texts.block.cursor[FILLED]
+    filled = texts.block.cursor[LAST]
     assert filled == 60
     assert (texts.block.noise[:filled] != texts.block.words[:filled, None]).all()
     assert all(label in own for label, own in zip(texts.block.words, texts.own, strict=False))

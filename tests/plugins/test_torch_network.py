@@ -12,7 +12,6 @@ from neural_models import naive_context, naive_lstm, naive_spelling
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.block import LAST
-from embeddings.plugins.neural.neural_trainer import unpadded
 from embeddings.plugins.neural.trained_networks import ContextEncoder
 from embeddings.training.training_data import prepare
 
@@ -38,7 +37,8 @@ def new_network(name, **settings):
     network, block = plan.operands(arrays), plan.stream.new_block()
     plan.stream.rewind(block, next(plan.stream.chunks(0, plan.stream.units, None)))
     plan.stream.fill(block, next(plan.stream.chunks(0, plan.stream.units, None)), np.array([3, 0], np.uint64))
-    tables = unpadded({key: table for key, table in plan.tables.items() if table.saved_as is not None}, copied(arrays))
+    saved = {key: table for key, table in plan.tables.items() if table.saved_as is not None}
+    tables = {table.saved_as or key: table.unpad(arrays[key].copy()) for key, table in saved.items()}
     return network, tables, block, data
 
 

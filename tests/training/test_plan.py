@@ -78,9 +78,9 @@ def test_zeros_have_the_declared_shape(data):
 @pytest.mark.parametrize(
     ("export", "message"),
     [
-        (lambda tables: {"rows": tables["words"]}, "must return a dict with 'vectors', got rows"),
+        (lambda tables: {"rows": tables["output"]}, "must return a dict with 'vectors', got rows"),
         (lambda tables: None, "must return a dict with 'vectors', got None"),
-        (lambda tables: {"vectors": tables["rows"]}, "uses the table 'rows', but declares only words, output"),
+        (lambda tables: {"vectors": tables["rows"]}, "uses the table 'rows', but declares only vectors, output"),
     ],
 )
 def test_an_export_without_vectors_is_refused(data, export, message):
