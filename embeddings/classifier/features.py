@@ -65,15 +65,23 @@ class Features(NamedTuple):
     counts_missing: bool = False
 
 
-def new_slots(text: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
+def index_entries(text: np.ndarray, starts: np.ndarray, name: str = "the classifier") -> tuple[np.ndarray, int]:
     """The hash table of entries, and the number of the first one that occurs twice, -1 if none does.
 
-    The number is CROWDED if too many entries have the same hash, which never happens by chance.
+    Raises:
+        FormatError: entries are chosen so that placing them takes time in proportion to the square of their number.
     """
     entries = len(starts) - 1
     slots, duplicate = np.zeros((1 << (3 * entries // 2).bit_length(), 2), np.uint64), np.full(1, -1, np.int64)
     fill_slots(text, starts, slots, duplicate)
+    if duplicate[0] == CROWDED:
+        raise crowded("words", name)
     return slots, int(duplicate[0])
+
+
+def crowded(entries: str, name: str = "the classifier") -> FormatError:
+    """The error for entries that collide."""
+    return FormatError(f"{name} is broken: over {MAX_PROBES:,} of its {entries} have the same hash")
 
 
 @entry_point
@@ -101,15 +109,20 @@ def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicat
             duplicate[0] = entry
 
 
-def new_bucket_slots(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The hash table of buckets and their rows, int32 (buckets, 2), and its filter; empty if there are none.
+def index_features(
+    text: np.ndarray, starts: np.ndarray, slots: np.ndarray, bucket_rows: np.ndarray, **settings: Any
+) -> Features:
+    """The features of a model whose entries are indexed already; arguments as the fields of `Features`.
 
-    None if too many buckets have the same hash, which never happens by chance.
+    Raises:
+        FormatError: too many buckets have the same hash, which never happens by chance.
     """
-    size = len(pairs)
-    slots = np.full((1 << (2 * size).bit_length() if size else 0, 2), -1, np.int32)
+    size = len(bucket_rows)
+    buckets = np.full((1 << (2 * size).bit_length() if size else 0, 2), -1, np.int32)
     bits = np.zeros(1 << (8 * size // BITS).bit_length() if size else 0, np.uint64)
-    return (slots, bits) if fill_bucket_slots(pairs, slots, bits) else None
+    if not fill_bucket_slots(bucket_rows, buckets, bits):
+        raise crowded("buckets")
+    return Features(text=text, starts=starts, slots=slots, bucket_slots=buckets, bucket_filter=bits, **settings)
 
 
 @entry_point
@@ -550,33 +563,3 @@ def has_prefix(text: np.ndarray, first: int, last: int, prefix: np.ndarray) -> b
     while i < prefix.shape[0] and text[first + i] == prefix[i]:
         i += 1
     return bool(i == prefix.shape[0])
-
-
-def index_features(
-    text: np.ndarray, starts: np.ndarray, slots: np.ndarray, bucket_rows: np.ndarray, **settings: Any
-) -> Features:
-    """The features of a model whose entries are indexed already; arguments as the fields of `Features`."""
-    table = new_bucket_slots(bucket_rows)
-    if table is None:
-        raise crowded("buckets")
-    bucket_slots, bucket_filter = table
-    return Features(
-        text=text, starts=starts, slots=slots, bucket_slots=bucket_slots, bucket_filter=bucket_filter, **settings
-    )
-
-
-def index_entries(text: np.ndarray, starts: np.ndarray, name: str = "the classifier") -> tuple[np.ndarray, int]:
-    """The hash table of entries, and the number of the first one that occurs twice, -1 if none does.
-
-    Raises:
-        FormatError: entries are chosen so that placing them takes time in proportion to the square of their number.
-    """
-    slots, duplicate = new_slots(text, starts)
-    if duplicate == CROWDED:
-        raise crowded("words", name)
-    return slots, duplicate
-
-
-def crowded(entries: str, name: str = "the classifier") -> FormatError:
-    """The error for entries that collide."""
-    return FormatError(f"{name} is broken: over {MAX_PROBES:,} of its {entries} have the same hash")

@@ -4,7 +4,6 @@ fastText adds `OFFSET` to every probability, and in a tree to every factor of it
 """
 
 from collections.abc import Callable
-from functools import partial
 from threading import Lock
 
 import numpy as np
@@ -96,11 +95,7 @@ def rank_all_leaves(
     labels = children.shape[0] + 1
     for i in range(ids.shape[0]):
         clear(ids[i], best[i])
-        products[2 * labels - 2] = 1.0
-        for inner in range(labels - 2, -1, -1):
-            share = node_probability(hidden[i], output[inner])
-            products[children[inner, 0]] = products[labels + inner] * (1.0 - share + OFFSET)
-            products[children[inner, 1]] = products[labels + inner] * (share + OFFSET)
+        multiply_factors(hidden[i], output, children, OFFSET, products)
         for label in range(labels):
             if products[label] >= threshold + OFFSET:
                 insert(ids[i], best[i], label, products[label])
@@ -134,13 +129,21 @@ def sink(nodes: np.ndarray, products: np.ndarray, size: int) -> None:
 @entry_point
 def multiply_along_tree(hidden: np.ndarray, output: np.ndarray, children: np.ndarray, products: np.ndarray) -> None:
     """The exact probabilities of all nodes of a tree, float64 (texts, 2 * labels - 1)."""
-    labels = children.shape[0] + 1
     for i in range(hidden.shape[0]):
-        products[i, 2 * labels - 2] = 1.0
-        for inner in range(labels - 2, -1, -1):
-            share = node_probability(hidden[i], output[inner])
-            products[i, children[inner, 0]] = products[i, labels + inner] * (1.0 - share)
-            products[i, children[inner, 1]] = products[i, labels + inner] * share
+        multiply_factors(hidden[i], output, children, 0.0, products[i])
+
+
+@inline
+def multiply_factors(
+    hidden: np.ndarray, output: np.ndarray, children: np.ndarray, offset: float, products: np.ndarray
+) -> None:
+    """The product of the factors, plus `offset`, on the path to each node of a tree; (2 * labels - 1,)."""
+    labels = children.shape[0] + 1
+    products[2 * labels - 2] = 1.0
+    for inner in range(labels - 2, -1, -1):
+        share = node_probability(hidden, output[inner])
+        products[children[inner, 0]] = products[labels + inner] * (1.0 - share + offset)
+        products[children[inner, 1]] = products[labels + inner] * (share + offset)
 
 
 @entry_point
@@ -256,17 +259,11 @@ class RowScores:
 def row_scores(rows: Rows, output: np.ndarray, threads: int | None = None) -> np.ndarray:
     """The scores of all labels for each row, float32 (rows, labels): the products with the rows of `output`."""
     scores = np.empty((len(rows.table), len(output)), np.float32)
-    if isinstance(rows, QuantisedRows):
-        work = partial(score_slice, score_quantised_rows, rows, score_centroids(rows, output), scores)
-    else:
-        work = partial(score_slice, score_dense_rows, rows, np.ascontiguousarray(output), scores)
-    run_slices(len(scores), work, threads)
+    is_quantised = isinstance(rows, QuantisedRows)
+    kernel: Callable[..., None] = score_quantised_rows if is_quantised else score_dense_rows
+    factors = score_centroids(rows, output) if isinstance(rows, QuantisedRows) else np.ascontiguousarray(output)
+    run_slices(len(scores), lambda part: kernel(rows, factors, part.start, part.stop, scores), threads)
     return scores
-
-
-def score_slice(score: Callable[..., None], rows: Rows, factors: np.ndarray, scores: np.ndarray, part: slice) -> None:
-    """Compute the scores of some rows by a kernel."""
-    score(rows, factors, part.start, part.stop, scores)
 
 
 def score_centroids(rows: QuantisedRows, output: np.ndarray) -> np.ndarray:

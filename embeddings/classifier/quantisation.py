@@ -128,9 +128,15 @@ def prune(classifier: "Classifier", cutoff: int) -> "Classifier":
     table, features = dense_table(classifier), classifier.features
     if cutoff >= len(table):
         return classifier
-    words, ngrams = split_rows(largest_rows(table, cutoff, line_end_row(classifier)), features.words)
+    norms, line_end = row_norms(table), line_end_row(classifier)
+    if line_end >= 0:
+        norms[line_end] = np.inf
+    rows = np.sort(np.argsort(-norms, kind="stable")[:cutoff])
+    words, ngrams = rows[rows < features.words], rows[rows >= features.words] - features.words
     buckets = ngrams if classifier.bucket_rows is None else buckets_of_rows(classifier.bucket_rows)[ngrams]
-    text, starts = select_entries(features.text, features.starts, words, features.words)
+    lengths, is_kept = np.diff(features.starts), np.zeros(len(features.starts) - 1, bool)
+    is_kept[words] = is_kept[features.words :] = True  # all labels
+    text, starts = features.text[np.repeat(is_kept, lengths)], np.append(0, np.cumsum(lengths[is_kept]))
     pairs = np.column_stack([buckets, np.arange(len(buckets))]).astype(np.int32)
     values = np.concatenate([table[words], table[features.words + ngrams]])
     without = {} if len(pairs) else {"min_n": 0, "max_n": 0, "word_ngrams": 1}
@@ -174,28 +180,10 @@ def dense_table(classifier: "Classifier") -> np.ndarray:
 def line_end_row(classifier: "Classifier") -> int:
     """The row of `</s>`, or -1."""
     features = classifier.features
-    lengths = np.diff(features.starts[: features.words + 1])
-    starts = features.starts[:-1][: features.words]
-    matches = [
-        int(word)
-        for word in np.flatnonzero(lengths == len(LINE_END))
-        if features.text[starts[word] : starts[word] + len(LINE_END)].tobytes() == LINE_END
-    ]
-    return matches[0] if matches else -1
-
-
-def largest_rows(table: np.ndarray, number: int, first: int) -> np.ndarray:
-    """The rows of largest norm, ascending; row `first` is among them unless it is -1. Of equal rows the first ones."""
-    norms = row_norms(table)
-    if first >= 0:
-        norms[first] = np.inf
-    return np.sort(np.argsort(-norms, kind="stable")[:number])
-
-
-def split_rows(rows: np.ndarray, words: int) -> tuple[np.ndarray, np.ndarray]:
-    """The words, and the n-grams, numbered from 0, in ascending rows."""
-    border = int(np.searchsorted(rows, words))
-    return rows[:border], rows[border:] - words
+    starts = features.starts[: features.words + 1]
+    places = np.flatnonzero(np.diff(starts) == len(LINE_END)).tolist()
+    is_line_end = (features.text[starts[word] : starts[word + 1]].tobytes() == LINE_END for word in places)
+    return next((word for word, matches in zip(places, is_line_end, strict=True) if matches), -1)
 
 
 def buckets_of_rows(bucket_rows: np.ndarray) -> np.ndarray:
@@ -203,12 +191,3 @@ def buckets_of_rows(bucket_rows: np.ndarray) -> np.ndarray:
     buckets = np.empty(len(bucket_rows), np.int32)
     buckets[bucket_rows[:, 1]] = bucket_rows[:, 0]
     return buckets
-
-
-def select_entries(
-    text: np.ndarray, starts: np.ndarray, words: np.ndarray, old_words: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The bytes and starts of some words, and of all labels."""
-    lengths, keep = np.diff(starts), np.zeros(len(starts) - 1, bool)
-    keep[words] = keep[old_words:] = True
-    return text[np.repeat(keep, lengths)], np.append(0, np.cumsum(lengths[keep]))

@@ -1,6 +1,6 @@
 """The classifier of a saved model, without the trainer that trained it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -59,11 +59,16 @@ def saved_classifier(model: "Model") -> Classifier:
     buckets = model.tables.get(NGRAM_BUCKETS, np.empty(0, np.int32))
     check_tables(model, settings, buckets)
     rows = np.column_stack([buckets, np.arange(len(buckets), dtype=np.int32)])
+    parts = [string_bytes(words.column), string_bytes([PREFIX + label for label in labels.words])]
+    text = np.concatenate([part for part, _ in parts])
+    starts = np.append(parts[0][1], len(parts[0][0]) + parts[1][1][1:])
     return Classifier(
         labels=[prefix + label for label in labels.words],
         label_counts=labels.counts,
         features=index_features(
-            *entry_table(words.column, [PREFIX + label for label in labels.words]),
+            text,
+            starts,
+            index_entries(text, starts)[0],
             rows,
             words=len(words),
             label_prefix=np.frombuffer(prefix.encode() or NO_PREFIX, np.uint8),
@@ -82,14 +87,6 @@ def saved_classifier(model: "Model") -> Classifier:
         bucket_rows=rows if settings.has_ngrams else None,
         normalize=text_normalizer(model),
     )
-
-
-def entry_table(words: Any, labels: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bytes of all words and labels, where each begins, and their hash table."""
-    parts = [string_bytes(words), string_bytes(labels)]
-    text = np.concatenate([part for part, _ in parts])
-    starts = np.append(parts[0][1], len(parts[0][0]) + parts[1][1][1:])
-    return text, starts, index_entries(text, starts)[0]
 
 
 def check_tables(model: "Model", settings: ClassifierSettings, buckets: np.ndarray) -> None:

@@ -220,7 +220,9 @@ class TextEmbedder:
             sample, read = first_texts(batches)
             self.fit(sample)
             batches = chain(read, batches)
-        threads = threads if self._take_encoder().is_scanned else 1  # others are not compiled, or use processes
+        encoder = self._take_encoder()
+        self._unused_encoders.append(encoder)
+        threads = threads if encoder.is_scanned else 1  # other encoders are not compiled, or use processes
         for batch, encoded, rows in map_in_order(self._embed, batches, threads, "embed"):
             self.counts.add(encoded)
             yield batch, rows

@@ -21,6 +21,7 @@ from embeddings.settings import check_value
 from embeddings.training.training_data import check_threads_and_seed
 
 ITEMS = "strings or lists of tokens"
+PREFIX = "settings__"  # of the name of one trainer setting, in parameter searches
 
 
 def as_texts(source: Any) -> Texts:
@@ -56,9 +57,6 @@ def as_training_texts(source: Any) -> Texts:
     return texts
 
 
-PREFIX = "settings__"  # of the name of one trainer setting, in parameter searches
-
-
 @dataclass(repr=False, eq=False)
 class TextEstimator(BaseEstimator):  # type: ignore[misc]
     """Base class of estimators that learn from texts."""
@@ -85,6 +83,11 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
             ValueError: a parameter does not exist.
         """
         own = {name: value for name, value in params.items() if not name.startswith(PREFIX)}
+        for name in own:
+            parameter, separator, setting = name.partition("__")
+            if separator and hasattr(self, parameter) and not hasattr(getattr(self, parameter), "set_params"):
+                advice = f": set {PREFIX}{setting}" * (parameter == "trainer")
+                raise SettingError(f"{name} does not exist: {parameter} has no parameters of its own{advice}")
         super().set_params(**own)
         nested_settings = {name.removeprefix(PREFIX): value for name, value in params.items() if name not in own}
         if nested_settings:
@@ -96,7 +99,12 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         return check_threads_and_seed(self.threads, seed_from(self.random_state))[1]
 
     def _make_trainer(self, default: str) -> Any:
-        """The trainer with its settings; raises as `embeddings.train`, or if it is neither a name nor a trainer."""
+        """The trainer with its settings.
+
+        Raises:
+            RegistryError: no trainer of this name is installed.
+            SettingError: a setting is unknown or out of range, or `trainer` is neither a name nor a trainer.
+        """
         trainer, settings = default if self.trainer is None else self.trainer, checked_settings(self.settings)
         if isinstance(trainer, str):
             return registry.create("trainer", trainer, dict(settings))
@@ -113,7 +121,10 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
                 raise SettingError(f"{name} cannot be combined with {parameter}, which replaces training")
 
     def _text_settings(self, tokenizer: Any, case: str, **others: Any) -> dict[str, Any]:
-        """Settings of a `Corpus`: the estimator's own, or the given defaults."""
+        """Settings of a `Corpus`: the estimator's own, or the given defaults.
+
+        `others` are settings of the default tokenizer, and are left out if the estimator sets `tokenizer`.
+        """
         return {
             **{
                 name: value

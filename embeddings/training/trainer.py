@@ -116,14 +116,10 @@ class Trainer(Settings, Capabilities):
         seed: int = 1,
         report: Report | None = None,
         run_options: RunOptions | None = None,
-        **unknown: Any,
+        **unexpected: Any,
     ) -> Model:
         """Train a model; see `prepare` and `Run` for arguments and errors."""
-        for argument in unknown:
-            advice = hint(argument, ("threads", "seed", "report", "run_options"))
-            raise SettingError(
-                f"train() has no argument {argument!r}: {advice or 'pass settings to the trainer itself'}"
-            )
+        refuse_arguments(unexpected)
         if run_options is not None and run_options.cluster is not None:
             return run_options.cluster.train(self, corpus, threads, seed, report, run_options)
         return self.learn(prepare(self, corpus, threads=threads, seed=seed, report=report, run_options=run_options))
@@ -135,6 +131,13 @@ class Trainer(Settings, Capabilities):
     def plan(self, data: TrainingData) -> Plan:
         """Declare what is learned from this data."""
         raise DeclarationError(f"the trainer {self.trainer_name} must define plan or learn")
+
+
+def refuse_arguments(unexpected: Iterable[str]) -> None:
+    """Refuse keyword arguments that `Trainer.train` does not have."""
+    for argument in unexpected:
+        advice = hint(argument, ("threads", "seed", "report", "run_options"))
+        raise SettingError(f"train() has no argument {argument!r}: {advice or 'pass settings to the trainer itself'}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,8 @@
 """Prepares the features of labelled texts for training: which rows each text has, and which n-grams have rows.
 
-A text is a list of items. An item that is not negative is a row: of a word, or behind these of an n-gram. The
-complement of an item that is negative is the number of a type of the corpus, which stands for several rows: those of
-its character n-grams and, if it is in the vocabulary, its own.
+A text is a list of items. A non-negative item is a row number: first the rows of words, then the rows of n-grams. A
+negative item i stands for the corpus type ~i, and so for several rows: the rows of the type's character n-grams and, if
+it is in the vocabulary, its own row.
 """
 
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ MAX_COUNT = np.iinfo(np.int32).max
 class TextSource(NamedTuple):
     """Texts as ids of types.
 
-    Text i is `ids[begins[i]:ends[i]]`; an id that is not below the number of types stands for an unknown word.
+    Text i is `ids[begins[i]:ends[i]]`; `check_known_words` has refused corpora with unknown words.
     items: int32 (types,), the item of each type, or `NO_ITEM`.
-    codes: uint64 (types,), their hashes as signed 32-bit numbers; empty without word n-grams.
-    line_end, line_end_item: the type `</s>`, at which a text ends, -1 if there is none; and the item of the one that
-        ends every text.
-    word_ngrams: the maximum length of word n-grams. buckets: their number of hash buckets.
+    codes: uint64 (types,), the hashes of types as signed 32-bit numbers; empty without word n-grams.
+    line_end: the id of the type `</s>`, which ends a text early; -1 if the corpus has none.
+    line_end_item: the item appended to every text.
+    word_ngrams: the maximum length of word n-grams. buckets: the number of hash buckets of n-grams.
     """
 
     ids: np.ndarray
@@ -51,67 +51,64 @@ class TextSource(NamedTuple):
     buckets: int
 
 
-@inline
-def signed_code(code: np.uint64) -> np.uint64:
-    """A 32-bit hash, sign-extended to 64 bits."""
-    return code | HIGH_BITS if code & SIGN_BIT else code
-
-
 @entry_point
 def count_items(source: TextSource, counts: np.ndarray) -> None:
     """Count the items of each text into `counts`, int64 (texts,)."""
     for i in range(counts.shape[0]):
-        words, items = 1, 1  # the end of the text
+        n_words, n_items = 1, 1  # the end of the text
         for k in range(source.begins[i], source.ends[i]):
             word = source.ids[k]
             if word == source.line_end:
                 break
-            words += 1
-            items += word < source.items.shape[0] and source.items[word] != NO_ITEM
-        for length in range(2, smaller(source.word_ngrams, words) + 1):
-            items += words - length + 1
-        counts[i] = items
+            n_words += 1
+            n_items += source.items[word] != NO_ITEM
+        for length in range(2, smaller(source.word_ngrams, n_words) + 1):
+            n_items += n_words - length + 1
+        counts[i] = n_items
 
 
 @entry_point
 def write_items(
-    source: TextSource, starts: np.ndarray, recent: np.ndarray, first_bucket: int, counts: np.ndarray, items: np.ndarray
-) -> None:
+    source: TextSource, starts: np.ndarray, recent: np.ndarray, first_bucket: int, bucket_counts: np.ndarray,
+    items: np.ndarray,
+) -> None:  # fmt: skip
     """Write the items of each text: words, then n-grams, each as its bucket plus `first_bucket`.
 
     Arguments:
         starts: int64 (texts + 1,), where each text begins in `items`.
-        recent: uint64 (word_ngrams,), scratch: the hashes of n-grams that start 0, 1, ... words before the last word.
-        counts: int32 (buckets,), increased for each n-gram, a text later, when the prefetched counts are in cache.
+        recent: uint64 (word_ngrams,), scratch: `recent[j]` is the hash of the n-gram of j + 1 words that ends at the
+            current word.
+        bucket_counts: int32 (buckets,), increased for each n-gram. The n-grams of a text are counted while the next
+            text is written: by then the prefetched counts are in the cache.
     """
     ngrams = 0
     for i in range(starts.shape[0] - 1):
-        at, words = starts[i], 0
+        at, n_words = starts[i], 0
         for k in range(source.begins[i], source.ends[i]):
             word = source.ids[k]
             if word == source.line_end:
                 break
-            words += 1
-            if word < source.items.shape[0] and source.items[word] != NO_ITEM:
+            n_words += 1
+            if source.items[word] != NO_ITEM:
                 items[at] = source.items[word]
                 at += 1
         items[at] = source.line_end_item
         at += 1
-        count_buckets(items, ngrams, starts[i], first_bucket, counts)
+        count_buckets(items, ngrams, starts[i], first_bucket, bucket_counts)
         ngrams = at
         if source.word_ngrams > 1:
-            for k in range(words + 1):
-                code = signed_code(LINE_END_HASH)
-                if k < words:
+            for k in range(n_words + 1):
+                code = LINE_END_HASH | HIGH_BITS  # as a signed number
+                if k < n_words:
                     code = source.codes[source.ids[source.begins[i] + k]]
                 for back in range(smaller(k, source.word_ngrams - 1), 0, -1):
                     recent[back] = recent[back - 1] * WORD_NGRAM_PRIME + code
                     bucket: int = np.int64(recent[back] % np.uint64(source.buckets))  # type: ignore[assignment]
-                    prefetch_l2(address(counts, bucket), 1)
+                    prefetch_l2(address(bucket_counts, bucket), 1)
                     items[at] = first_bucket + bucket
                     at += 1
                 recent[0] = code
-    count_buckets(items, ngrams, starts[starts.shape[0] - 1], first_bucket, counts)
+    count_buckets(items, ngrams, starts[starts.shape[0] - 1], first_bucket, bucket_counts)
 
 
 @inline
@@ -133,7 +130,7 @@ def count_subwords(offsets: np.ndarray, buckets: np.ndarray, word_counts: np.nda
 
 @entry_point
 def replace_buckets(items: np.ndarray, first_bucket: int, rows: np.ndarray) -> None:
-    """Replace each bucket by its row, int32 (buckets,); both come behind `first_bucket` rows of words."""
+    """Replace each bucket item by its row, `rows` int32 (buckets,); both are offset by the `first_bucket` word rows."""
     for k in range(items.shape[0]):
         if items[k] >= first_bucket:
             items[k] = first_bucket + rows[items[k] - first_bucket]
@@ -152,7 +149,7 @@ class TextFeatures:
     items: int32; text i is `items[starts[i]:starts[i + 1]]`, `starts` int64 (texts + 1,).
     subword_starts, subword_rows: int64 (types + 1,) and int32, the rows of each type of the corpus with character
         n-grams; empty without.
-    ngram_buckets: int32 (n-grams,), the hash bucket of each row behind those of words, most frequent first.
+    ngram_buckets: int32 (n-grams,), the hash bucket of each n-gram row, most frequent first.
     """
 
     vocabulary: Vocabulary
@@ -169,8 +166,8 @@ def text_features(
 ) -> TextFeatures:  # fmt: skip
     """The features of some texts of a corpus.
 
-    Only n-grams that occur get a row: their buckets are those of fastText, but what is never trained is not stored.
-    Rows of frequent n-grams are next to each other, so that caches hold them.
+    Buckets are computed as in fastText; n-grams that do not occur in the corpus get no row. Rows of frequent n-grams
+    are next to each other, so that caches hold them.
 
     Arguments:
         words: the words that get rows.
@@ -188,7 +185,7 @@ def text_features(
     if settings.max_n:
         offsets, hashes = ngram_hashes(types.words, settings.min_n, settings.max_n)
         subwords = bucket_rows(hashes, buckets)
-        count_subwords(offsets, subwords, np.array(types.counts), counts)  # Arrow's are read-only
+        count_subwords(offsets, subwords, np.array(types.counts), counts)  # a copy: Arrow's arrays are read-only
         items = np.where(np.diff(offsets) > 0, ~np.arange(len(types), dtype=np.int32), rows)
     source = text_source(settings, encoded, vocabulary, items, texts)
     starts = np.zeros(len(texts) + 1, np.int64)
@@ -259,7 +256,7 @@ def text_source(
 def rank_buckets(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The buckets that are used, roughly the most frequent first, and the position of each bucket among them, int32."""
     used = np.flatnonzero(counts)
-    keys = (65535 - np.minimum(counts[used], 65535)).astype(np.uint16)  # of 16 bits, which are sorted fast
+    keys = (65535 - np.minimum(counts[used], 65535)).astype(np.uint16)  # numpy sorts 16-bit keys by radix sort
     buckets = used[np.argsort(keys, kind="stable")].astype(np.int32)
     rows = np.full(len(counts), -1, np.int32)
     rows[buckets] = np.arange(len(buckets), dtype=np.int32)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 
-from embeddings.compilation.jit import entry_point, inline
+from embeddings.compilation.jit import dispatched, entry_point, implements, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, keep_thresholds
@@ -67,7 +67,7 @@ class LatticeOperands(NamedTuple):
 
 
 class SummedOperands(NamedTuple):
-    """Operands of `learn_summed`: an n-gram has the sum of the `words` rows of its parts, all n-grams within it."""
+    """Operands of compositional models: an n-gram has the sum of the `words` rows of its parts, its n-grams."""
 
     words: np.ndarray
     right: np.ndarray
@@ -94,41 +94,38 @@ def learn_block(block: LatticeBlock, operands: LatticeOperands, buffers: StepBuf
             predict(operands, operands.left, buffers, rights, lefts, block.noise[i], rate)
 
 
-@entry_point
-def learn_summed(block: LatticeBlock, operands: SummedOperands, buffers: StepBuffers, rate: float) -> None:
-    """The steps of `learn_block` with h = sum of part rows as input; x += d for each part x (Kim et al. 2019).
-
-    With the output vector o of a neighbour, y = 1, or of a negative sample, y = 0:
-
-        g = rate * (y - sigmoid(h · o))    o += g * h    d = sum of g * o, of o before the step
-    """
-    for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        prefetch_next(block, operands, i + 1)
-        m, p = adjacent_ngrams(block, buffers, i, operands.window)
-        if m > 0 and p > 0:
-            lefts, rights = buffers.contexts[:m], buffers.contexts[m : m + p]
-            predict_summed(operands, operands.right, buffers, lefts, rights, block.noise[i], rate)
-            predict_summed(operands, operands.left, buffers, rights, lefts, block.noise[i], rate)
-
-
-@inline
+@dispatched
 def predict(
+    operands: LatticeOperands | SummedOperands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray,
+    positives: np.ndarray, noise: np.ndarray, rate: float,
+) -> None:  # fmt: skip
+    """One step in which all inputs predict all positives."""
+    raise NotImplementedError
+
+
+@implements(LatticeOperands)
+@inline
+def predict_from_rows(
     operands: LatticeOperands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
     noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
-    """One step of `learn_block` in which all inputs predict all positives."""
+    """The step of `learn_block` from the row of each input."""
     for i in range(inputs.shape[0]):
         buffers.inputs[i] = buffers.input_gradient_rows[i] = address(operands.words, inputs[i])
     n = fill_targets(output, buffers, positives, noise)
     learn(buffers, inputs.shape[0], positives.shape[0], n, output.shape[1], rate)
 
 
+@implements(SummedOperands)
 @inline
-def predict_summed(
+def predict_from_sums(
     operands: SummedOperands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
     noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
-    """One step of `learn_summed` in which all inputs, as sums of their parts, predict all positives."""
+    """The step of `learn_block` from h, the sum of the rows of an input's parts x (Kim et al. 2019).
+
+    g = rate * (y - sigmoid(h · o))    o += g * h    each x += sum of g * o, of o before the step
+    """
     m, half, width = inputs.shape[0], buffers.hidden_rows.shape[0] // 2, output.shape[1]
     rows = buffers.contexts[2 * half :]
     buffers.hidden_rows[:] = 0
@@ -187,8 +184,8 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
     negatives: int = option(10, "Negative samples per positive.", ge=1, le=1000)
     negative_sharing: Literal["batch", "window"] = option(
         "batch",
-        "Which n-grams share one set of negative samples. batch: those at 8 positions that are far apart, which is "
-        "faster; window: those at one position.",
+        "Which n-grams share one set of negative samples. batch: the n-grams at 8 positions that are far apart, which "
+        "is faster; window: the n-grams at one position.",
     )
     subsample: float = option(
         1e-4,
@@ -268,7 +265,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         return Plan(
             tables={"words": rows, "right": output, "left": output},
             stream=TokenStream(source, new_block, fill_lattice, is_valid_lattice, ngrams.unit),
-            kernel=learn_summed if self.compositional else learn_block,
+            kernel=learn_block,
             operands=operands,
             buffers=lambda: buffers(max_parts=max_parts),
             export=(lambda tables: self.export_sums(words, tables, frozen)) if self.compositional else None,

@@ -21,7 +21,7 @@ from embeddings.settings import option, with_optional_fields
 from embeddings.training.progress import Report
 from embeddings.training.result import Interrupted
 from embeddings.training.run_options import RunOptions
-from embeddings.training.trainer import Trainer, WindowTrainer
+from embeddings.training.trainer import Trainer, WindowTrainer, refuse_arguments
 from embeddings.training.training_data import as_corpus, check_threads_and_seed
 from embeddings.training.vocabulary_selection import select_words
 from embeddings.vectors.vectors import Vectors
@@ -43,6 +43,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
 
     trainer_name = NAME
     unsupported = frozenset({"continued"})
+    composer = Composer.of
     base: str = option("skipgram", "Trainer of the vectors of words and phrases; it takes the settings below.")
 
     def __post_init__(self) -> None:
@@ -52,23 +53,18 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         )
         if not required_names <= accepted_names or "base" in accepted_names:
             raise SettingError(f"{S.base} must be a trainer of words from context windows, got {self.base!r}")
-        self.words  # noqa: B018  # the trainer of words checks its settings
+        self.run_trainer  # noqa: B018  # the word trainer checks its settings
 
     @cached_property
-    def words(self) -> WindowTrainer:
-        """The trainer of words, with its own defaults for settings that are None."""
+    def run_trainer(self) -> WindowTrainer:
+        """The word trainer, to which checkpoints belong, with its own defaults for settings that are None."""
         values = {field.name: getattr(self, field.name) for field in fields(WindowTrainer)}
-        words: WindowTrainer = self.base_class(**{name: value for name, value in values.items() if value is not None})
-        return words
-
-    @property
-    def run_trainer(self) -> Trainer:
-        """The trainer of words, to which checkpoints belong."""
-        return self.words
+        trainer: WindowTrainer = self.base_class(**{name: value for name, value in values.items() if value is not None})
+        return trainer
 
     @property
     def base_class(self) -> Any:
-        """The class of the trainer of words."""
+        """The class of the word trainer."""
         try:
             return registry.load("trainer", self.base)
         except RegistryError as error:
@@ -82,32 +78,33 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         seed: int = 1,
         report: Report | None = None,
         run_options: RunOptions | None = None,
-        **unknown: Any,
+        **unexpected: Any,
     ) -> Model:
         """Train on a corpus that has phrases as words.
 
         Raises:
             CorpusError: the corpus is corrupt, or has too few phrases.
-            SettingError: the trainer of words does not support an option.
-            TrainingError, Interrupted: as the trainer of words. If fitting is interrupted, the model has only
-                words; checkpoints always belong to the trainer of words.
+            SettingError: the word trainer does not support an option.
+            TrainingError, Interrupted: raised by the word trainer. If fitting is interrupted, the model has only
+                words; checkpoints always belong to the word trainer.
         """
+        refuse_arguments(unexpected)
         threads, seed = check_threads_and_seed(threads, seed)
         run_options = run_options or RunOptions()
         run_options.check(self)
         run_options.check_fingerprint(self, threads, seed)
         corpus = as_corpus(corpus, self)
-        self.check_dim(self.words.dim)
+        self.check_dim(self.run_trainer.dim)
         encoded: Any = run_options.encode(corpus, threads)
-        vocabulary = select_words(encoded, self.words, run_options.vocabulary_rule)
-        arguments_of_corpus = corpus_phrases(corpus)
+        vocabulary = select_words(encoded, self.run_trainer, run_options.vocabulary_rule)
+        phrase_arguments = corpus_phrases(corpus)
         if self.phrase_list is not None:
-            arguments_of_corpus["phrases"] = None
-        examples = find_examples(vocabulary, self, **arguments_of_corpus)
+            phrase_arguments["phrases"] = None
+        examples = find_examples(vocabulary, self, **phrase_arguments)
         check_enough(examples, self, seed)
-        model = self.words.train(encoded, threads=threads, seed=seed, report=report, run_options=run_options, **unknown)
+        model = self.run_trainer.train(encoded, threads=threads, seed=seed, report=report, run_options=run_options)
         try:
-            return self.with_functions(model, examples, asdict(self), arguments_of_corpus["joiner"], threads, seed)
+            return self.with_functions(model, examples, asdict(self), phrase_arguments["joiner"], threads, seed)
         except KeyboardInterrupt:
             raise Interrupted(model) from None
 
@@ -161,7 +158,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         seed: int,
         report: ReportFit | None = None,
     ) -> Model:
-        """The base model with fitted functions."""
+        """Fit the functions, and return a new model with them."""
         import scipy.linalg  # noqa: F401  # loads scipy's own BLAS, so that its threads are limited too
         from threadpoolctl import threadpool_limits
 
@@ -184,15 +181,10 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
             settings=settings,
             tables=tables,
             record=record,
-            composer=self.composer,
+            composer=Composer.of,
             tags=base.tags,
             phrases=base.phrases,
         )
-
-    @staticmethod
-    def composer(model: Model) -> Composer:
-        """The composer of the phrases of a model."""
-        return Composer.of(model)
 
 
 def corpus_phrases(corpus: "Corpus") -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.classifier.features import MAX_PROBES, index_entries, index_features, new_bucket_slots, new_slots
+from embeddings.classifier.features import MAX_PROBES, index_entries, index_features
 from embeddings.errors import FormatError
 from embeddings.kernels.word_bytes import MULTIPLIER
 
@@ -21,7 +21,7 @@ def longest_run(is_used):
 
 @pytest.mark.parametrize("form", ["word%04d", "%08d", "%d", "%04dword", "__label__%d"])
 def test_numbered_words_are_spread_over_the_table(form):
-    slots, duplicate = new_slots(*entries([(form % i).encode() for i in range(10_000)]))
+    slots, duplicate = index_entries(*entries([(form % i).encode() for i in range(10_000)]))
     assert duplicate == -1
     assert longest_run(slots[:, 1] != 0) < 100
 
@@ -34,7 +34,7 @@ def colliding_words(number):
 
 
 def test_words_that_collide_are_refused():
-    assert new_slots(*entries(colliding_words(MAX_PROBES)))[1] == -1
+    assert index_entries(*entries(colliding_words(MAX_PROBES)))[1] == -1
     with pytest.raises(FormatError, match=r"v\.bin.*words.*same hash"):
         index_entries(*entries(colliding_words(MAX_PROBES + 5)), "v.bin")
 
@@ -42,6 +42,8 @@ def test_words_that_collide_are_refused():
 def test_buckets_that_collide_are_refused():
     size = 4 * MAX_PROBES
     numbers = np.arange(size, dtype=np.int32)
-    assert new_bucket_slots(np.column_stack([numbers, numbers])) is not None
+    settings = {"words": 0, "label_prefix": None, "min_n": 0, "max_n": 0, "word_ngrams": 2, "buckets": size}
+    features = index_features(*entries([]), None, np.column_stack([numbers, numbers]), **settings)
+    assert (features.bucket_slots[:, 0] >= 0).sum() == size
     with pytest.raises(FormatError, match=r"buckets.*same hash"):
         index_features(*entries([]), None, np.column_stack([numbers << 14, numbers]))

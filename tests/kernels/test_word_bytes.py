@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from embeddings.classifier.features import new_slots
+from embeddings.classifier.features import index_entries
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels import word_bytes
 
@@ -82,5 +82,5 @@ def test_words_are_compared_to_their_last_byte():
 def test_the_first_duplicate_is_found():
     words = [b"a", b"bb", b"ccccccccccc", b"d", b"ccccccccccc", b"a"]
     starts = np.append(0, np.cumsum(list(map(len, words))))
-    assert new_slots(np.frombuffer(b"".join(words), np.uint8), starts)[1] == 4
-    assert new_slots(np.frombuffer(b"abbc", np.uint8), np.array([0, 1, 3, 4]))[1] == -1
+    assert index_entries(np.frombuffer(b"".join(words), np.uint8), starts)[1] == 4
+    assert index_entries(np.frombuffer(b"abbc", np.uint8), np.array([0, 1, 3, 4]))[1] == -1

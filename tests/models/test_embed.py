@@ -11,6 +11,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, SettingError
+from embeddings.models.embed import text_batches_of, text_embedder
 
 WORDS = [f"w{number}" for number in range(30)]
 COUNTS = np.arange(300, 0, -10)
@@ -235,3 +236,11 @@ def test_invalid_input(vectors):
     with pytest.raises(SettingError, match="'b' holds NaN"):
         em.embed(em.Vectors(["a", "b"], [[1], [np.nan]]), ["a b"])
     assert em.embed(vectors, []).shape == (0, 21)
+
+
+def test_an_encoder_keeps_its_tokens_between_calls():
+    embedder = text_embedder(em.Vectors(["red", "car"], np.eye(2, dtype=np.float32)))
+    list(embedder.embed(text_batches_of(["red car"], None), threads=1))
+    encoders = list(embedder._unused_encoders)
+    list(embedder.embed(text_batches_of(["a red car"], None), threads=1))
+    assert embedder._unused_encoders == encoders

@@ -79,6 +79,11 @@ def test_the_base_trainer_refuses_what_does_not_go_with_it():
         em.TensorIndexing(base="cbow", min_learning_rate=0.08)
 
 
+def test_unexpected_arguments_are_refused_before_the_corpus_is_read():
+    with pytest.raises(SettingError, match=r"no argument 'thread': use threads"):
+        em.TensorIndexing(**SMALL).train("missing.txt", thread=1)
+
+
 def test_documents_of_the_base_keep_their_tags(tmp_path):
     rows = "".join(f"t{number % 9},{line}\n" for number, line in enumerate(lines()))
     (tmp_path / "t.csv").write_text("tag,text\n" + rows)

@@ -333,6 +333,9 @@ def test_settings_are_parameters():
     assert em.MeanVectorizer().set_params(settings__dim=3).settings == {"dim": 3}
     with pytest.raises(ValueError, match="'dim'"):
         vectorizer.set_params(dim=3)
+    for trainer in ("cbow", None, em.CBOW()):
+        with pytest.raises(ValueError, match=r"trainer__dim does not exist: .*: set settings__dim"):
+            em.MeanVectorizer(trainer).set_params(trainer__dim=3)
     assert repr(vectorizer) == "MeanVectorizer(case='keep', settings={'dim': 7, 'window': 2}, trainer='cbow')"
 
 
