@@ -113,7 +113,7 @@ class ContextReader:
         """Add the contexts at `positions`, on all threads."""
         if not len(positions):
             return
-        from embeddings.kernels.context_sums import ContextSums, ContextText, add_contexts
+        from embeddings.kernels.text_pooling import ContextSums, ContextText, add_contexts
 
         arrays = self.encoded.ids, self.encoded.sentences, self.rows, self.type_weights, self.vectors.matrix
         text = ContextText(*(read_only(array) for array in arrays))
@@ -139,7 +139,7 @@ class ContextReader:
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of the vectors around words, with the fields of `embeddings.kernels.context_sums.ContextSums`."""
+    """Sums of the vectors around words, with the fields of `embeddings.kernels.text_pooling.ContextSums`."""
 
     sums: NDArray[np.float64]
     weights: NDArray[np.float64]

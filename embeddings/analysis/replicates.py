@@ -23,7 +23,7 @@ from embeddings.support import tensors
 from embeddings.support.arrow import find_words
 from embeddings.support.files import atomic_write, check_own_folder
 from embeddings.support.records import check_fields, read_versioned
-from embeddings.training.result import Interrupted
+from embeddings.training.run import Interrupted
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
 from embeddings.vectors.vectors import Vectors

@@ -58,7 +58,7 @@ def test_the_list_tells_what_is_compiled(tmp_path, python):
     assert {"skipgram", "training kernels", "the text reader", "nearest-neighbour search"} <= before.keys()
     assert all(row["kernels"] > 0 == row["compiled"] for row in before.values())
     assert f"compiled code is in {tmp_path / 'cache' / 'kernels'}" in run.stderr
-    code = "import numpy as np\nfrom embeddings.kernels.noise_sampling import alias_table\nalias_table(np.ones(3))"
+    code = "import numpy as np\nfrom embeddings.kernels.random_numbers import alias_table\nalias_table(np.ones(3))"
     python("-c", code, **cache)
     after = {
         row["part"]: row for row in json.loads(python("-m", "embeddings", "warm", "--list", "--json", **cache).stdout)
