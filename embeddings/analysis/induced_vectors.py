@@ -1,10 +1,9 @@
 """À la carte embedding (Khodak et al. 2018): vectors of new words from their contexts, by a linear map."""
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -21,21 +20,15 @@ from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.embed import load_source
 from embeddings.settings import Positive, check_value
-from embeddings.support import tensors
 from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
-from embeddings.support.files import atomic_write, check_own_folder
-from embeddings.support.records import check_fields, read_versioned
+from embeddings.support.records import RecordFolder
 from embeddings.support.system import available_threads
 from embeddings.vectors.vectors import Vectors, as_vectors
 from embeddings.vectors.word_weights import DEFAULT_CONSTANT
 
 if TYPE_CHECKING:
-    from embeddings.corpora.corpus import Corpus
-    from embeddings.corpora.encoded_corpus import EncodedCorpus
     from embeddings.models.model import Model
-    from embeddings.vectors.vectors import Vectors
-
 
 CHUNK = 1 << 22  # tokens that are read at a time
 ContextWeights = Literal["equal", "sif"]
@@ -159,11 +152,10 @@ def as_encoded(corpus: Corpus | EncodedCorpus) -> EncodedCorpus:
 Weighting = Literal["log", "equal"]
 DEFAULT_MIN_COUNT, DEFAULT_MAX_WORDS = 100, 100_000
 MIN_CONDITION = 1e-12  # smallest ratio of eigenvalues with which the regression is solved
-FORMAT_VERSION = 1
-RECORD, TENSORS, MATRIX = "map.json", "tensors.safetensors", "map"
-FIELDS: dict[str, type] = {
+MATRIX = "map"
+MAP_FOLDER = RecordFolder("map of contexts", "map.json", "tensors.safetensors", {
     "window": int, "context_weights": str, "words": int, "mean_cosine": float, "vectors": str, "corpus": str,
-}  # fmt: skip
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -205,12 +197,8 @@ class ContextMap:
         Raises:
             OutputError: the path exists or cannot be written.
         """
-        check_map_target(path, force=force)
-        with atomic_write(path, force=force, folder=True) as folder:
-            tensors.save({MATRIX: self.matrix}, folder / TENSORS)
-            content = {name: value for name, value in asdict(self).items() if name != "matrix"}
-            text = json.dumps({"format_version": FORMAT_VERSION, **content}, indent=2)
-            (folder / RECORD).write_text(text + "\n", encoding="utf-8")
+        content = {name: getattr(self, name) for name in MAP_FOLDER.fields}
+        MAP_FOLDER.write(path, content, {MATRIX: self.matrix}, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ContextMap":
@@ -220,22 +208,14 @@ class ContextMap:
             FormatError: a file is missing, broken or of an unknown version.
         """
         folder = Path(path)
-        if not (folder / RECORD).is_file():
-            raise FormatError(f"{folder} {'is not a saved map of contexts' if folder.exists() else 'does not exist'}")
-        content = read_versioned(folder / RECORD, FORMAT_VERSION)
-        check_fields(folder / RECORD, content, FIELDS)
-        matrix = tensors.load(folder / TENSORS).get(MATRIX)
+        content = MAP_FOLDER.read(folder)
+        matrix = MAP_FOLDER.read_tensors(folder, content).get(MATRIX)
         if matrix is None or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype != np.float32:
-            raise FormatError(f"{folder / TENSORS} is broken: it has no square float32 matrix {MATRIX!r}")
+            raise FormatError(f"{folder} is broken: it has no square float32 matrix {MATRIX!r}")
         is_valid = content["context_weights"] in CONTEXT_WEIGHTS and content["window"] >= 1
         if not is_valid or not np.isfinite(matrix).all():
             raise FormatError(f"{folder} is broken: a value is out of range")
-        return cls(np.array(matrix), **{name: content[name] for name in FIELDS})
-
-
-def check_map_target(path: str | os.PathLike[str], *, force: bool) -> Path:
-    """The path, if a map can be saved there: nothing exists, or with `force` another saved map."""
-    return check_own_folder(path, RECORD, {RECORD, TENSORS}, "map of contexts", force=force)
+        return cls(np.array(matrix), **{name: content[name] for name in MAP_FOLDER.fields})
 
 
 def fit_context_map(
