@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
 from embeddings.support.records import RecordFolder
 from embeddings.support.system import available_threads
+from embeddings.vectors.search import check_words
 from embeddings.vectors.vectors import Vectors, as_vectors
 from embeddings.vectors.word_weights import DEFAULT_CONSTANT
 
@@ -36,8 +37,7 @@ CONTEXT_WEIGHTS: tuple[str, ...] = get_args(ContextWeights)
 Report = Callable[[int, int], object]
 
 
-@dataclass(frozen=True)
-class ContextMeans:
+class ContextMeans(NamedTuple):
     """The mean vector around each of several words.
 
     means: (n, dim) float64, zeros for a word without a context. occurrences: (n,) int64, those with a context.
@@ -114,7 +114,7 @@ class ContextReader:
         threads = min(self.threads or available_threads(), len(sums.weights))
 
         def work(thread: int) -> None:
-            result = ContextSums(sums.sums, sums.weights, sums.occurrences, np.zeros(self.vectors.dim, np.float32))
+            result = ContextSums(*sums, np.zeros(self.vectors.dim, np.float32))
             add_contexts(text, positions, slots, size, self.window, line, (thread, threads), result)
 
         with ThreadPoolExecutor(threads, thread_name_prefix="contexts") as pool:
@@ -130,9 +130,8 @@ class ContextReader:
         return np.asarray(DEFAULT_CONSTANT / (DEFAULT_CONSTANT + shares), np.float32)
 
 
-@dataclass(frozen=True)
-class Sums:
-    """Sums of the vectors around words, with the fields of `embeddings.kernels.context_sums.ContextSums`."""
+class Sums(NamedTuple):
+    """Sums of the vectors around words: the first fields of `embeddings.kernels.context_sums.ContextSums`."""
 
     sums: NDArray[np.float64]
     weights: NDArray[np.float64]
@@ -393,16 +392,19 @@ class ContextInducer:
         """
         check_value("min_contexts", min_contexts, Positive, {})
         check_words(words)
+        if not len(words) or not all(map(str.strip, words)):
+            raise SettingError("give at least one word to induce a vector for, and no empty ones")
         parts = {word: self.parts(word) for word in words}
         known = [word for word in parts if word in self.vectors or JOINER.join(parts[word] or (word,)) in self.vectors]
         names = {word: JOINER.join(parts[word]) or word for word in parts if word not in known}
-        unique = {name: word for word, name in reversed(names.items())}  # of several spellings the first
-        new = [(name, word) for name, word in reversed(unique.items())]
-        rows, counts = self.rows_of([parts[word] for _, word in new])
+        unique: dict[str, str] = {}  # the first spelling of each
+        for word, name in names.items():
+            unique.setdefault(name, word)
+        rows, counts = self.rows_of([parts[word] for word in unique.values()])
         is_induced = counts >= min_contexts
-        missing = {word: int(count) for (_, word), count in zip(new, counts, strict=True) if count < min_contexts}
-        induced_names = [name for (name, _), one in zip(new, is_induced.tolist(), strict=True) if one]
-        return Induced(Vectors(induced_names, rows[is_induced], counts=counts[is_induced]), known, missing)
+        missing = {word: int(counts[row]) for row, word in enumerate(unique.values()) if not is_induced[row]}
+        induced = [name for name, word in unique.items() if word not in missing]
+        return Induced(Vectors(induced, rows[is_induced], counts=counts[is_induced]), known, missing)
 
     def parts(self, text: str) -> tuple[str, ...]:
         """The words of a text as the corpus has them; empty if one does not occur in it."""
@@ -414,8 +416,7 @@ class ContextInducer:
     def rows_of(self, texts: Sequence[tuple[str, ...]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The vectors (n, dim) of words or phrases, and their numbers of occurrences with a context (n,)."""
         unique = {words: place for place, words in enumerate(dict.fromkeys(texts))}
-        means = np.zeros((len(unique), self.vectors.dim))
-        counts = np.zeros(len(unique), np.int64)
+        means, counts = np.zeros((len(unique), self.vectors.dim)), np.zeros(len(unique), np.int64)
         ids = self.encoded.vocabulary.ids
         singles = [words for words in unique if len(words) == 1]
         phrases = [words for words in unique if len(words) > 1]
@@ -427,14 +428,3 @@ class ContextInducer:
             means[places], counts[places] = result.means, result.occurrences
         places = [unique[words] for words in texts]
         return self.context_map.apply(means)[places], counts[places]
-
-
-def check_words(words: Sequence[str]) -> None:
-    """Refuse anything but a list of words."""
-    if isinstance(words, str):
-        raise SettingError(f"words must be a list of words, got the string {words!r:.80}")
-    if not len(words):
-        raise SettingError("there are no words to induce vectors for")
-    for word in words:
-        if not isinstance(word, str) or not word.strip():
-            raise SettingError(f"a word must be a string that is not empty, got {word!r:.80}")

@@ -63,10 +63,10 @@ class Replicates:
         Raises:
             OutputError: the path exists or cannot be written.
         """
-        numbers = {"resamples": len(self.resamples), "seeds": len(self.seeds), "seed": self.seed}
-        names = {"vectors": self.vectors, "unit": self.unit, "trainer": self.trainer, "settings": self.settings}
+        content = {name: getattr(self, name) for name in REPLICATES_FOLDER.fields}
+        content |= {kind: len(content[kind]) for kind in KINDS}
         arrays = {f"{kind}.{i}": rows for kind in KINDS for i, rows in enumerate(getattr(self, kind))}
-        REPLICATES_FOLDER.write(path, {**numbers, **names}, arrays, force=force)
+        REPLICATES_FOLDER.write(path, content, arrays, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Replicates":
@@ -85,11 +85,8 @@ class Replicates:
         shape = arrays["resamples.0"].shape
         if len(shape) != 2 or any(one.shape != shape or one.dtype != np.float16 for one in arrays.values()):
             raise FormatError(f"{folder} is broken: its tensors differ in shape or type")
-        return cls(
-            vectors=content["vectors"], unit=content["unit"], seed=content["seed"], trainer=content["trainer"],
-            settings=content["settings"], resamples=[arrays[name] for name in names["resamples"]],
-            seeds=[arrays[name] for name in names["seeds"]],
-        )  # fmt: skip
+        values = {name: content[name] for name in REPLICATES_FOLDER.fields}
+        return cls(**values | {kind: [arrays[name] for name in names[kind]] for kind in KINDS})
 
     def check_vectors(self, vectors: Vectors) -> None:
         """Refuse vectors of another model.
@@ -155,7 +152,9 @@ def stability(
             if report is not None:
                 report(number + 1, resamples + seeds)
     except (Interrupted, KeyboardInterrupt):
-        return finished_part(result)
+        if len(result.resamples) < MIN_REPLICATES:
+            raise KeyboardInterrupt from None
+        return replace(result, seeds=result.seeds * (len(result.seeds) > 1), is_interrupted=True)
     return result
 
 
@@ -164,13 +163,6 @@ def check_numbers(resamples: int, seeds: int) -> None:
     check_arguments(stability, resamples=resamples, seeds=seeds)
     if seeds == 1:
         raise SettingError(f"{S.seeds} must be 0 or at least 2, got 1")
-
-
-def finished_part(result: Replicates) -> Replicates:
-    """The replicates of an interrupted run, if there are enough of them."""
-    if len(result.resamples) < MIN_REPLICATES:
-        raise KeyboardInterrupt from None
-    return replace(result, seeds=result.seeds * (len(result.seeds) > 1), is_interrupted=True)
 
 
 def has_own_steps(trainer: type[Trainer]) -> bool:
