@@ -79,8 +79,6 @@ def test_warnings_about_tiny_models_are_not_shown(monkeypatch, caplog):
     settings = {"objective": "sampled-softmax", "target_in_sample": False}
     monkeypatch.setattr(precompile, "choices", lambda trainer: [{}, settings])
     monkeypatch.setattr(precompile, "use_model", lambda model: None)
-    for name in ("precompile_text", "precompile_merges"):
-        monkeypatch.setattr(precompile, name, lambda: None)
     precompile.precompile("skipgram")
     assert not caplog.records
     em.SkipGram(dim=8, min_count=1, epochs=1, **settings).train(precompile.LINES)
