@@ -33,7 +33,7 @@ from embeddings.models.subwords import (
     check_ngrams,
     ngram_hashes,
 )
-from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
+from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table, ones
 from embeddings.objectives.objective import predict
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
@@ -274,8 +274,3 @@ class GivenVectors:
         means = composer.vocabulary_vectors(words, np.zeros_like(vectors))
         counts = 1 + np.diff(ngram_hashes(words, self.min_n, self.max_n)[0]) if words else np.zeros(0, np.int64)
         return np.asarray((vectors - means) * counts[:, None].astype(np.float32))
-
-
-def ones(table: np.ndarray, dim: int, seed: int) -> None:
-    """Fill rows with ones."""
-    table[:, :dim] = 1

@@ -63,6 +63,11 @@ def is_finite(array: np.ndarray) -> bool:
 Initializer = Callable[[np.ndarray, int, int], None]  # table, dim, seed
 
 
+def ones(table: np.ndarray, dim: int, seed: int) -> None:
+    """Fill rows with ones."""
+    table[:, :dim] = 1
+
+
 def normal(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with normally distributed numbers of standard deviation 1 / dim."""
     rng = np.random.default_rng(seed)

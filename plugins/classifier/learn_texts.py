@@ -337,6 +337,11 @@ class LabelObjective(Objective):
 
     starts: Any = None
     labels: Any = None
+    operand_type: ClassVar[type]
+
+    def operand(self, arrays: Arrays) -> Any:
+        """The operand of one thread."""
+        return self.operand_type(arrays["output"], self.starts, self.labels)
 
     @property
     def max_targets(self) -> int:
@@ -351,17 +356,13 @@ class LabelObjective(Objective):
 class SoftmaxLabelsObjective(LabelObjective):
     """Softmax over all labels; the labels of a text are equally probable."""
 
-    def operand(self, arrays: Arrays) -> SoftmaxLabels:
-        """The operand of one thread."""
-        return SoftmaxLabels(arrays["output"], self.starts, self.labels)
+    operand_type = SoftmaxLabels
 
 
 class BinaryLabelsObjective(LabelObjective):
     """A logistic regression for each label."""
 
-    def operand(self, arrays: Arrays) -> BinaryLabels:
-        """The operand of one thread."""
-        return BinaryLabels(arrays["output"], self.starts, self.labels)
+    operand_type = BinaryLabels
 
 
 def new_label_objective(settings: Any, labels: Vocabulary, starts: np.ndarray, ids: np.ndarray) -> Objective:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,15 +22,12 @@ from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.model_files import INPUTS
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.classifier.text_classification import PreviousClassifier, TextClassification
+from embeddings.plugins.classifier.text_classification import PreviousClassifier, TextClassification, copy_rows
 from embeddings.plugins.classifier.training_features import TextFeatures
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import Positive
 from embeddings.training.progress import Report
 from embeddings.training.training_data import TrainingData
-
-if TYPE_CHECKING:
-    from embeddings.models.table import Initializer
 
 EPOCHS, LEARNING_RATE = 5, 0.05  # as in fastText
 Texts = Corpus | str | os.PathLike[str] | Iterable[Any]
@@ -119,18 +116,12 @@ def retraining(classifier: Classifier) -> type[TextClassification]:
             if self.objective == HIERARCHICAL_SOFTMAX:
                 matrix = output_rows(HIERARCHICAL_SOFTMAX, matrix[: output[1].rows])[:-1]
             starts = (inputs, classifier.inputs.table), (output, matrix)
-            return {name: replace(table, init=copy_of(start)) for (name, table), start in starts}
+            return {
+                name: replace(table, init=copy_rows(matrix, np.arange(len(matrix)), None))
+                for (name, table), matrix in starts
+            }
 
     return Retraining
-
-
-def copy_of(matrix: np.ndarray) -> "Initializer":
-    """An initialiser that copies a matrix."""
-
-    def initialize(table: np.ndarray, dim: int, seed: int) -> None:
-        table[:, :dim] = matrix
-
-    return initialize
 
 
 def known_labels(labels: TextLabels, classifier: Classifier) -> TextLabels:

@@ -1,8 +1,8 @@
 """The classifier of fastText (Joulin et al. 2017): a linear model of labels on the mean of the rows of a text."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from embeddings.kernels.separate_arrays import read_only, separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.models.model import Model
 from embeddings.models.model_files import INPUTS
-from embeddings.models.table import VECTORS, Arrays, Table, uniform
+from embeddings.models.table import VECTORS, Arrays, Initializer, Table, uniform
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.classifier.learn_texts import (
@@ -50,16 +50,10 @@ from embeddings.training.run import NOTES
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
 
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
-
-
-Initialize = Callable[[np.ndarray, int, int], None]
-
 
 @dataclass(frozen=True)
 class PreviousClassifier:
-    """What a run starts from.
+    """The classifier that continued training starts from.
 
     Arguments:
         words: its words, with `</s>`, which has the number of texts as its count.
@@ -77,7 +71,7 @@ class PreviousClassifier:
     output: np.ndarray
 
     @classmethod
-    def of(cls, model: "Model", settings: ClassifierSettings) -> Self:
+    def of(cls, model: Model, settings: ClassifierSettings) -> Self:
         """The classifier of a model.
 
         Raises:
@@ -127,7 +121,7 @@ class PreviousClassifier:
         return np.concatenate([words, row_of_bucket[features.ngram_buckets]])
 
 
-def copy_rows(source: np.ndarray, rows: np.ndarray, initialize: Initialize | None) -> Initialize:
+def copy_rows(source: np.ndarray, rows: np.ndarray, initialize: Initializer | None) -> Initializer:
     """An initialiser that copies rows (n,) of a matrix; where the row is -1, it sets the usual initial values."""
 
     def copy(table: np.ndarray, dim: int, seed: int) -> None:
@@ -177,17 +171,18 @@ class TextClassification(Trainer, ClassifierSettings):
         starts, ids = read_only(np.append(labels.starts[texts], len(labels.ids))), read_only(labels.ids)
         features = self.text_features(data, texts, old)
         objective = new_label_objective(self, labels.vocabulary, starts, ids)
-        noise = new_noise(labels.vocabulary) if self.negative_count else np.empty(0, np.uint64)
-        weights = self.text_weights(starts, ids)
+        noise = np.empty(0, np.uint64)
+        if self.negative_count:
+            noise = alias_table(labels.vocabulary.noise_weights(NOISE_EXPONENT))
         source = LabelSource(np.arange(len(texts)), starts, ids, noise)
-        tables = self.tables(features, objective, old)
+        items = features.items, features.starts, features.subword_starts, features.subword_rows
 
         def operands(arrays: Arrays) -> ClassifierOperands:
-            return new_operands(features, arrays[INPUTS], objective.operand(arrays))
+            return ClassifierOperands(arrays[INPUTS], *items, separate_zeros(3, np.int64), objective.operand(arrays))
 
         return Plan(
-            tables=tables,
-            stream=TextStream(source, self.negative_count, weights),
+            tables=self.tables(features, objective, old),
+            stream=TextStream(source, self.negative_count, self.text_weights(starts, ids)),
             kernel=learn_texts,
             operands=operands,
             buffers=lambda: new_step_buffers(1, objective.max_targets, padded(self.dim), contexts=TILE, rows=2),
@@ -251,14 +246,3 @@ def corpus_label_prefix(data: TrainingData) -> str:
     """The prefix of labels in the text; empty if they came from tables."""
     meta = data.encoded.meta
     return str(meta["settings"]["labels"]["prefix"]) if meta.get(PREFIXED) else ""
-
-
-def new_noise(labels: Vocabulary) -> np.ndarray:
-    """The alias table of negative samples."""
-    return alias_table(labels.noise_weights(NOISE_EXPONENT))
-
-
-def new_operands(features: TextFeatures, inputs: np.ndarray, objective: Any) -> ClassifierOperands:
-    """What one thread works on."""
-    items = features.items, features.starts, features.subword_starts, features.subword_rows
-    return ClassifierOperands(inputs, *items, separate_zeros(3, np.int64), objective)

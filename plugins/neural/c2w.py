@@ -8,20 +8,20 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.models.model import Model
+from embeddings.models.subwords import Word
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.models.text_settings import model_settings
 from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
-from embeddings.plugins.neural.sentence_batches import Ids, encode_groups, reading_order
-from embeddings.plugins.neural.trained_networks import (
-    BATCH_WORDS,
-    DIRECTIONS,
-    MARK,
-    Alphabet,
-    CharacterVectors,
-    SentencePredictor,
-    exact_tables,
-    run_lstm,
+from embeddings.plugins.neural.sentence_batches import (
+    MAX_WORDS,
+    Ids,
+    encode_groups,
+    groups_of_similar_length,
+    pad,
+    reading_order,
+    reversed_rows,
 )
+from embeddings.plugins.neural.trained_networks import BOUNDARY, DIRECTIONS, SentencePredictor, linear, run_lstm
 from embeddings.settings import option
 from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
@@ -100,7 +100,7 @@ class C2W(NeuralTrainer):
         return self.network_plan(data, objective, tables, network, export=export)
 
     @classmethod
-    def composer(cls, model: Model) -> CharacterVectors:
+    def composer(cls, model: Model) -> "CharacterVectors":
         """Composes the vectors of words of a trained model."""
         settings, points = model_settings(cls, model), model.tables.get(CODE_POINTS)
         is_valid = points is not None and points.ndim == 1 and points.dtype == np.int32 and len(points) > 0
@@ -114,11 +114,62 @@ class C2W(NeuralTrainer):
     @classmethod
     def word_predictor(cls, model: Model) -> SentencePredictor:
         """A predictor of words from the words before them in the sentence."""
-        settings = model_settings(cls, model)
-        objective = settings.new_objective(model.vocabulary, settings.state_size)
-        tables = exact_tables(model, cls.objective_tables(objective))
+        settings: C2W = model_settings(cls, model)
         own = {name: saved_table(model, name, table) for name, table in settings.sentence_tables().items()}
-        return SentencePredictor(objective, tables, SentenceReader(model.vectors.matrix, own), settings.max_length)
+        reader = SentenceReader(model.vectors.matrix, own)
+        return settings.sentence_predictor(model, settings.state_size, reader)
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """A numbering of the characters of words.
+
+    Arguments:
+        code_points: the known characters in order, with numbers from 1 on; other characters have the number 0.
+        max_characters: the maximum number of characters of a word that are read.
+    """
+
+    code_points: np.ndarray
+    max_characters: int
+
+    def numbers(self, word: str) -> Ids:
+        """The character numbers of a word, int64; at least one number."""
+        points = np.frombuffer(word[: self.max_characters].encode("utf-32-le", "surrogatepass") or bytes(4), "<u4")
+        places = np.searchsorted(self.code_points, points)
+        is_known = self.code_points[np.minimum(places, len(self.code_points) - 1)] == points
+        return np.where(is_known, places + 1, 0).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class CharacterVectors:
+    """Computes the vectors of words of any spelling: w = D (f; b) + d of the last states f and b of two LSTMs.
+
+    Arguments:
+        tables: the tables of a C2W model by name, float32.
+    """
+
+    tables: Mapping[str, np.ndarray]
+    alphabet: Alphabet
+
+    def __call__(self, words: Sequence[Word]) -> np.ndarray:
+        """The vectors, float32 (words, dim); zeros for an empty word."""
+        rows = np.zeros((len(words), len(self.tables["projection_weights"])), np.float32)
+        spellings = [
+            self.alphabet.numbers(word if isinstance(word, str) else word.decode(errors="replace")) for word in words
+        ]
+        lengths = np.array([len(spelling) for spelling in spellings], np.int64)
+        for group in groups_of_similar_length(lengths, MAX_WORDS):
+            rows[group] = self.encode(*pad([spellings[number] for number in group]))
+        rows[[not word for word in words]] = 0
+        return rows
+
+    def encode(self, characters: Ids, lengths: Ids) -> np.ndarray:
+        """The vectors of padded spellings, (n, dim)."""
+        last, states = lengths - 1, []
+        for direction, order in zip(DIRECTIONS, (characters, reversed_rows(characters, lengths)), strict=True):
+            weights, bias = (self.tables[f"{direction}_{name}"] for name in ("weights", "bias"))
+            states.append(run_lstm(self.tables["character_inputs"][order], weights, bias)[np.arange(len(last)), last])
+        return linear(self.tables, "projection", np.concatenate(states, axis=1))
 
 
 @dataclass(frozen=True)
@@ -135,12 +186,12 @@ class SentenceReader:
 
     def __call__(self, sentences: Sequence[Ids]) -> list[np.ndarray]:
         """The states before each word of each sentence, float32 (words of the sentence, hidden size)."""
-        return encode_groups(sentences, self.encode, BATCH_WORDS)
+        return encode_groups(sentences, self.encode)
 
     def encode(self, ids: Ids, lengths: Ids) -> np.ndarray:
         """The states before the words of padded sentences, (n, longest, hidden size)."""
         words = self.vectors[reading_order(ids, lengths, 0).forward]
-        words[:, 0] = self.tables["marks"][MARK]
+        words[:, 0] = self.tables["marks"][BOUNDARY]
         return run_lstm(words, self.tables["sentence_weights"], self.tables["sentence_bias"])
 
 

@@ -1,14 +1,17 @@
 """context2vec (Melamud, Goldberger and Dagan 2016): the whole sentence around a word predicts it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, uniform
 from embeddings.models.text_settings import model_settings
 from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
-from embeddings.plugins.neural.trained_networks import ContextEncoder, SentencePredictor, exact_tables
+from embeddings.plugins.neural.sentence_batches import Ids, encode_groups, reading_order
+from embeddings.plugins.neural.trained_networks import BOUNDARY, UNKNOWN, SentencePredictor, linear, run_lstm
 from embeddings.settings import option
 from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
@@ -60,7 +63,7 @@ class Context2Vec(NeuralTrainer):
         return self.network_plan(data, objective, tables, network)
 
     @classmethod
-    def context_encoder(cls, model: Model) -> ContextEncoder:
+    def context_encoder(cls, model: Model) -> "ContextEncoder":
         """The encoder of contexts of a trained model."""
         settings, size = model_settings(cls, model), len(model.vocabulary)
         tables = {name: saved_table(model, name, declared) for name, declared in settings.tables(size).items()}
@@ -69,7 +72,41 @@ class Context2Vec(NeuralTrainer):
     @classmethod
     def word_predictor(cls, model: Model) -> SentencePredictor:
         """A predictor of words from all other words of the sentence."""
-        settings = model_settings(cls, model)
-        objective = settings.new_objective(model.vocabulary, settings.dim)
-        tables = exact_tables(model, cls.objective_tables(objective))
-        return SentencePredictor(objective, tables, cls.context_encoder(model), settings.max_length)
+        settings: Context2Vec = model_settings(cls, model)
+        return settings.sentence_predictor(model, settings.dim, cls.context_encoder(model))
+
+
+@dataclass(frozen=True)
+class ContextEncoder:
+    """Computes the vectors of the contexts of words.
+
+    Arguments:
+        tables: the tables of a context2vec model by name, float32.
+        n_words: size of the vocabulary; ids from there on are unknown words.
+    """
+
+    tables: Mapping[str, np.ndarray]
+    n_words: int
+
+    def __call__(self, sentences: Sequence[Ids]) -> list[np.ndarray]:
+        """The vectors of the contexts of all words of each sentence, float32 (words of the sentence, dim).
+
+        The context of a word does not depend on the word itself.
+        """
+        return encode_groups(sentences, self.encode)
+
+    def encode(self, ids: Ids, lengths: Ids) -> np.ndarray:
+        """The vectors of the contexts of padded sentences, (n, longest, dim)."""
+        order = reading_order(np.minimum(ids, self.n_words + UNKNOWN), lengths, self.n_words + BOUNDARY)
+        left, right = self.run_side("left", order.forward), self.run_side("right", order.backward)
+        states = np.concatenate([left, np.take_along_axis(right, order.known[:, :, None], axis=1)], axis=2)
+        return linear(self.tables, "context", np.maximum(linear(self.tables, "hidden", states), 0))
+
+    def run_side(self, side: str, ids: Ids) -> np.ndarray:
+        """The states of the left or right LSTM after each word, (n, steps, hidden size)."""
+        inputs, marks = self.tables[f"{side}_inputs"], self.tables[f"{side}_marks"]
+        is_word = ids < self.n_words
+        rows = np.where(
+            is_word[..., None], inputs[np.where(is_word, ids, 0)], marks[np.where(is_word, 0, ids - self.n_words)]
+        )
+        return run_lstm(rows, self.tables[f"{side}_weights"], self.tables[f"{side}_bias"])

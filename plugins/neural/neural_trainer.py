@@ -9,11 +9,14 @@ import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
+from embeddings.models.model import Model
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective
+from embeddings.plugins.neural.trained_networks import SentencePredictor
 from embeddings.settings import LEARNING_RATE, Dimension, Schedule, SearchRange, VocabularySize, option
 from embeddings.settings.objective_choice import WORD_OBJECTIVES
 from embeddings.support.imports import import_extra
+from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
@@ -105,6 +108,13 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
         kind: type[Objective] = NETWORK_OBJECTIVES[self.objective].implementation()
         settings: Any = self
         return kind(settings, vocabulary, dim)
+
+    def sentence_predictor(self, model: Model, dim: int, encode: Any) -> SentencePredictor:
+        """The predictor of words of a trained model; `encode` computes hidden rows of `dim` numbers."""
+        objective = self.new_objective(model.vocabulary, dim)
+        declared = self.objective_tables(objective).items()
+        tables = {name: saved_table(model, name, table).astype(np.float64) for name, table in declared}
+        return SentencePredictor(objective, tables, encode, self.max_length)
 
     @classmethod
     def objective_tables(cls, objective: Objective) -> dict[str, Table]:

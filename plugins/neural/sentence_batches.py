@@ -10,6 +10,7 @@ from embeddings.kernels.block import LAST, POSITION
 from embeddings.kernels.sentence_block import SentenceBlock
 
 Ids = NDArray[np.int64]
+MAX_WORDS = 20_000  # words, or characters, whose rows trained networks compute at a time
 
 
 class Batch(NamedTuple):
@@ -61,18 +62,15 @@ def groups_of_similar_length(lengths: Ids, max_words: int) -> Iterator[Ids]:
         yield order[start:]
 
 
-def encode_groups(
-    sentences: Sequence[Ids], encode: Callable[[Ids, Ids], np.ndarray], max_words: int
-) -> list[np.ndarray]:
+def encode_groups(sentences: Sequence[Ids], encode: Callable[[Ids, Ids], np.ndarray]) -> list[np.ndarray]:
     """A row for each word of each sentence, (words of the sentence, dim).
 
     Arguments:
         encode: returns the rows of padded sentences (n, longest, dim), given the sentences and their lengths.
-        max_words: the number of words whose rows are computed at a time.
     """
     rows: list[np.ndarray] = [np.zeros((0, 0), np.float32)] * len(sentences)
     lengths = np.array([len(sentence) for sentence in sentences], np.int64)
-    for group in groups_of_similar_length(lengths, max_words):
+    for group in groups_of_similar_length(lengths, MAX_WORDS):
         padded, sizes = pad([sentences[number] for number in group])
         for number, size, row in zip(group, sizes, encode(padded, sizes), strict=True):
             rows[number] = row[:size]

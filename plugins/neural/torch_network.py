@@ -30,7 +30,7 @@ from embeddings.plugins.neural.sentence_batches import (
     reading_order,
     reversed_rows,
 )
-from embeddings.plugins.neural.trained_networks import DIRECTIONS, MARK
+from embeddings.plugins.neural.trained_networks import BOUNDARY, DIRECTIONS, UNKNOWN
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 GROUP_CHARACTERS = 2000
@@ -262,8 +262,8 @@ class ContextNetwork(Network):
     def hidden(self, ids: Ids, batch: Batch, rows: Any) -> Any:
         """The vectors of contexts."""
         words = len(self.output)
-        ids[ids > words] = words  # unknown
-        order = reading_order(ids, batch.lengths, words + MARK)
+        ids[ids > words] = words + UNKNOWN
+        order = reading_order(ids, batch.lengths, words + BOUNDARY)
         left, right = self.read("left", order.forward), self.read("right", order.backward)
         known = self.tensor(order.known)[..., None].expand_as(right)
         states = torch.cat([left, torch.gather(right, 1, known)], dim=2).flatten(0, 1)[rows]
@@ -294,7 +294,7 @@ class CharacterNetwork(Network):
     def hidden(self, ids: Ids, batch: Batch, rows: Any) -> Any:
         """The states of the language model before each word."""
         unknown = len(self.starts) - 1
-        order = reading_order(ids, batch.lengths, unknown + 1).forward
+        order = reading_order(ids, batch.lengths, unknown + BOUNDARY).forward
         words, inverse = np.unique(order, return_inverse=True)
         known = words[words < unknown]
         index = np.where(order < unknown, inverse.reshape(order.shape), len(known) + order - unknown)

@@ -184,6 +184,7 @@ def frequent_ngrams(
     max_vocab: int | None = None,
     cross_lines: bool = False,
     max_ngrams: int = MAX_NGRAMS,
+    previous: Vocabulary | None = None,
 ) -> Ngrams:
     """The n-grams of one to `max_n` tokens that occur at least `min_count` times.
 
@@ -197,18 +198,42 @@ def frequent_ngrams(
         cross_lines: n-grams may cross line ends, but not document ends.
         max_ngrams: distinct n-grams of one length in memory. If more are frequent, the rarest n-grams and all
             longer n-grams that contain them are left out.
+        previous: the n-grams of a model, with their counts, to which the counts in the corpus are added. All of them
+            are kept, also with `max_vocab`.
 
     Raises:
-        CorpusError: no n-gram occurs `min_count` times.
+        CorpusError: no n-gram occurs `min_count` times, or the corpus cannot contain an n-gram of the model either.
         SettingError: the corpus has a fixed vocabulary.
     """
-    check_vocabulary(encoded)
-    sequences, counts, lines = frequent_sequences(encoded, max_n, min_count, per_length, cross_lines, max_ngrams)
-    if not len(sequences):
-        raise CorpusError(f"no n-gram occurs {min_count} times; lower {S.min_count}")
+    if previous is None:
+        check_vocabulary(encoded)
+    counter = NgramCounter(encoded, cross_lines, min_count, max_ngrams)
     tokens = encoded.vocabulary.words
-    vocabulary, words = spell_ngrams(sequences, counts, tokens, max_vocab)
-    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), lines, token_unit(tokens))
+    order = np.argsort(np.argsort(np.array(tokens, object)))
+    sequences_by_length, counts_by_length = [], []
+    for n in range(1, max_n + 1):
+        if n > 1:
+            counter.grow(n)
+        limit = None if per_length is None else per_length[min(n, len(per_length)) - 1]
+        selected = counter.most_frequent(limit, max_n, order)
+        sequences_by_length.append(counter.sequences(selected, max_n))
+        counts_by_length.append(counter.counts[selected])
+    sequences, joiner = np.concatenate(sequences_by_length), joiner_of(tokens)
+    spellings = [joiner.join([tokens[token] for token in row if token >= 0]) for row in sequences.tolist()]
+    if previous is not None:
+        rare = previous_sequences(set(previous.words).difference(spellings), tokens, max_n)
+        sequences, spellings = np.concatenate([sequences, rare[0]]), spellings + rare[1]
+        vocabulary = extend_ngrams(previous, encoded, sequences, spellings, counter.lines, max_vocab)
+    elif spellings:
+        counts_by_word: dict[str, int] = {}  # different tokens may spell the same string
+        for word, count in zip(spellings, np.concatenate(counts_by_length).tolist(), strict=True):
+            counts_by_word[word] = counts_by_word.get(word, 0) + count
+        vocabulary = Vocabulary.from_counts(counts_by_word).select(max_vocab=max_vocab)
+    else:
+        raise CorpusError(f"no n-gram occurs {min_count} times; lower {S.min_count}")
+    words = np.array([vocabulary.ids.get(word, NONE) for word in spellings], np.int32)
+    unit = "words" if joiner else "characters"
+    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), counter.lines, unit)
 
 
 def parse_limits(per_length: str) -> list[int] | None:
@@ -225,24 +250,6 @@ def check_vocabulary(encoded: EncodedCorpus) -> None:
     """Refuse a corpus with a fixed vocabulary, which lacks tokens."""
     if encoded.meta["fixed_vocabulary"]:
         raise SettingError("n-grams are counted from the corpus: leave out its fixed vocabulary")
-
-
-def frequent_sequences(
-    encoded: EncodedCorpus, max_n: int, min_count: int, per_length: Sequence[int] | None, cross_lines: bool,
-    max_ngrams: int = MAX_NGRAMS,
-) -> tuple[NDArray[np.int32], Counts, NDArray[np.int64]]:  # fmt: skip
-    """The token ids of frequent n-grams (n-grams, max_n), -1 after the last, their counts, and `Ngrams.lines`."""
-    counter = NgramCounter(encoded, cross_lines, min_count, max_ngrams)
-    order = np.argsort(np.argsort(np.array(encoded.vocabulary.words, object)))
-    sequences_by_length, counts_by_length = [], []
-    for n in range(1, max_n + 1):
-        if n > 1:
-            counter.grow(n)
-        limit = None if per_length is None else per_length[min(n, len(per_length)) - 1]
-        selected = counter.most_frequent(limit, max_n, order)
-        sequences_by_length.append(counter.sequences(selected, max_n))
-        counts_by_length.append(counter.counts[selected])
-    return np.concatenate(sequences_by_length), np.concatenate(counts_by_length), counter.lines
 
 
 class NgramCounter:
@@ -355,68 +362,23 @@ def merge_pairs(keys: Keys, values: NDArray[np.int64], others: Pairs) -> Pairs:
     return table
 
 
-def spell_ngrams(
-    sequences: NDArray[np.int32], counts: Counts, tokens: Sequence[str], max_vocab: int | None
-) -> tuple[Vocabulary, NDArray[np.int32]]:
-    """The vocabulary of n-grams, merged by spelling, and the vocabulary index of each n-gram, or -1."""
-    spellings = spell(sequences, tokens, joiner_of(tokens))
-    counts_by_word: dict[str, int] = {}
-    for word, count in zip(spellings, counts.tolist(), strict=True):
-        counts_by_word[word] = counts_by_word.get(word, 0) + count
-    vocabulary = Vocabulary.from_counts(counts_by_word).select(max_vocab=max_vocab)
-    ids = {word: index for index, word in enumerate(vocabulary.words)}
-    return vocabulary, np.array([ids.get(word, NONE) for word in spellings], np.int32)
-
-
 def joiner_of(tokens: Sequence[str]) -> str:
     """The string between the tokens of an n-gram: none between characters."""
     return "" if all(len(characters(token)) <= 1 for token in tokens) else "_"
 
 
-def token_unit(tokens: Sequence[str]) -> str:
-    """The name of tokens in messages, in the plural."""
-    return "words" if joiner_of(tokens) else "characters"
-
-
-def spell(sequences: NDArray[np.int32], tokens: Sequence[str], joiner: str) -> list[str]:
-    """The string of each n-gram."""
-    return [joiner.join([tokens[token] for token in row if token >= 0]) for row in sequences.tolist()]
-
-
-def continued_ngrams(
-    previous: Vocabulary,
-    encoded: EncodedCorpus,
-    *,
-    max_n: int,
-    min_count: int,
-    per_length: Sequence[int] | None,
-    max_vocab: int | None,
-    cross_lines: bool,
-) -> Ngrams:
-    """The n-grams of a model and the frequent n-grams of new text, with added counts.
-
-    Arguments:
-        previous: the n-grams of the model, with their counts.
-        max_n, min_count, per_length, cross_lines: as `frequent_ngrams`, for n-grams of the new text.
-        max_vocab: the maximum number of n-grams; n-grams of the model are all kept.
-
-    Raises:
-        CorpusError: the text has no n-gram, and cannot contain an n-gram of the model.
-    """
-    tokens = encoded.vocabulary.words
-    sequences, _, lines = frequent_sequences(encoded, max_n, min_count, per_length, cross_lines)
-    spellings = spell(sequences, tokens, joiner_of(tokens))
-    rare_sequences, rare_spellings = previous_sequences(set(previous.words).difference(spellings), tokens, max_n)
-    sequences, spellings = np.concatenate([sequences, rare_sequences]), spellings + rare_spellings
+def extend_ngrams(
+    previous: Vocabulary, encoded: EncodedCorpus, sequences: NDArray[np.int32], spellings: list[str],
+    lines: NDArray[np.int64], max_vocab: int | None,
+) -> Vocabulary:  # fmt: skip
+    """The n-grams of a model and of new text, with the counts of both."""
     if not spellings:
         raise CorpusError("the corpus and the model have no n-gram in common")
     numbers = {word: number for number, word in enumerate(dict.fromkeys(spellings))}
-    trie = build_trie(sequences, np.array([numbers[word] for word in spellings], np.int32), len(tokens))
+    trie = build_trie(sequences, np.array([numbers[word] for word in spellings], np.int32), len(encoded.vocabulary))
     counts = count_ngrams(trie, np.asarray(encoded.ids), lines, len(numbers))
     occurring = {word: count for word, count in zip(numbers, counts.tolist(), strict=True) if count}
-    vocabulary = extend_vocabulary(previous, Vocabulary.from_counts(occurring), min_count=1, max_vocab=max_vocab)
-    words = np.array([vocabulary.ids.get(word, NONE) for word in spellings], np.int32)
-    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), lines, token_unit(tokens))
+    return extend_vocabulary(previous, Vocabulary.from_counts(occurring), min_count=1, max_vocab=max_vocab)
 
 
 def previous_sequences(words: set[str], tokens: Sequence[str], max_n: int) -> tuple[NDArray[np.int32], list[str]]:

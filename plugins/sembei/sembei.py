@@ -1,9 +1,9 @@
 """Segmentation-free embedding (Oshikiri 2017): frequent n-grams of raw text predict the adjacent n-grams."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple, cast
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from embeddings.plugins.sembei.ngram_trie import NgramOccurrences
 from embeddings.plugins.sembei.ngram_vocabulary import (
     Ngrams,
     check_vocabulary,
-    continued_ngrams,
     frequent_ngrams,
     parse_limits,
 )
@@ -281,11 +280,16 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
 
     def select_ngrams(self, data: TrainingData) -> Ngrams:
         """The n-grams that get vectors."""
-        continued, select = data.run_options.continued, cast(Callable[..., Ngrams], frequent_ngrams)
-        if continued is not None:
-            select = partial(continued_ngrams, continued.vocabulary)
-        limits = {"per_length": self.limits, "max_vocab": self.max_vocab}
-        return select(data.encoded, max_n=self.max_n, min_count=self.min_count, cross_lines=self.cross_lines, **limits)
+        continued = data.run_options.continued
+        return frequent_ngrams(
+            data.encoded,
+            max_n=self.max_n,
+            min_count=self.min_count,
+            per_length=self.limits,
+            max_vocab=self.max_vocab,
+            cross_lines=self.cross_lines,
+            previous=None if continued is None else continued.vocabulary,
+        )
 
     def set_sums(
         self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, frozen: dict[int, np.ndarray],

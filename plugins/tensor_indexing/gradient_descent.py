@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -41,47 +42,28 @@ def descend(
     an epoch that overflows gains nothing.
     """
     adam = Adam({name: array for name, array in start.items() if name != FIXED}, settings.penalty)
-    current, best = copy_parameters(start), start
+    current, best = deepcopy(start), start
     epochs = [Epoch(None, relative_error(function, best, dev), settings.fit_learning_rate)]
     least, rate, failures = epochs[0].dev, settings.fit_learning_rate, 0
     while len(epochs) <= settings.fit_epochs and failures < settings.patience:
+        order, total = rng.permutation(len(train.x)), 0.0
         with np.errstate(over="ignore", invalid="ignore"):
-            train_error = run_epoch(function, current, adam, train, settings.fit_batch, rate, rng)
-            epochs.append(Epoch(train_error, relative_error(function, current, dev), rate))
+            for first in range(0, len(order), settings.fit_batch):
+                x, y, z = (rows[order[first : first + settings.fit_batch]] for rows in train)
+                error, gradient = function.gradient(current, x, y, z)
+                total += float(np.vdot(error, error))
+                adam.step(current, gradient, rate)
+            epochs.append(Epoch(total / sum_of_squares(train.z), relative_error(function, current, dev), rate))
         has_gained = epochs[-1].dev < least * (1 - MIN_GAIN)
         if epochs[-1].dev < least:
-            least, best = epochs[-1].dev, copy_parameters(current)
+            least, best = epochs[-1].dev, deepcopy(current)
         failures = 0 if has_gained else failures + 1
         if failures:
-            current, rate = copy_parameters(best), rate / 2
+            current, rate = deepcopy(best), rate / 2
             adam.reset()
         if report:
             report(len(epochs) - 1, epochs[-1])
     return best, epochs
-
-
-def copy_parameters(parameters: Parameters) -> Parameters:
-    """A copy of parameters with copies of their arrays."""
-    return {name: array.copy() for name, array in parameters.items()}
-
-
-def run_epoch(
-    function: LearnedFunction,
-    current: Parameters,
-    adam: "Adam",
-    train: PhraseVectors,
-    batch: int,
-    rate: float,
-    rng: np.random.Generator,
-) -> float:
-    """Learn from every phrase once, in random order, updating `current` in place; returns the mean error."""
-    order, total = rng.permutation(len(train.x)), 0.0
-    for start in range(0, len(order), batch):
-        x, y, z = (rows[order[start : start + batch]] for rows in train)
-        error, gradient = function.gradient(current, x, y, z)
-        total += float(np.vdot(error, error))
-        adam.step(current, gradient, rate)
-    return total / sum_of_squares(train.z)
 
 
 def relative_error(function: LearnedFunction, parameters: Parameters, phrases: PhraseVectors) -> float:

@@ -64,14 +64,9 @@ def mine_negatives(
             limit = max_ratio * float(query @ rows[row_of[match]])
             near = (candidates[row] for row in ids[(ids >= 0) & (similarities <= limit)])
             negative = next((other for other in near if other not in own_texts[text]), None)
-            if negative is None:
-                negative = random_text(candidates, own_texts[text], rng)
+            if negative is None:  # a random one, unless 100 belong to the text
+                draws = (candidates[row] for row in rng.integers(0, len(candidates), 100))
+                negative = next((other for other in draws if other not in own_texts[text]), None)
             if negative is not None:
                 triplets.append((text, match, negative))
     return triplets
-
-
-def random_text(candidates: list[str], excluded: set[str], rng: np.random.Generator) -> str | None:
-    """A random text that is not excluded; None if all of 100 are."""
-    draws = (candidates[row] for row in rng.integers(0, len(candidates), 100))
-    return next((text for text in draws if text not in excluded), None)

@@ -180,7 +180,9 @@ class ContrastiveObjective(PairObjective):
 
     def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> Contrastive:
         """The operand of one thread."""
-        return Contrastive(self.settings.margin_value, ratings, new_cosine_pairs(shape, ratings.dtype.type))
+        return Contrastive(
+            float(self.settings.value_of("margin")), ratings, new_cosine_pairs(shape, ratings.dtype.type)
+        )
 
 
 class TripletMargin(NamedTuple):
@@ -221,7 +223,7 @@ class TripletMarginObjective(PairObjective):
     def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> TripletMargin:
         """The operand of one thread."""
         sides = (new_cosine_pairs(shape, ratings.dtype.type) for _ in range(2))
-        return TripletMargin(self.settings.margin_value, *sides)
+        return TripletMargin(float(self.settings.value_of("margin")), *sides)
 
 
 class CoSENT(NamedTuple):
@@ -271,7 +273,7 @@ class CoSENTObjective(PairObjective):
     def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> CoSENT:
         """The operand of one thread."""
         pairs = new_cosine_pairs(shape, ratings.dtype.type)
-        return CoSENT(1 / self.settings.temperature_value, ratings, pairs, np.zeros((2, shape.pairs)))
+        return CoSENT(1 / self.settings.value_of("temperature"), ratings, pairs, np.zeros((2, shape.pairs)))
 
 
 MASKED = -1e30  # the cosine of a candidate that is left out
@@ -392,7 +394,7 @@ class InBatchNegativesObjective(PairObjective):
         candidates = (vectors + 1) * lanes  # one vector more, so that the rows of a column are in different cache sets
         texts = shape.pairs * shape.sides
         return InBatchNegatives(
-            1 / self.settings.temperature_value,
+            1 / self.settings.value_of("temperature"),
             aligned_zeros(shape.pairs, candidates, dtype),
             aligned_zeros(shape.width, candidates, dtype),
             np.zeros(candidates, dtype),

@@ -35,11 +35,6 @@ class EncodedPairs:
     order: NDArray[np.int64]
     ratings: NDArray[np.float32]
 
-    @property
-    def count(self) -> int:
-        """The number of all pairs."""
-        return (len(self.starts) - 1) // self.sides
-
 
 def corpus_pairs(encoded: EncodedCorpus, words: int, limit: int | None = None) -> EncodedPairs:
     """The pairs of a corpus, of which those with a text without any known word are left out.

@@ -24,7 +24,7 @@ from embeddings.models.subwords import (
     composer,
     ngram_hashes,
 )
-from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
+from embeddings.models.table import VECTORS, Arrays, Table, ones, word_vectors
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import MIN_TEMPERATURE, BatchShape, PairObjective
 from embeddings.plugins.text_pairs.pair_stream import EncodedPairs, PairStream, corpus_pairs
@@ -212,21 +212,6 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
         objective: PairObjective = PAIR_OBJECTIVES[self.objective].implementation()(self)
         return objective
 
-    @property
-    def temperature_value(self) -> float:
-        """The temperature, or its default."""
-        return float(self.value_of("temperature"))
-
-    @property
-    def margin_value(self) -> float:
-        """The margin, or its default."""
-        return float(self.value_of("margin"))
-
-    @property
-    def batch_pairs(self) -> int:
-        """The batch size, or its default."""
-        return int(self.value_of("batch_size"))
-
     def value_of(self, name: str) -> Any:
         """A setting, or the default of the objective."""
         value = getattr(self, name)
@@ -281,7 +266,7 @@ class DualEncoder(Trainer, PairSettings):
             data.vocabulary, own_tables, bucket_count(self, data.run_options.continued, NGRAMS, hashes)
         )
         buckets = bucket_rows(hashes, tables[NGRAMS].rows if self.max_n else 1)
-        shape = BatchShape(min(self.batch_pairs, len(pairs.order)), pairs.sides, padded(self.dim))
+        shape = BatchShape(min(self.value_of("batch_size"), len(pairs.order)), pairs.sides, padded(self.dim))
         capacity = max_batch_words(np.minimum(np.diff(pairs.starts), limit), shape)
         dropout = int(self.word_dropout * 2**32)
         texts = PairTexts(pairs.ids, pairs.starts, pairs.sides, len(data.vocabulary), limit, dropout)
@@ -300,6 +285,9 @@ class DualEncoder(Trainer, PairSettings):
                 ),
             )
 
+        record = {"pairs": len(pairs.order), "dropped_pairs": (len(pairs.starts) - 1) // pairs.sides - len(pairs.order)}
+        if self.pair_objective.needs == "classes":
+            record[LOWEST_RATING] = int(np.floor(pairs.ratings[pairs.order].min()))
         return Plan(
             tables=tables,
             stream=PairStream(pairs.order, shape.pairs, (pairs.ids, pairs.starts)),
@@ -307,15 +295,8 @@ class DualEncoder(Trainer, PairSettings):
             operands=operands,
             export=(lambda arrays: self.export(arrays, data.vocabulary)) if self.has_products else None,
             composes=self.max_n > 0,
-            record=self.pair_record(pairs),
+            record=record,
         )
-
-    def pair_record(self, pairs: EncodedPairs) -> dict[str, int]:
-        """The numbers of pairs and, if ratings are predicted, the lowest one."""
-        record = {"pairs": len(pairs.order), "dropped_pairs": pairs.count - len(pairs.order)}
-        if self.pair_objective.needs == "classes":
-            record[LOWEST_RATING] = int(np.floor(pairs.ratings[pairs.order].min()))
-        return record
 
     @property
     def has_products(self) -> bool:
@@ -354,7 +335,7 @@ class DualEncoder(Trainer, PairSettings):
     def initial_weights(self, vocabulary: Vocabulary) -> Any:
         """Sets the initial weights of words."""
         if self.token_weights == "ones":
-            return fill_with_ones
+            return ones
         shares = vocabulary.counts / vocabulary.counts.sum()
 
         def fill(table: np.ndarray, dim: int, seed: int) -> None:
@@ -439,8 +420,3 @@ def new_text_batch(
 def identity(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill a square table with the identity matrix."""
     table[np.arange(dim), np.arange(dim)] = 1
-
-
-def fill_with_ones(table: np.ndarray, dim: int, seed: int) -> None:
-    """Fill rows with ones."""
-    table[:, :dim] = 1

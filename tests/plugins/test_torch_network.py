@@ -12,7 +12,7 @@ from neural_models import naive_context, naive_lstm, naive_spelling
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.block import LAST
-from embeddings.plugins.neural.trained_networks import ContextEncoder
+from embeddings.plugins.neural.context2vec import ContextEncoder
 from embeddings.training.training_data import prepare
 
 torch = pytest.importorskip("torch", reason="requires PyTorch: pip install 'embeddings-toolkit[neural]'")

@@ -53,7 +53,7 @@ def naive_losses(model, lines, max_length):
 @pytest.mark.parametrize("objective", ["nce", "sampled-softmax", "full-softmax"])
 @pytest.mark.parametrize("new_model", [context_model, character_model])
 def test_the_loss_of_a_text_equals_that_of_a_naive_network(new_model, objective, monkeypatch):
-    monkeypatch.setattr("embeddings.plugins.neural.trained_networks.GROUP_WORDS", 5)
+    monkeypatch.setattr("embeddings.plugins.neural.trained_networks.MAX_WORDS", 5)
     model, lines = new_model(objective), [[0, 1, 2], [], [3], [5, 4, 3, 2, 1, 0, 8, 8]]
     model.settings["max_length"] = 4
     predictor = word_predictor(model)
