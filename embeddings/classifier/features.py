@@ -84,6 +84,15 @@ def crowded(entries: str, name: str = "the classifier") -> FormatError:
     return FormatError(f"{name} is broken: over {MAX_PROBES:,} of its {entries} have the same hash")
 
 
+class Word(NamedTuple):
+    """A word of a text, `text[first:last]`, and its key; see `word_bytes`."""
+
+    text: np.ndarray
+    first: int
+    last: int
+    key: np.uint64
+
+
 @entry_point
 def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicate: np.ndarray) -> None:
     """Build the hash table of entries; those that occur again are left out.
@@ -94,17 +103,17 @@ def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicat
     """
     for entry in range(starts.shape[0] - 1):
         first, last = starts[entry], starts[entry + 1]
-        key = word_key(text, first, last)
-        slot, probes = slot_number(key, slots.shape[0]), 0
-        while slots[slot, 1] != 0 and not is_entry(text, starts, slots, slot, text, first, last, key):
+        word = Word(text, first, last, word_key(text, first, last))
+        slot, probes = slot_number(word.key, slots.shape[0]), 0
+        while slots[slot, 1] != 0 and not is_entry(text, starts, slots, slot, word):
             slot = (slot + 1) & (slots.shape[0] - 1)
             probes += 1
             if probes > MAX_PROBES:
                 duplicate[0] = CROWDED
                 return
         if slots[slot, 1] == 0:
-            slots[slot, 0] = key
-            slots[slot, 1] = (hash_bytes(text, first, last) << HALF) | np.uint64(entry + 1)
+            slots[slot, 0] = word.key
+            slots[slot, 1] = (hash_word(word) << HALF) | np.uint64(entry + 1)
         elif duplicate[0] < 0:
             duplicate[0] = entry
 
@@ -165,11 +174,11 @@ def filter_bit(bucket: int) -> np.uint64:
 
 
 @inline
-def find_entry(features: Features, text: np.ndarray, first: int, last: int, key: np.uint64) -> np.uint64:
-    """The second number in the slot of the entry that is a part of a text, with its key; 0 if there is none."""
+def find_entry(features: Features, word: Word) -> np.uint64:
+    """The second number in the slot of the entry that is a word; 0 if there is none."""
     slots = features.slots
-    slot = slot_number(key, slots.shape[0])
-    while slots[slot, 1] != 0 and not is_entry(features.text, features.starts, slots, slot, text, first, last, key):
+    slot = slot_number(word.key, slots.shape[0])
+    while slots[slot, 1] != 0 and not is_entry(features.text, features.starts, slots, slot, word):
         slot = (slot + 1) & (slots.shape[0] - 1)
     found: np.uint64 = slots[slot, 1]
     return found
@@ -183,18 +192,15 @@ def entry_number(found: np.uint64) -> int:
 
 
 @inline
-def is_entry(
-    entries: np.ndarray, starts: np.ndarray, slots: np.ndarray, slot: int, text: np.ndarray, first: int, last: int,
-    key: np.uint64,
-) -> bool:  # fmt: skip
-    """Whether the entry in a slot has the bytes of a part of a text."""
-    if slots[slot, 0] != key:
+def is_entry(entries: np.ndarray, starts: np.ndarray, slots: np.ndarray, slot: int, word: Word) -> bool:
+    """Whether the entry in a slot has the bytes of a word."""
+    if slots[slot, 0] != word.key:
         return False
-    if last - first <= WORD_BYTES:
+    if word.last - word.first <= WORD_BYTES:
         return True
     entry = entry_number(slots[slot, 1])
     length = starts[entry + 1] - starts[entry]
-    return length == last - first and equal_bytes(entries, starts[entry], text, first, length)
+    return length == word.last - word.first and equal_bytes(entries, starts[entry], word.text, word.first, length)
 
 
 @inline
@@ -208,11 +214,11 @@ def bucket_slot(slots: np.ndarray, bucket: int) -> int:
 
 
 @inline
-def hash_bytes(text: np.ndarray, first: int, last: int) -> np.uint64:
+def hash_word(word: Word) -> np.uint64:
     """The hash of a word."""
     code = FNV_BASIS
-    for i in range(first, last):
-        code = fnv1a(code, text[i])
+    for i in range(word.first, word.last):
+        code = fnv1a(code, word.text[i])
     return code
 
 
@@ -372,8 +378,9 @@ def sum_text(
     while at < stop:
         at = split_words(features, text, at, stop, scratch)
         for i in range(scratch.state[SPLIT]):
-            add_word(features, matrix, text, scratch.spans[i, 0], scratch.spans[i, 1], scratch.words[i], scratch, total)
-    entry = entry_number(find_entry(features, LINE_END, 0, LINE_END.shape[0], LINE_END_KEY))
+            word = Word(text, scratch.spans[i, 0], scratch.spans[i, 1], scratch.words[i])
+            add_word(features, matrix, word, scratch, total)
+    entry = entry_number(find_entry(features, Word(LINE_END, 0, LINE_END.shape[0], LINE_END_KEY)))
     if entry < features.words:
         if entry >= 0:
             push_row(features, matrix, entry, scratch, total)
@@ -408,55 +415,44 @@ def split_words(features: Features, text: np.ndarray, start: int, stop: int, scr
 
 
 @inline
-def add_word(
-    features: Features,
-    matrix: Rows,
-    text: np.ndarray,
-    first: int,
-    last: int,
-    key: np.uint64,
-    scratch: Scratch,
-    total: np.ndarray,
-) -> None:
+def add_word(features: Features, matrix: Rows, word: Word, scratch: Scratch, total: np.ndarray) -> None:
     """Add the rows of a word and of the word n-grams that end with it, unless it is a label."""
-    if features.max_n > 0 and add_cached_word(text, first, last, key, scratch, total):
-        code = scratch.keys[slot_number(key, scratch.keys.shape[0]), KEY_CODE]
+    if features.max_n > 0 and add_cached_word(word, scratch, total):
+        code = scratch.keys[slot_number(word.key, scratch.keys.shape[0]), KEY_CODE]
     else:
-        found = find_entry(features, text, first, last, key)
+        found = find_entry(features, word)
         entry = entry_number(found)
-        if entry >= features.words or (entry < 0 and has_prefix(text, first, last, features.label_prefix)):
+        if entry >= features.words or (entry < 0 and has_prefix(word, features.label_prefix)):
             return
         code = found >> HALF
         if entry < 0 and features.word_ngrams > 1:
-            code = unknown_code(text, first, last, key, scratch)
+            code = unknown_code(word, scratch)
         if features.max_n > 0:
-            add_new_word(features, matrix, text, first, last, key, code, entry, scratch, total)
+            add_new_word(features, matrix, word, code, entry, scratch, total)
         elif entry >= 0:
             push_row(features, matrix, entry, scratch, total)
     push_word_ngrams(features, matrix, code, scratch, total)
 
 
 @inline
-def unknown_code(text: np.ndarray, first: int, last: int, key: np.uint64, scratch: Scratch) -> np.uint64:
+def unknown_code(word: Word, scratch: Scratch) -> np.uint64:
     """The hash of a word that is not in the dictionary, such as a frequent one that pruning has removed."""
-    codes = scratch.codes[slot_number(key, scratch.codes.shape[0])]
-    if last - first > WORD_BYTES:
-        return hash_bytes(text, first, last)
-    if codes[0] != key:
-        codes[0], codes[1] = key, hash_bytes(text, first, last)
+    codes = scratch.codes[slot_number(word.key, scratch.codes.shape[0])]
+    if word.last - word.first > WORD_BYTES:
+        return hash_word(word)
+    if codes[0] != word.key:
+        codes[0], codes[1] = word.key, hash_word(word)
     return np.uint64(codes[1])
 
 
 @inline
-def add_cached_word(
-    text: np.ndarray, first: int, last: int, key: np.uint64, scratch: Scratch, total: np.ndarray
-) -> bool:
+def add_cached_word(word: Word, scratch: Scratch, total: np.ndarray) -> bool:
     """Add the rows of a word if their sum is cached; returns whether it is."""
-    slot, length = slot_number(key, scratch.keys.shape[0]), last - first
+    slot, length = slot_number(word.key, scratch.keys.shape[0]), word.last - word.first
     keys, sums = scratch.keys[slot], scratch.sums[slot]
-    if keys[KEY_WORD] != key or keys[KEY_LENGTH] != np.uint64(length):
+    if keys[KEY_WORD] != word.key or keys[KEY_LENGTH] != np.uint64(length):
         return False
-    if length > WORD_BYTES and not equal_bytes(scratch.texts[slot], 0, text, first, length):
+    if length > WORD_BYTES and not equal_bytes(scratch.texts[slot], 0, word.text, word.first, length):
         return False
     for d in range(total.shape[0]):
         total[d] += sums[d]
@@ -468,30 +464,21 @@ def add_cached_word(
 
 @noinline
 def add_new_word(
-    features: Features,
-    matrix: Rows,
-    text: np.ndarray,
-    first: int,
-    last: int,
-    key: np.uint64,
-    code: np.uint64,
-    entry: int,
-    scratch: Scratch,
-    total: np.ndarray,
+    features: Features, matrix: Rows, word: Word, code: np.uint64, entry: int, scratch: Scratch, total: np.ndarray
 ) -> None:
     """Add the rows of a word, or push them; their sum is cached if the word is short and its slot is available."""
-    slot, length, dim = slot_number(key, scratch.keys.shape[0]), last - first, total.shape[0]
+    slot, length, dim = slot_number(word.key, scratch.keys.shape[0]), word.last - word.first, total.shape[0]
     keys = scratch.keys[slot]
     if length > MAX_CACHED or keys[KEY_USES] > 0:
         if keys[KEY_USES] > 0:
             keys[KEY_USES] -= ONE
-        push_word(features, matrix, text, first, last, entry, scratch, total)
+        push_word(features, matrix, word, entry, scratch, total)
         return
     if scratch.state[PENDING] > MAX_PENDING // 2:
         add_pending(features, matrix, 0, scratch, total)
     start, before = scratch.state[PENDING], scratch.state[COUNT]
     keys[KEY_LENGTH] = np.uint64(0)  # until the sum is complete
-    push_word(features, matrix, text, first, last, entry, scratch, total)
+    push_word(features, matrix, word, entry, scratch, total)
     sums = scratch.sums[slot]
     for d in range(dim):
         sums[d] = 0
@@ -499,23 +486,15 @@ def add_new_word(
     sums[dim] = scratch.state[COUNT] - before
     for d in range(dim):
         total[d] += sums[d]
-    keys[KEY_WORD], keys[KEY_LENGTH], keys[KEY_CODE] = key, np.uint64(length), code
+    keys[KEY_WORD], keys[KEY_LENGTH], keys[KEY_CODE] = word.key, np.uint64(length), code
     for i in range(length):
-        scratch.texts[slot, i] = text[first + i]
+        scratch.texts[slot, i] = word.text[word.first + i]
 
 
 @noinline
-def push_word(
-    features: Features,
-    matrix: Rows,
-    text: np.ndarray,
-    first: int,
-    last: int,
-    entry: int,
-    scratch: Scratch,
-    total: np.ndarray,
-) -> None:
+def push_word(features: Features, matrix: Rows, word: Word, entry: int, scratch: Scratch, total: np.ndarray) -> None:
     """Push the row of a word, if it is known, and the rows of its character n-grams."""
+    text, first, last, _ = word
     if entry >= 0:
         push_row(features, matrix, entry, scratch, total)
     for begin in range(first - 1, last + 1):
@@ -523,7 +502,7 @@ def push_word(
             continue
         code, n, j = FNV_BASIS, 0, begin
         while j <= last and n < features.max_n:
-            code = fnv1a(code, enclosed_byte(text, first, last, j))
+            code = fnv1a(code, enclosed_byte(word, j))
             j += 1
             while j < last and is_continuation_byte(text[j]):
                 code = fnv1a(code, text[j])
@@ -549,17 +528,17 @@ def push_word_ngrams(features: Features, matrix: Rows, code: np.uint64, scratch:
 
 
 @inline
-def enclosed_byte(text: np.ndarray, first: int, last: int, i: int) -> np.uint8:
+def enclosed_byte(word: Word, i: int) -> np.uint8:
     """A byte of a word, or of the characters < and > that enclose it."""
-    return LESS_THAN if i < first else GREATER_THAN if i == last else text[i]
+    return LESS_THAN if i < word.first else GREATER_THAN if i == word.last else word.text[i]
 
 
 @inline
-def has_prefix(text: np.ndarray, first: int, last: int, prefix: np.ndarray) -> bool:
+def has_prefix(word: Word, prefix: np.ndarray) -> bool:
     """Whether a word starts with the prefix."""
-    if last - first < prefix.shape[0]:
+    if word.last - word.first < prefix.shape[0]:
         return False
     i = 0
-    while i < prefix.shape[0] and text[first + i] == prefix[i]:
+    while i < prefix.shape[0] and word.text[word.first + i] == prefix[i]:
         i += 1
     return bool(i == prefix.shape[0])

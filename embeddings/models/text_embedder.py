@@ -167,18 +167,14 @@ class TextEmbedder:
 
     def weigh(self, words: Sequence[str]) -> np.ndarray:
         """The weights of words, (words,)."""
+        frequencies = self.word_frequencies
+        assert frequencies is not None
         if self.pool == "idf":
             assert self.text_frequencies is not None
-            return inverse_document_frequencies(
-                words, self.text_frequencies.texts_of_words, self.text_frequencies.texts
-            )
-        constant, weighting = DEFAULT_CONSTANT if self.constant is None else self.constant, self.pool
-        assert weighting in WEIGHTINGS
-        if self.vocabulary is not None:
-            return word_weights(words, self.vocabulary, weighting, constant)  # type: ignore[arg-type]
-        assert self.text_frequencies is not None
-        frequencies = self.text_frequencies.words
-        return word_weights(words, frequencies, weighting, constant, frequencies.total)  # type: ignore[arg-type]
+            return inverse_document_frequencies(words, frequencies, self.text_frequencies.texts)
+        constant = DEFAULT_CONSTANT if self.constant is None else self.constant
+        total = None if self.vocabulary is not None else frequencies.total
+        return word_weights(words, frequencies, self.pool, constant, total)  # type: ignore[arg-type]
 
     def fit(self, batches: Iterable[TextBlock]) -> None:
         """Learn word frequencies, if the vectors have none, and the components to remove."""

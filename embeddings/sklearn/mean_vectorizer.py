@@ -99,16 +99,22 @@ class MeanVectorizer(TextVectorizer):
     def _fit(self, X: Any) -> Texts:
         """Learn from texts, and return them."""
         texts, seed = as_training_texts(X), self._seed()
-        pool = self._check_parameters()
-        source: Any = None if self.vectors is None else load_source(self.vectors)
-        trainer = None
-        if source is None:
+        check_value("weighting", self.weighting, Weighting | None, {})
+        if self.weighting is not None and self.pool not in ("mean", self.weighting):
+            raise SettingError(f"pool {self.pool} and weighting {self.weighting} contradict each other: set {S.pool}")
+        pool = self.weighting or self.pool
+        check_options(pool, self.constant, self.frequencies, self.remove_components, self.normalize)
+        if self.vectors is None:
             trainer = self._make_trainer("skipgram")
+            settings = self._text_settings(trainer.tokenizer, "lower")
+            source: Any = trainer.train(Corpus(texts, **settings), threads=self.threads, seed=seed)
         else:
+            source = load_source(self.vectors)
             self._check_no_training("vectors")
-        settings = self._settings_for(source, trainer)
-        if trainer is not None:
-            source = trainer.train(Corpus(texts, **settings), threads=self.threads, seed=seed)
+            settings = text_settings(source)
+            if self.tokenizer is not None:
+                settings = {"tokenizer": None, "case": settings["case"]}
+            settings = self._text_settings(**settings)
         self.model_ = source if isinstance(source, Model) else None
         self.vectors_: Vectors = source.vectors if isinstance(source, Model) else source
         self._embedder = TextEmbedder(
@@ -121,24 +127,6 @@ class MeanVectorizer(TextVectorizer):
         self.components_ = np.zeros((0, self._embedder.output_dim)) if components is None else components
         self._n_features_out = self._embedder.output_dim
         return texts
-
-    def _check_parameters(self) -> Pool:
-        """Refuse parameters that cannot be combined; returns how words are pooled."""
-        check_value("weighting", self.weighting, Weighting | None, {})
-        if self.weighting is not None and self.pool not in ("mean", self.weighting):
-            raise SettingError(f"pool {self.pool} and weighting {self.weighting} contradict each other: set {S.pool}")
-        pool = self.weighting or self.pool
-        check_options(pool, self.constant, self.frequencies, self.remove_components, self.normalize)
-        return pool
-
-    def _settings_for(self, source: "Vectors | Model | None", trainer: Any) -> dict[str, Any]:
-        """`Corpus` settings that split texts into the words of the vectors."""
-        if source is None:
-            return self._text_settings(trainer.tokenizer, "lower")
-        settings = text_settings(source)
-        if self.tokenizer is not None:
-            settings = {"tokenizer": None, "case": settings["case"]}
-        return self._text_settings(**settings)
 
     def _transform(self, texts: Texts) -> np.ndarray:
         """The vectors of texts, float32 (texts, dim)."""

@@ -228,7 +228,8 @@ class FunctionFitter:
         if settings.identity == "none":
             functions["tensor-indexing"], self.curves["tensor-indexing"] = functions[MIXTURE], self.curves[MIXTURE]
         else:
-            start = {} if pooled else self.start({**linear, FIXED: self.identity_weights})[0]
+            weights = np.array([settings.identity == name for name in ("elementwise", "literal")]) * self.scale
+            start = {} if pooled else self.start({**linear, FIXED: weights})[0]
             functions["tensor-indexing"] = self.learn("tensor-indexing", TensorIndexing(), start)
         if settings.neural_tensor:
             functions["neural-tensor"] = self.learn_neural(functions[MIXTURE])
@@ -238,11 +239,6 @@ class FunctionFitter:
             start = {} if products is None else {"left": zero, "right": zero, "tensor": products.tensor()}
             functions["full-tensor"] = self.learn("full-tensor", FullTensor(), start)
         return {name: single_precision(parameters) for name, parameters in functions.items()}
-
-    @property
-    def identity_weights(self) -> np.ndarray:
-        """The weights of both readings of the identity, for scaled vectors."""
-        return np.array([self.settings.identity == name for name in ("elementwise", "literal")]) * self.scale
 
     def start(self, linear: Parameters) -> tuple[Parameters, Products]:
         """The start of tensor functions: products fitted to the residuals of a linear function, cut to the rank."""
@@ -355,7 +351,10 @@ def fit(
         fitter = FunctionFitter(train, dev, settings, seed, partial(report, type) if report else None, pooled_functions)
         functions[type] = fitter.fit()
         pooled_functions = pooled_functions or dict(functions[type])
-        functions[type][MIXTURE], shares[type] = blended(functions[type], train, dev, settings.additive_share)
+        mixture, linear, scale = functions[type][MIXTURE], functions[type]["full-additive"], additive_scale(train)
+        share = settings.additive_share
+        shares[type] = best_share(mixture, linear, scale, dev, train) if share is None else share
+        functions[type][MIXTURE] = single_precision(blend(mixture, shares[type], scale))
         curves[type], penalties[type] = fitter.curves, fitter.penalties
     notes = []
     if examples.left_out:
@@ -393,13 +392,3 @@ def check_enough(
     if counts[ANY] and ANY not in fitted:  # min_phrases=0 allows no phrases at all
         raise CorpusError(f"{S.held_out(settings.held_out)} of {counts[ANY]} phrases leaves none for training or dev")
     return parts, fitted, {type: count for type, count in counts.items() if type not in fitted}
-
-
-def blended(
-    functions: dict[str, Parameters], train: PhraseVectors, dev: PhraseVectors, share: float | None
-) -> tuple[Parameters, float]:
-    """Interpolate tensor indexing with the additive function; returns parameters and the share, set or best on dev."""
-    parameters, scale = functions[MIXTURE], additive_scale(train)
-    if share is None:
-        share = best_share(parameters, functions["full-additive"], scale, dev, train)
-    return single_precision(blend(parameters, share, scale)), share

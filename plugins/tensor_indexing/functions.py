@@ -5,7 +5,7 @@ of their squared error.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,22 +20,11 @@ OWN = "own"  # the trained vector of the phrase itself
 PENALTIES = np.logspace(-5, 2, 29)  # tried on held-out phrases, in units of the vectors' mean square
 
 
-class LearnedFunction(Protocol):
-    """A function that is fitted by gradient descent."""
-
-    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The composed vectors, (phrases, dim)."""
-        ...
-
-    def gradient(
-        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
-    ) -> tuple[np.ndarray, Parameters]:
-        """The errors e = prediction - z, (phrases, dim), and the gradient of half their mean squared length."""
-        ...
-
-
 class TensorIndexing:
     """z_i = x'W_i y + (Mx)_i + (Ny)_i, each W_i of rank r plus the identity (Zhao, Liu and Sun 2015).
+
+    As of all functions that are fitted by gradient descent, `gradient` returns the errors e = prediction - z, (phrases,
+    dim), and the gradient of half their mean squared length.
 
     `left` (1 + r, dim, dim) holds M, then the rows U_1 ... U_r of every i: left[k, i] is the k-th row of U_i. `right`
     holds N and the V in the same way. So x'U_i'V_i y is a sum over k of component-wise products of two matrix products.
@@ -54,10 +43,7 @@ class TensorIndexing:
         """Gradients: dM = e x', dN = e y', dU_i = e_i (V_i y) x', dV_i = e_i (U_i x) y', all means over phrases."""
         a, b = transform(parameters["left"], x), transform(parameters["right"], y)
         error = combine(a, b) + identity_term(parameters["identity"], x, y) - z
-        a[0] = b[0] = 1
-        a *= error
-        b *= error
-        return error, {"left": backpropagate(b, x), "right": backpropagate(a, y)}
+        return error, backpropagate_products(a, b, error, x, y)
 
 
 class FullTensor:
@@ -97,12 +83,11 @@ class NeuralTensor:
         hidden = np.tanh(tensor + parameters["bias"])
         error = hidden @ parameters["output"].T - z
         slope = (error @ parameters["output"]) * (1 - hidden * hidden)
-        a[0] = b[0] = 1
-        a *= slope
-        b *= slope
-        output = error.T @ hidden / len(x)
-        inner = {"left": backpropagate(b, x), "right": backpropagate(a, y), "bias": slope.mean(axis=0)}
-        return error, {**inner, "output": output}
+        inner = backpropagate_products(a, b, slope, x, y)
+        return error, {**inner, "bias": slope.mean(axis=0), "output": error.T @ hidden / len(x)}
+
+
+LearnedFunction = TensorIndexing | FullTensor | NeuralTensor  # fitted by gradient descent
 
 
 def predict_from_features(parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -127,6 +112,16 @@ def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def backpropagate(errors: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return e'x / n, the mean gradient of matrices, given errors (matrices, n, dim) of products with rows (n, dim)."""
     return np.asarray(errors.transpose(0, 2, 1) @ rows / len(rows))
+
+
+def backpropagate_products(
+    a: np.ndarray, b: np.ndarray, errors: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> Parameters:
+    """The mean gradients of the matrices of `combine(a, b)`, given its errors (phrases, dim); consumes a and b."""
+    a[0] = b[0] = 1
+    a *= errors
+    b *= errors
+    return {"left": backpropagate(b, x), "right": backpropagate(a, y)}
 
 
 def outer_products(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ from embeddings.testing.gradient_rows import GradientRows
 
 WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
 NO_NGRAMS = np.zeros(WORDS + 1, np.int64), np.zeros(0, np.int32)
-SETTINGS, UNRATED = SimpleNamespace(temperature_value=0.3, margin_value=0.6), np.empty(0)
+SETTINGS, UNRATED = SimpleNamespace(value_of={"temperature": 0.3, "margin": 0.6}.get), np.empty(0)
 
 
 @entry_point
