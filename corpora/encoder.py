@@ -31,7 +31,7 @@ from embeddings.corpora.encoded_corpus import (
     write_meta,
 )
 from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
-from embeddings.corpora.reading.text_rows import TextBlock, split_text
+from embeddings.corpora.reading.text_block import TextBlock, split_text
 from embeddings.corpora.text_scanner import TextScanner
 from embeddings.corpora.tokenizers import Tokenizer
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from embeddings.corpora import scanner as scanner_module
 from embeddings.corpora.block_scanner import BlockScanner, ScannedText
 from embeddings.corpora.characters import ScannedTokenizer
-from embeddings.corpora.reading.text_rows import TextBlock, file_part
+from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable
 from embeddings.kernels.id_lookup import look_up_ids
@@ -87,9 +87,9 @@ class ChunkCutter:
             self.append(block, name)
             yield self.cut(is_open=not (stop or block.is_complete))
         else:
-            self.append(file_part(block.data[:stop]), name)
+            self.append(TextBlock.of_file(block.data[:stop]), name)
             yield self.cut(is_open=False)
-            self.append(file_part(block.data[stop:]), name)
+            self.append(TextBlock.of_file(block.data[stop:]), name)
 
     def find_cut(self, block: TextBlock) -> int | None:
         """Return where in a block the chunk may end; 0 if only within the token at the end, None for nowhere."""
