@@ -21,7 +21,7 @@ from embeddings.indexes.protocol import SearchResult
 from embeddings.indexes.result_heap import clear, cosine, insert, rank_exactly, sort
 from embeddings.kernels.integers import popcount
 from embeddings.settings import Settings, option
-from embeddings.support.cosine import normalize, row_blocks
+from embeddings.support.cosine import normalize
 from embeddings.support.threads import run_slices
 
 WORD_BITS = 64
@@ -43,7 +43,7 @@ def random_planes(units: np.ndarray, bits: int, *, orthogonal: bool, centre: boo
         normals = np.concatenate(batches)[:bits].astype(np.float32, order="C")
     else:
         normals = normalize(rng.standard_normal((bits, dim))).astype(np.float32)  # so that a product is a distance
-    centre_row = mean_row(units) if centre else np.zeros(dim)
+    centre_row = units.mean(axis=0, dtype=np.float64) if centre else np.zeros(dim)
     return Planes(normals, (normals.astype(np.float64) @ centre_row).astype(np.float32))
 
 
@@ -51,14 +51,6 @@ def orthogonal_rows(rng: np.random.Generator, dim: int) -> np.ndarray:
     """A uniform random rotation (dim, dim): the QR factor of a normal matrix with corrected signs."""
     q, r = np.linalg.qr(rng.standard_normal((dim, dim)))
     return np.asarray((q * np.where(np.diag(r) < 0, -1.0, 1.0)).T)
-
-
-def mean_row(units: np.ndarray) -> np.ndarray:
-    """The mean of all rows (dim,), in float64."""
-    total = np.zeros(units.shape[1])
-    for block in row_blocks(*units.shape, itemsize=8):
-        total += units[block].sum(axis=0, dtype=np.float64)
-    return total / max(1, len(units))
 
 
 def signatures(units: np.ndarray, planes: Planes) -> np.ndarray:
