@@ -12,13 +12,13 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
 from embeddings.corpora.pair_encoding import PairFormat, check_pairs, write_pairs
 from embeddings.corpora.phrases.phrase import PhraseMode
+from embeddings.corpora.reading.columns import ColumnSelection, check_column, check_tag_columns, column_names
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.sources import resolve_source, total_size
-from embeddings.corpora.reading.text_rows import ColumnSelection, check_column, check_tag_columns, column_names
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented

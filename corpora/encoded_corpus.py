@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.array_file import ArrayFile, load_array, output_errors
-from embeddings.corpora.reading.text_rows import Tag, tag_list
+from embeddings.corpora.reading.columns import Tag, tag_list
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.support.arrow import combine_chunks, read_table, to_arrow, to_nullable_array

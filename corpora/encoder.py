@@ -31,14 +31,14 @@ from embeddings.corpora.encoded_corpus import (
     write_meta,
 )
 from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
-from embeddings.corpora.reading.text_rows import TextBlock, split_text
+from embeddings.corpora.reading.text_block import TextBlock, split_text
 from embeddings.corpora.text_scanner import TextScanner
 from embeddings.corpora.tokenizers import Tokenizer
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
 from embeddings.errors import CorpusError, NoWordsError, S
-from embeddings.kernels.id_lookup import look_up_ids
+from embeddings.kernels.line_operations import look_up_ids
 from embeddings.support.arrow import string_bytes, to_arrow, to_numpy, to_string_array
 from embeddings.support.system import available_threads
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.documents import take_ranges
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
-from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.support.arrow import to_numpy

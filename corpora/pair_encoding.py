@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_pairs import COLUMNS, PairBatch, PairColumns, TextPairs, check_kinds
-from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.errors import CorpusError, S, SettingError, SingleTextError, marked
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from embeddings.corpora.reading.text_block import FILE_END, TextBlock, text_batches
 from embeddings.corpora.reading.text_pool import TextPool
-from embeddings.corpora.reading.text_rows import FILE_END, TextBlock, file_part, text_batches
 from embeddings.corpora.reading.text_worker import ConversionError, Convert
 from embeddings.corpora.segmenters import SEPARATOR, Segmenter
 from embeddings.corpora.tokenizers import resolve_tokenizer
@@ -40,7 +40,7 @@ class SegmenterPool(TextPool):
             first += len(block)
             if is_file:
                 end = "\n" if block.data.endswith(b"\n") else ""
-                yield file_part(("\n".join(texts) + end).encode())
+                yield TextBlock.of_file(("\n".join(texts) + end).encode())
             else:
                 parts = [text.encode() for text in texts]
                 yield replace(block, data=b"".join(parts), parts=np.cumsum([*map(len, parts)], dtype=np.int64))

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from embeddings.corpora import scanner as scanner_module
 from embeddings.corpora.block_scanner import BlockScanner, ScannedText
 from embeddings.corpora.characters import ScannedTokenizer
-from embeddings.corpora.reading.text_rows import TextBlock, file_part
+from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable
-from embeddings.kernels.id_lookup import look_up_ids
+from embeddings.kernels.line_operations import look_up_ids
 
 MAX_GROWTH = 2  # times the usual size, after which a line is divided
 CHUNK_SIZE = 1 << 22  # bytes of text
@@ -87,9 +87,9 @@ class ChunkCutter:
             self.append(block, name)
             yield self.cut(is_open=not (stop or block.is_complete))
         else:
-            self.append(file_part(block.data[:stop]), name)
+            self.append(TextBlock.of_file(block.data[:stop]), name)
             yield self.cut(is_open=False)
-            self.append(file_part(block.data[stop:]), name)
+            self.append(TextBlock.of_file(block.data[stop:]), name)
 
     def find_cut(self, block: TextBlock) -> int | None:
         """Return where in a block the chunk may end; 0 if only within the token at the end, None for nowhere."""

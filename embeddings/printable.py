@@ -1,6 +1,6 @@
 """Foreign text for terminals, tables and logs: unprintable characters escaped, everything else unchanged."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from unicodedata import category
 
 ESCAPED = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format, half of a surrogate pair, line and paragraph separator
@@ -36,3 +36,15 @@ def is_unprintable(text: str, position: int) -> bool:
 def is_joined(neighbour: str) -> bool:
     """Whether a character next to a joiner is a letter, mark or symbol beyond ASCII."""
     return neighbour > "\x7f" and category(neighbour)[0] in "LMS"
+
+
+def format_names(names: Sequence[str], limit: int = 20) -> str:
+    """Format names for a message."""
+    text = ", ".join(repr(name)[1:-1] for name in names[:limit])
+    return f"{text} and {len(names) - limit} more" if len(names) > limit else text or "none"
+
+
+def describe(value: object) -> str:
+    """Format a value and its type for a message, cut to a line."""
+    text = repr(value)
+    return f"of type {type(value).__name__} ({text if len(text) <= 40 else text[:37] + '...'})"

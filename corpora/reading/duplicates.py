@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.text_rows import FILE_END, TextBlock, file_part, text_batches
+from embeddings.corpora.reading.text_block import FILE_END, TextBlock, text_batches
 from embeddings.support.logs import log
 
 MAX_SLOTS = 1 << 26  # of 16 bytes each: 1 GiB
@@ -62,7 +62,7 @@ class DuplicateFilter:
     def lines(self, blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
         """Yield the new lines of the text of a file, then its end."""
         for lines in text_batches(blocks):
-            yield file_part(self.rows(lines).data)
+            yield TextBlock.of_file(self.rows(lines).data)
         yield FILE_END
 
     def rows(self, rows: TextBlock) -> TextBlock:

@@ -6,16 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading.columns import ColumnSelection, merge_tags
 from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.record_rows import JsonNumber, RecordCollector, json_records, record_rows
-from embeddings.corpora.reading.text_rows import (
-    MAX_ROW,
-    ColumnSelection,
-    TextBlock,
-    gather,
-    is_long,
-    merge_tags,
-)
+from embeddings.corpora.reading.text_block import MAX_ROW, TextBlock, gather, is_long
 from embeddings.support.arrow import combine_chunks, string_bytes
 
 NEGATIVE_ZERO = re.compile(rb"-0[\s,}]")

@@ -8,10 +8,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.columns import ColumnSelection, Tag, check_column_exists
 from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.reader import Report, SourceReader
 from embeddings.corpora.reading.sources import Source, total_size
-from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, check_column_exists, text_batches
+from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.errors import CorpusError, S, SettingError
 
 PREFIX = "__label__"  # of labels, in plain text of fastText
@@ -61,11 +62,6 @@ class LabelledTexts:
 @dataclass
 class LabelColumns(ColumnSelection):
     """Columns of labelled tables: `text` and `label` unless others are requested."""
-
-    def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
-        """Return the text column of a file: `text`, or the only column of strings besides the labels."""
-        labels = self.tags or self.tag_columns(file, names)
-        return super().text_column(file, [name for name in candidates if name not in labels], names)
 
     def tag_columns(self, file: str, names: Sequence[str]) -> Sequence[str]:
         """Return the label column of a file; raises CorpusError if the file does not have it."""

@@ -1,6 +1,7 @@
 """Sources as blocks of valid UTF-8 text or of lists of tokens."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import PeekableStream, detect_compression
+from embeddings.corpora.reading.columns import ColumnSelection, is_null
+from embeddings.corpora.reading.compression import PeekableStream
 from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import (
@@ -24,19 +26,9 @@ from embeddings.corpora.reading.encodings import (
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.sources import File, Items, Source, Texts, total_size
-from embeddings.corpora.reading.text_rows import (
-    FILE_END,
-    ColumnSelection,
-    TextBlock,
-    describe,
-    file_part,
-    is_null,
-    merge_parts,
-    rows_from_cells,
-    text_batches,
-    token_block,
-)
+from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_parts, text_batches
 from embeddings.errors import CorpusError, S
+from embeddings.printable import describe
 
 if TYPE_CHECKING:
     from embeddings.corpora.reading.record_rows import Record
@@ -127,12 +119,7 @@ class SourceReader:
 
     def read_file(self, file: File, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield the text of a file, or the rows of a table."""
-        with self.opener.open(file) as (raw, content):
-            data = PeekableStream(content, file.name)
-            file_type = detect_binary(data.head)
-            if file_type is None:
-                data = self.transcode(data, decoder)
-                file_type = detect(data.head, file.name, text_column=self.columns.text)
+        with self.open(file, decoder, text_column=self.columns.text) as (raw, data, file_type):
             if file_type is FileType.TEXT:
                 lines = self.read_lines(raw, data, decoder)
                 yield from lines if self.duplicate_filter is None else self.duplicate_filter.lines(lines)
@@ -140,12 +127,20 @@ class SourceReader:
                 yield from self.read_table(self.table_rows(file_type, file, raw, data, decoder))
             self.done += raw.bytes_read
 
-    def transcode(self, data: PeekableStream, decoder: Utf8Decoder) -> PeekableStream:
-        """Return a stream of text in UTF-8."""
-        check_signs(data.head, self.encoding, data.name)
-        if self.encoding == UTF8:
-            return data
-        return PeekableStream(Transcoder(data.read_some, self.encoding, decoder).read, data.name)
+    @contextmanager
+    def open(
+        self, file: File, decoder: Utf8Decoder, *, text_column: str | None
+    ) -> Iterator[tuple[PeekableStream, PeekableStream, FileType]]:
+        """Open a file: its bytes as stored, its content, of text in UTF-8, and its type."""
+        with self.opener.open(file) as (raw, content):
+            data = PeekableStream(content, file.name)
+            file_type = detect_binary(data.head)
+            if file_type is None:
+                check_signs(data.head, self.encoding, data.name)
+                if self.encoding != UTF8:
+                    data = PeekableStream(Transcoder(data.read_some, self.encoding, decoder).read, data.name)
+                file_type = detect(data.head, file.name, text_column=text_column)
+            yield raw, data, file_type
 
     def read_lines(self, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield plain text, then its end."""
@@ -154,7 +149,7 @@ class SourceReader:
         line_is_open = False
         for block in utf8_blocks(data.read_some, self.size, decoder):
             text = self.first_lines(block)
-            yield file_part(text)
+            yield TextBlock.of_file(text)
             self.progress(self.done + raw.bytes_read)
             line_is_open = not text.endswith(b"\n")
             if self.rows == 0:
@@ -175,36 +170,33 @@ class SourceReader:
         self, file_type: FileType, file: File, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder
     ) -> Iterator[TextBlock]:
         """Yield the rows of a table, and report progress."""
-        from embeddings.corpora.reading import arrow_rows, csv_rows, json_rows, record_rows
+        from embeddings.corpora.reading import arrow_tables, csv_table, json_rows, record_rows
 
         name, columns = file.name, self.columns
-        parts: Iterator[TextBlock]
+        with ExitStack() as stack:
+            parts: Iterator[TextBlock]
+            if file_type in (FileType.PARQUET, FileType.ARROW_FILE, FileType.ARROW_STREAM):
+                size = (file.status().size or 0) if file.is_regular else 0
 
-        def report_fraction(fraction: float) -> None:  # for a file that is not read through its stream
-            raw.bytes_read = round(fraction * size)
-            self.progress(self.done + raw.bytes_read)
+                def report_fraction(fraction: float) -> None:  # of a file that is not read through its stream
+                    raw.bytes_read = round(fraction * size)
 
-        if file_type in (FileType.PARQUET, FileType.ARROW_FILE):
-            if file.path is None or not file.is_regular or detect_compression(raw.head):
-                raise CorpusError(f"{name} is {file_type.value}, which must be a regular file without compression")
-            size = file.status().size or 0
-            parts = arrow_rows.table_rows(file.table_source, name, file_type, columns, decoder, report_fraction)
-            yield from merge_parts(parts, self.size)
-            return
-        text = utf8_blocks(data.read_some, PARSED_BLOCKS * min(self.size, BLOCK_SIZE), decoder)
-        if file_type in (FileType.WARC, FileType.WIKIPEDIA):
-            records = archive_records(file_type, data, self.size)
-            columns = replace(columns, text=columns.text or "text")
-            parts = record_rows.record_rows(records, name, columns, decoder, self.size)
-        elif file_type is FileType.ARROW_STREAM:
-            parts = arrow_rows.table_rows(data, name, file_type, columns, decoder)
-        elif file_type is FileType.JSON_LINES:
-            parts = json_rows.json_rows(text, name, columns, decoder, self.size)
-        else:
-            parts = csv_rows.csv_rows(text, name, columns, "," if file_type is FileType.CSV else "\t")
-        for part in parts:
-            yield part
-            self.progress(self.done + raw.bytes_read)
+                opened = arrow_tables.open_arrow(file, raw, data, file_type, decoder, report_fraction)
+                parts = merge_parts(stack.enter_context(opened).rows(columns), self.size)
+            elif file_type in (FileType.WARC, FileType.WIKIPEDIA):
+                records = archive_records(file_type, data, self.size)
+                columns = replace(columns, text=columns.text or "text")
+                parts = record_rows.record_rows(records, name, columns, decoder, self.size)
+            else:
+                text = utf8_blocks(data.read_some, PARSED_BLOCKS * min(self.size, BLOCK_SIZE), decoder)
+                if file_type is FileType.JSON_LINES:
+                    parts = json_rows.json_rows(text, name, columns, decoder, self.size)
+                else:
+                    delimiter = "," if file_type is FileType.CSV else "\t"
+                    parts = csv_table.CsvTable(text, name, delimiter, decoder).rows(columns)
+            for part in parts:
+                yield part
+                self.progress(self.done + raw.bytes_read)
 
     def read_table(self, parts: Iterable[TextBlock]) -> Iterator[TextBlock]:
         """Yield the rows of a table, each a document."""
@@ -223,9 +215,10 @@ class SourceReader:
 
     def read_data_table(self, table: DataTable, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield the rows of a table of another library."""
-        from embeddings.corpora.reading.arrow_rows import data_table_rows
+        from embeddings.corpora.reading.arrow_tables import open_data_table
 
-        for block in self.read_table(merge_parts(data_table_rows(table, self.columns, decoder), self.size)):
+        rows = open_data_table(table, decoder).rows(self.columns)
+        for block in self.read_table(merge_parts(rows, self.size)):
             self.done += len(block.data)
             yield block
             self.progress(self.done)
@@ -280,11 +273,11 @@ class SourceReader:
         if is_text:
             texts = [encode_utf8(item, decoder, f"item {number}") for number, item in items]
             self.done += sum(map(len, texts))
-            yield from self.row_blocks(rows_from_cells(texts))
+            yield from self.row_blocks(TextBlock.of_cells(texts))
         else:
             lists = [[encode_utf8(token, decoder, f"item {number}") for token in tokens] for number, tokens in items]
             self.done += sum(len(token) for tokens in lists for token in tokens)
-            yield from self.row_blocks(token_block(lists))
+            yield from self.row_blocks(TextBlock.of_tokens(lists))
         self.progress(self.done)
 
 

@@ -1,25 +1,17 @@
-"""Rows of records: JSON lines, and Python mappings such as those of `csv.DictReader` or `to_dict("records")`."""
+"""Tables of records: JSON lines, Python mappings such as those of `csv.DictReader`, tuples, and lines of cells."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
+from embeddings.corpora.reading.columns import ColumnSelection, Tag, Tags, check_column_exists, is_null, merge_tags
 from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
-from embeddings.corpora.reading.text_rows import (
-    MAX_ROW,
-    ColumnSelection,
-    Tag,
-    Tags,
-    TextBlock,
-    describe,
-    format_names,
-    is_null,
-    merge_tags,
-    rows_from_cells,
-    token_block,
-)
-from embeddings.errors import CorpusError
+from embeddings.corpora.reading.text_block import MAX_ROW, TextBlock
+from embeddings.errors import CorpusError, SingleTextError
+from embeddings.printable import describe, format_names
 
 
 class JsonNumber(str):
@@ -91,6 +83,11 @@ def as_python(value: Any) -> Any:
     return value
 
 
+NUMBER = re.compile(r"\s*[-+]?[.,]?\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
+N_CHECKED = 100  # cells that decide whether a column holds numbers
+BATCH_ROWS = 4096
+T = TypeVar("T")
+
 Cell = bytes | list[bytes]  # a text, or its tokens
 Record = tuple[str, dict[str, Any]]  # its position for messages, and its fields
 
@@ -127,7 +124,7 @@ class RecordCollector:
         """Add a record; its position is for messages."""
         if not self.names:
             candidates = [name for name, value in record.items() if type(value) is str]
-            text = self.columns.text or self.columns.text_column(self.file, candidates, list(record))
+            text = self.columns.text or self.columns.text_column(self.file, list(record), candidates)
             self.names = (text, *(self.columns.tags or self.columns.tag_columns(self.file, list(record))))
             self.kinds = [type(record.get(name)) for name in self.names]
         text, *tag_names = self.names
@@ -169,8 +166,8 @@ def record_rows(
 def rows_from(cells: Sequence[Cell | None], tags: Tags | None, columns: Any, *, is_tokens: bool) -> TextBlock:
     """Build rows of texts or of tokens; None is an empty one."""
     if is_tokens:
-        return token_block([cell if isinstance(cell, list) else [] for cell in cells], tags, columns)
-    return rows_from_cells([cell if isinstance(cell, bytes) else b"" for cell in cells], tags, columns)
+        return TextBlock.of_tokens([cell if isinstance(cell, list) else [] for cell in cells], tags, columns)
+    return TextBlock.of_cells([cell if isinstance(cell, bytes) else b"" for cell in cells], tags, columns)
 
 
 def text_cell(value: Any, column: str, position: str, decoder: Utf8Decoder) -> Cell | None:
@@ -224,12 +221,92 @@ def describe_field(value: object) -> str:
     return f"the number {value:.20}" if isinstance(value, JsonNumber) else f"a value {describe(value)}"
 
 
+class RecordTable:
+    """An open table of records, with the attributes of an `ArrowTable`; its values are read as Python values.
+
+    A column is the name of a field, or the dotted path of a nested one; every record must have it.
+
+    Arguments:
+        name, has_names: as in `ArrowTable`.
+    """
+
+    def __init__(self, name: str, records: Iterable[Record], *, has_names: bool = True) -> None:
+        self.name, self.has_names = name, has_names
+        records = iter(records)
+        sample = list(islice(records, N_CHECKED))
+        self.records = chain(sample, records)
+        cells = {field: [record.get(field) for _, record in sample] for field in (sample[0][1] if sample else ())}
+        strings = [field for field, values in cells.items() if any(type(value) is str for value in values)]
+        self.columns = list(cells)
+        self.numbers = [
+            field for field, values in cells.items() if not (has_names and field in strings) and are_numbers(values)
+        ]
+        self.texts = strings if has_names else [field for field in cells if field not in self.numbers]
+        self.is_text = not has_names and all(isinstance(cell, str) for values in cells.values() for cell in values)
+
+    def batches(self, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[list[list[Any]]]:
+        """Yield the values of these columns as `ArrowTable.batches` does."""
+        for column in () if self.has_names else columns:
+            check_column_exists(self.name, column, self.columns)
+        for part in batches_of(self.records, BATCH_ROWS):
+            values = [[field_value(record, column, position) for position, record in part] for column in columns]
+            yield values + [[record.get(column) for _, record in part] for column in optional]
+
+
+def batches_of(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield the items of an iterable, `size` at a time."""
+    iterator = iter(items)
+    return iter(lambda: list(islice(iterator, size)), [])
+
+
+def position_names(cells: Sequence[Any]) -> list[str]:
+    """The names of columns without names: "1", "2" and so on."""
+    return [str(place) for place, _ in enumerate(cells, 1)]
+
+
+def are_numbers(cells: Iterable[Any]) -> bool:
+    """Whether the first rows of a column are a column of numbers: at least half of the cells that are not empty."""
+    filled = [is_number(cell) for cell in cells if not (cell is None or (isinstance(cell, str) and not cell))]
+    return bool(filled) and 2 * sum(filled) >= len(filled)
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number or spells one."""
+    if isinstance(cell, str) and not isinstance(cell, JsonNumber):
+        return NUMBER.fullmatch(cell) is not None
+    return cell is not None and (isinstance(cell, JsonNumber) or hasattr(cell, "__float__"))
+
+
 def mapping_records(items: Iterable[Any]) -> Iterator[Record]:
     """Yield Python mappings as records."""
     for number, item in enumerate(items, 1):
         if not isinstance(item, Mapping):
             raise CorpusError(f"item {number} is {describe(item)}, but the first item is a mapping")
         yield f"item {number}", dict(item)
+
+
+def tuple_records(items: Iterable[Any]) -> Iterator[Record]:
+    """Yield sequences of values as records whose fields are numbered; all must be as long as the first one."""
+    names: list[str] | None = None
+    for number, item in enumerate(items, 1):
+        names = position_names(item) if names is None else names
+        if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != len(names):
+            raise CorpusError(f"item {number} is {describe(item)}; expected a tuple of {len(names)} values")
+        yield f"item {number}", dict(zip(names, item, strict=True))
+
+
+def line_records(blocks: Iterable[bytes], name: str) -> Iterator[Record]:
+    """Yield the cells between the tabs of lines as records whose fields are numbered; blank lines are skipped."""
+    names: list[str] = []
+    for number, line in enumerate(chain.from_iterable(complete_lines(blocks, name)), 1):
+        if not line.strip():
+            continue
+        cells = line.rstrip("\r").split("\t")
+        names = names or position_names(cells)
+        if len(cells) != len(names) or len(names) == 1:
+            error, expected = (CorpusError, len(names)) if len(names) > 1 else (SingleTextError, "at least 2")
+            raise error(f"{name}, line {number}: expected {expected} cells separated by tabs, got {len(cells)}")
+        yield f"{name}, line {number}", dict(zip(names, cells, strict=True))
 
 
 def json_records(blocks: Iterable[bytes], file: str, number: int = 0) -> Iterator[Record]:

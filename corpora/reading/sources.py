@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Any
 
-from embeddings.corpora.reading.data_tables import DataTable, Partitions, as_table, is_bag
+from embeddings.corpora.reading.data_tables import BagItems, DataTable, as_table, is_bag
 from embeddings.errors import CorpusError, RemoteError, S, marked
 from embeddings.support.foreign_files import is_hidden
 from embeddings.support.remote.address import Address, is_remote, parse_address
@@ -187,7 +187,7 @@ def resolve_source(source: Any) -> list[Source]:
     if table := as_table(source):
         return [table]
     if is_bag(source):
-        return [Items(Partitions(source))]
+        return [Items(BagItems(source))]
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         if reason := unusable_reason(source):
             raise CorpusError(f"{type(source).__name__} is not a list of texts: {reason}")

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, Utf8Decoder, check_encoding, encode_utf8
 from embeddings.corpora.reading.reader import SourceReader
-from embeddings.corpora.reading.record_rows import JsonNumber, describe_field
+from embeddings.corpora.reading.record_rows import JsonNumber, batches_of, describe_field
 from embeddings.corpora.reading.sources import Source, resolve_source
-from embeddings.corpora.reading.table_columns import Columns, ColumnTable, batches_of, is_table, open_columns
-from embeddings.corpora.reading.text_rows import ColumnSelection, TextBlock, format_names, text_batches
+from embeddings.corpora.reading.tables import Table, is_table, open_table
+from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.errors import CorpusError, S, SettingError, SingleTextError
+from embeddings.printable import format_names
 from embeddings.settings import check_value
 from embeddings.support.logs import log
 
@@ -287,7 +289,7 @@ class PairColumns:
         if (self.left is None) != (self.right is None):
             raise SettingError(f"{S.left_column} and {S.right_column} must be set together")
 
-    def resolve(self, table: ColumnTable) -> "PairColumns":
+    def resolve(self, table: Table) -> "PairColumns":
         """These columns of a table, with names for those that were not set."""
         if self.left is not None:
             return self
@@ -389,7 +391,7 @@ class TextPairs:
     def rows(self, source: Source, checks: PairChecks) -> Iterator[tuple[int, PairBatch]]:
         """Yield the rows of a table, with the number of the first row of each batch; note why there are none."""
         decoder = Utf8Decoder(self.encoding_errors, source.name)
-        with open_columns(
+        with open_table(
             source, header=self.columns.header, encoding=self.encoding, encoding_errors=self.encoding_errors
         ) as table:
             if not table.columns:
@@ -427,7 +429,7 @@ def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def row_batch(columns: PairColumns, values: Columns, file: str, start: int, decoder: Utf8Decoder) -> PairBatch:
+def row_batch(columns: PairColumns, values: list[list[Any]], file: str, start: int, decoder: Utf8Decoder) -> PairBatch:
     """The pairs in the selected columns of a table, from row `start` on."""
     cells = iter(values)
     left = clean_texts(next(cells), columns.left, file, start, decoder)

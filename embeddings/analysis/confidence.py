@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,7 @@ from embeddings.vectors.vectors import Vectors, as_vectors
 LEVEL = 0.95
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """A value with its interval, and its standard deviations by the text and by the seed; see `interval`."""
 
     value: float
@@ -88,7 +88,7 @@ class ConfidentSimilarity:
     """A cosine and how far it varies.
 
     low, high: a 95 % confidence interval of the mean cosine over trainings on other corpora of the same size and
-    source, with other seeds (see `intervals.interval`).
+    source, with other seeds (see `interval`).
     data_sd, seed_sd: the standard deviations by the text and by the seed; None without trainings with other seeds.
     """
 
@@ -119,7 +119,7 @@ class ConfidentNeighbour:
     """A nearest neighbour, or the answer to an analogy, and how certain it is.
 
     similarity: its cosine, or the score of an answer. The interval allows for the selection of the word by the model
-    (see `intervals.interval`), so that the cosine of the model may be above it.
+    (see `interval`), so that the cosine of the model may be above it.
     in_top: the share of resamples in which it is among as many nearest neighbours as were requested.
     rank_low, rank_high: a 95 % confidence interval of its median rank over such trainings; 1 is the nearest.
     """
@@ -142,10 +142,8 @@ def confident_similarity(
     """
     vectors = replicated_vectors(vectors, replicates)
     rows = [vectors.index(word), vectors.index(other)]
-    found = replicates_interval(
-        float(vectors.similarity(word, other)), replicates, lambda matrix: pair_cosine(matrix, rows)
-    )
-    return as_similarity(found)
+    resamples, seeds = measure(replicates, lambda matrix: pair_cosine(matrix, rows))
+    return ConfidentSimilarity(*interval(float(vectors.similarity(word, other)), resamples, seeds))
 
 
 def confident_difference(
@@ -164,10 +162,9 @@ def confident_difference(
         return pair_cosine(matrix, [row, one]) - pair_cosine(matrix, [row, other])
 
     value = float(vectors.similarity(word, first)) - float(vectors.similarity(word, second))
-    found = replicates_interval(value, replicates, difference, limit=2.0)
-    resampled = np.array([difference(matrix) for matrix in replicates.resamples])
-    share = float(np.mean(resampled[np.isfinite(resampled)] > 0)) if np.isfinite(resampled).any() else 0.5
-    return ConfidentDifference(found.value, found.low, found.high, found.data_sd, found.seed_sd, share)
+    resamples, seeds = measure(replicates, difference)
+    share = float(np.mean(resamples[np.isfinite(resamples)] > 0)) if np.isfinite(resamples).any() else 0.5
+    return ConfidentDifference(*interval(value, resamples, seeds, limit=2.0), share)
 
 
 def confident_neighbours(
@@ -219,7 +216,9 @@ def confident_answers(
     for i, (neighbour, cosine) in enumerate(nearest):
         found = interval(cosine, cosines[:, i], seeds[:, i], is_selected=True)
         in_top = float(np.mean(ranks[:, i] <= top))
-        result.append(ConfidentNeighbour(neighbour, as_similarity(found), in_top, *rank_interval(found, background)))
+        result.append(
+            ConfidentNeighbour(neighbour, ConfidentSimilarity(*found), in_top, *rank_interval(found, background))
+        )
     return result
 
 
@@ -254,14 +253,9 @@ def pair_cosine(matrix: NDArray[np.float16], rows: list[int]) -> float:
     return float(first @ second) if first.any() and second.any() else np.nan
 
 
-def replicates_interval(
-    value: float, replicates: Replicates, measure: Callable[[NDArray[np.float16]], float], *, limit: float = 1.0
-) -> Interval:
-    """The interval around a value, which is measured in each replicate."""
-    resamples, seeds = ([measure(one) for one in kind] for kind in (replicates.resamples, replicates.seeds))
-    return interval(value, np.array(resamples), np.array(seeds), limit=limit)
-
-
-def as_similarity(found: Interval) -> ConfidentSimilarity:
-    """The interval of a cosine."""
-    return ConfidentSimilarity(found.value, found.low, found.high, found.data_sd, found.seed_sd)
+def measure(
+    replicates: Replicates, function: Callable[[NDArray[np.float16]], float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The value of a function of the vectors in each training on a resample, and in each with another seed."""
+    resamples, seeds = (np.array([function(one) for one in kind]) for kind in (replicates.resamples, replicates.seeds))
+    return resamples, seeds

@@ -3,7 +3,6 @@
 import math
 import os
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -19,7 +18,6 @@ from embeddings.vectors.vectors import as_vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
-    from embeddings.corpora.vocabulary import Vocabulary
     from embeddings.vectors.vectors import Vectors
 
 DEFAULT_WINDOW = 5  # of models that record none
@@ -78,7 +76,13 @@ def explain(
     lines: Annotated[int, Range(ge=0)] = DEFAULT_LINES,
     width: Annotated[int, Range(ge=1, le=MAX_WIDTH)] = DEFAULT_WIDTH,
 ) -> Explanation:  # fmt: skip
-    """The evidence in a corpus for the similarity of two words: their `PairContexts`.
+    """The evidence in a corpus for the similarity of two words: the contexts that they share.
+
+    Each word is described by its positive pointwise mutual information with each context, where the counts of contexts
+    are raised to 0.75, which the vectors of word2vec approximate (Levy, Goldberg and Dagan 2015, "Improving
+    Distributional Similarity with Lessons Learned from Word Embeddings", sections 2 and 3). Rare contexts, of which
+    vectors learn little, are discounted (Pantel and Lin 2002, "Discovering Word Senses from Text", section 3). The
+    cosine of these descriptions is a sum over contexts: the share of a context is its part of this sum.
 
     >>> import embeddings as em
     >>> texts = ["the cat drinks milk", "the dog drinks water", "the cat sleeps", "the dog sleeps"]
@@ -102,87 +106,46 @@ def explain(
     """
     vectors = None if vectors is None else load_source(vectors)
     check_arguments(explain, top=top, width=width, lines=lines)
-    cosine = None if vectors is None else similarity(vectors, word, other)
+    cosine = None if vectors is None else float(as_vectors(vectors).similarity(word, other))
     window = check_value("window", recorded_window(vectors) if window is None else window, WindowSize, {})
     encoded = check_corpus(corpus).encode()
-    contexts = PairContexts((Occurrences.of(encoded, word), Occurrences.of(encoded, other)), window)
-    pair, joint = contexts.pair, contexts.joint_count
+    pair = Occurrences.of(encoded, word), Occurrences.of(encoded, other)
+    first, second = (" ".join(occurrences.words) for occurrences in pair)
+    if first == second:
+        raise SettingError(f"the words are the same word in this corpus, {first!r}: name two words")
+    vocabulary = encoded.vocabulary
+    counts = np.stack([occurrences.count_contexts(window) for occurrences in pair])
+    pmi = context_pmi(counts, vocabulary.counts)
+    weights = discounted(pmi, counts, vocabulary.counts)
+    products, norms = weights[0] * weights[1], np.linalg.norm(weights, axis=1).prod()
+    n_contexts, joint = int(np.count_nonzero(products)), len(pair[0].near(pair[1], window))
+    contexts = [
+        SharedContext(
+            context=vocabulary.words[row], share=float(products[row] / products.sum()),
+            count=int(counts[0, row]), other_count=int(counts[1, row]),
+            pmi=float(pmi[0, row]), other_pmi=float(pmi[1, row]),
+            lines=tuple(context_lines(pair, vocabulary.words[row], window, lines, width)),
+        )
+        for row in np.argsort(-products, kind="stable")[: min(top, n_contexts)].tolist()
+    ]  # fmt: skip
+    recorded = vectors.record.get("corpus") if isinstance(vectors, Model) else None
     return Explanation(
-        word=" ".join(pair[0].words), other=" ".join(pair[1].words), cosine=cosine,
-        context_cosine=contexts.cosine, count=len(pair[0]), other_count=len(pair[1]), joint_count=joint,
-        pmi=pair_pmi(contexts.counts[0], pair, joint), contexts=contexts.nearest(top, lines, width),
-        n_contexts=int(np.count_nonzero(contexts.products)), window=window,
-        same_corpus=is_same_corpus(vectors, encoded.fingerprint),
+        word=first, other=second, cosine=cosine, context_cosine=float(products.sum() / norms) if norms else 0.0,
+        count=len(pair[0]), other_count=len(pair[1]), joint_count=joint,
+        pmi=math.log(joint * len(encoded.ids) / (int(counts[0].sum()) * len(pair[1]))) if joint else None,
+        contexts=contexts, n_contexts=n_contexts, window=window,
+        same_corpus=recorded == encoded.fingerprint if isinstance(recorded, str) else None,
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class PairContexts:
-    """The contexts of two words in a corpus.
-
-    Each word is described by its positive pointwise mutual information with each context, where the counts of contexts
-    are raised to 0.75, which the vectors of word2vec approximate (Levy, Goldberg and Dagan 2015, "Improving
-    Distributional Similarity with Lessons Learned from Word Embeddings", sections 2 and 3). Rare contexts, of which
-    vectors learn little, are discounted (Pantel and Lin 2002, "Discovering Word Senses from Text", section 3). The
-    cosine of these descriptions is a sum over contexts: the share of a context is its part of this sum.
-    """
-
-    pair: tuple[Occurrences, Occurrences]
-    window: int
-
-    def __post_init__(self) -> None:
-        if self.pair[0].words == self.pair[1].words:
-            words = " ".join(self.pair[0].words)
-            raise SettingError(f"the words are the same word in this corpus, {words!r}: name two words")
-
-    @cached_property
-    def vocabulary(self) -> "Vocabulary":
-        """The contexts: all words of the corpus."""
-        return self.pair[0].encoded.vocabulary
-
-    @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """How often each context occurs within the window of each word, (2, types)."""
-        return np.stack([occurrences.count_contexts(self.window) for occurrences in self.pair])
-
-    @cached_property
-    def pmi(self) -> NDArray[np.float64]:
-        """The pointwise mutual information of each word with each context, (2, types)."""
-        return context_pmi(self.counts, self.vocabulary.counts)
-
-    @cached_property
-    def weights(self) -> NDArray[np.float64]:
-        """The descriptions of the words, (2, types)."""
-        return discounted(self.pmi, self.counts, self.vocabulary.counts)
-
-    @cached_property
-    def products(self) -> NDArray[np.float64]:
-        """The terms of the sum over contexts, (types,)."""
-        return np.asarray(self.weights[0] * self.weights[1])
-
-    @property
-    def cosine(self) -> float:
-        """The cosine of the descriptions."""
-        norms = np.linalg.norm(self.weights, axis=1).prod()
-        return float(self.products.sum() / norms) if norms else 0.0
-
-    @property
-    def joint_count(self) -> int:
-        """How often the second word is within the window of the first one."""
-        return len(self.pair[0].near(self.pair[1], self.window))
-
-    def nearest(self, top: int, lines: int, width: int) -> list[SharedContext]:
-        """The contexts with the largest shares."""
-        order = np.argsort(-self.products, kind="stable")[: min(top, np.count_nonzero(self.products))]
-        return [
-            SharedContext(
-                context=self.vocabulary.words[row], share=float(self.products[row] / self.products.sum()),
-                count=int(self.counts[0, row]), other_count=int(self.counts[1, row]),
-                pmi=float(self.pmi[0, row]), other_pmi=float(self.pmi[1, row]),
-                lines=tuple(context_lines(self.pair, row, self.window, lines, width)),
-            )
-            for row in order.tolist()
-        ]  # fmt: skip
+def context_lines(
+    pair: tuple[Occurrences, Occurrences], context: str, window: int, lines: int, width: int
+) -> list[ConcordanceLine]:
+    """Lines of each of two words near a context."""
+    if not lines:
+        return []
+    near = Occurrences.of(pair[0].encoded, context)
+    return [line for one in pair for line in concordance_lines(one.near(near, window), lines, width)]
 
 
 def context_pmi(counts: NDArray[np.int64], context_counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -208,35 +171,7 @@ def discounted(
     return np.asarray(np.maximum(pmi, 0) * (counts / (counts + 1)) * (lower / (lower + 1)))
 
 
-def pair_pmi(contexts: NDArray[np.int64], pair: tuple[Occurrences, Occurrences], joint: int) -> float | None:
-    """The pointwise mutual information of two words in nats, from their plain counts; None if it is infinite."""
-    tokens = len(pair[0].encoded.ids)
-    return math.log(joint * tokens / (int(contexts.sum()) * len(pair[1]))) if joint else None
-
-
-def context_lines(
-    pair: tuple[Occurrences, Occurrences], row: int, window: int, lines: int, width: int
-) -> list[ConcordanceLine]:
-    """Lines of each of two words near a context."""
-    if not lines:
-        return []
-    context = Occurrences.of(pair[0].encoded, pair[0].encoded.vocabulary.words[row])
-    near = (occurrences.near(context, window) for occurrences in pair)
-    return [line for occurrences in near for line in concordance_lines(occurrences, lines, width)]
-
-
-def similarity(vectors: "Model | Vectors", word: str, other: str) -> float:
-    """The cosine of two words."""
-    return float(as_vectors(vectors).similarity(word, other))
-
-
 def recorded_window(vectors: "Model | Vectors | None") -> int:
     """The window in the settings of a model."""
     window = vectors.settings.get("window") if isinstance(vectors, Model) else None
     return window if isinstance(window, int) and window > 0 else DEFAULT_WINDOW
-
-
-def is_same_corpus(vectors: "Model | Vectors | None", fingerprint: str) -> bool | None:
-    """Whether a model was trained on the corpus with this fingerprint; None if it is not recorded."""
-    recorded = vectors.record.get("corpus") if isinstance(vectors, Model) else None
-    return None if not isinstance(recorded, str) else recorded == fingerprint

@@ -1,13 +1,12 @@
 """À la carte embedding (Khodak et al. 2018): vectors of new words from their contexts, by a linear map."""
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,21 +20,16 @@ from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.embed import load_source
 from embeddings.settings import Positive, check_value
-from embeddings.support import tensors
 from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
-from embeddings.support.files import atomic_write, check_own_folder
-from embeddings.support.records import check_fields, read_versioned
+from embeddings.support.records import RecordFolder
 from embeddings.support.system import available_threads
+from embeddings.vectors.search import check_words
 from embeddings.vectors.vectors import Vectors, as_vectors
 from embeddings.vectors.word_weights import DEFAULT_CONSTANT
 
 if TYPE_CHECKING:
-    from embeddings.corpora.corpus import Corpus
-    from embeddings.corpora.encoded_corpus import EncodedCorpus
     from embeddings.models.model import Model
-    from embeddings.vectors.vectors import Vectors
-
 
 CHUNK = 1 << 22  # tokens that are read at a time
 ContextWeights = Literal["equal", "sif"]
@@ -43,8 +37,7 @@ CONTEXT_WEIGHTS: tuple[str, ...] = get_args(ContextWeights)
 Report = Callable[[int, int], object]
 
 
-@dataclass(frozen=True)
-class ContextMeans:
+class ContextMeans(NamedTuple):
     """The mean vector around each of several words.
 
     means: (n, dim) float64, zeros for a word without a context. occurrences: (n,) int64, those with a context.
@@ -113,7 +106,7 @@ class ContextReader:
         """Add the contexts at `positions`, on all threads."""
         if not len(positions):
             return
-        from embeddings.kernels.context_sums import ContextSums, ContextText, add_contexts
+        from embeddings.kernels.text_pooling import ContextSums, ContextText, add_contexts
 
         arrays = self.encoded.ids, self.encoded.sentences, self.rows, self.type_weights, self.vectors.matrix
         text = ContextText(*(read_only(array) for array in arrays))
@@ -121,7 +114,7 @@ class ContextReader:
         threads = min(self.threads or available_threads(), len(sums.weights))
 
         def work(thread: int) -> None:
-            result = ContextSums(sums.sums, sums.weights, sums.occurrences, np.zeros(self.vectors.dim, np.float32))
+            result = ContextSums(*sums, np.zeros(self.vectors.dim, np.float32))
             add_contexts(text, positions, slots, size, self.window, line, (thread, threads), result)
 
         with ThreadPoolExecutor(threads, thread_name_prefix="contexts") as pool:
@@ -137,9 +130,8 @@ class ContextReader:
         return np.asarray(DEFAULT_CONSTANT / (DEFAULT_CONSTANT + shares), np.float32)
 
 
-@dataclass(frozen=True)
-class Sums:
-    """Sums of the vectors around words, with the fields of `embeddings.kernels.context_sums.ContextSums`."""
+class Sums(NamedTuple):
+    """Sums of the vectors around words: the first fields of `embeddings.kernels.text_pooling.ContextSums`."""
 
     sums: NDArray[np.float64]
     weights: NDArray[np.float64]
@@ -159,11 +151,10 @@ def as_encoded(corpus: Corpus | EncodedCorpus) -> EncodedCorpus:
 Weighting = Literal["log", "equal"]
 DEFAULT_MIN_COUNT, DEFAULT_MAX_WORDS = 100, 100_000
 MIN_CONDITION = 1e-12  # smallest ratio of eigenvalues with which the regression is solved
-FORMAT_VERSION = 1
-RECORD, TENSORS, MATRIX = "map.json", "tensors.safetensors", "map"
-FIELDS: dict[str, type] = {
+MATRIX = "map"
+MAP_FOLDER = RecordFolder("map of contexts", "map.json", "tensors.safetensors", {
     "window": int, "context_weights": str, "words": int, "mean_cosine": float, "vectors": str, "corpus": str,
-}  # fmt: skip
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -205,12 +196,8 @@ class ContextMap:
         Raises:
             OutputError: the path exists or cannot be written.
         """
-        check_map_target(path, force=force)
-        with atomic_write(path, force=force, folder=True) as folder:
-            tensors.save({MATRIX: self.matrix}, folder / TENSORS)
-            content = {name: value for name, value in asdict(self).items() if name != "matrix"}
-            text = json.dumps({"format_version": FORMAT_VERSION, **content}, indent=2)
-            (folder / RECORD).write_text(text + "\n", encoding="utf-8")
+        content = {name: getattr(self, name) for name in MAP_FOLDER.fields}
+        MAP_FOLDER.write(path, content, {MATRIX: self.matrix}, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "ContextMap":
@@ -220,22 +207,14 @@ class ContextMap:
             FormatError: a file is missing, broken or of an unknown version.
         """
         folder = Path(path)
-        if not (folder / RECORD).is_file():
-            raise FormatError(f"{folder} {'is not a saved map of contexts' if folder.exists() else 'does not exist'}")
-        content = read_versioned(folder / RECORD, FORMAT_VERSION)
-        check_fields(folder / RECORD, content, FIELDS)
-        matrix = tensors.load(folder / TENSORS).get(MATRIX)
+        content = MAP_FOLDER.read(folder)
+        matrix = MAP_FOLDER.read_tensors(folder, content).get(MATRIX)
         if matrix is None or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype != np.float32:
-            raise FormatError(f"{folder / TENSORS} is broken: it has no square float32 matrix {MATRIX!r}")
+            raise FormatError(f"{folder} is broken: it has no square float32 matrix {MATRIX!r}")
         is_valid = content["context_weights"] in CONTEXT_WEIGHTS and content["window"] >= 1
         if not is_valid or not np.isfinite(matrix).all():
             raise FormatError(f"{folder} is broken: a value is out of range")
-        return cls(np.array(matrix), **{name: content[name] for name in FIELDS})
-
-
-def check_map_target(path: str | os.PathLike[str], *, force: bool) -> Path:
-    """The path, if a map can be saved there: nothing exists, or with `force` another saved map."""
-    return check_own_folder(path, RECORD, {RECORD, TENSORS}, "map of contexts", force=force)
+        return cls(np.array(matrix), **{name: content[name] for name in MAP_FOLDER.fields})
 
 
 def fit_context_map(
@@ -413,16 +392,19 @@ class ContextInducer:
         """
         check_value("min_contexts", min_contexts, Positive, {})
         check_words(words)
+        if not len(words) or not all(map(str.strip, words)):
+            raise SettingError("give at least one word to induce a vector for, and no empty ones")
         parts = {word: self.parts(word) for word in words}
         known = [word for word in parts if word in self.vectors or JOINER.join(parts[word] or (word,)) in self.vectors]
         names = {word: JOINER.join(parts[word]) or word for word in parts if word not in known}
-        unique = {name: word for word, name in reversed(names.items())}  # of several spellings the first
-        new = [(name, word) for name, word in reversed(unique.items())]
-        rows, counts = self.rows_of([parts[word] for _, word in new])
+        unique: dict[str, str] = {}  # the first spelling of each
+        for word, name in names.items():
+            unique.setdefault(name, word)
+        rows, counts = self.rows_of([parts[word] for word in unique.values()])
         is_induced = counts >= min_contexts
-        missing = {word: int(count) for (_, word), count in zip(new, counts, strict=True) if count < min_contexts}
-        induced_names = [name for (name, _), one in zip(new, is_induced.tolist(), strict=True) if one]
-        return Induced(Vectors(induced_names, rows[is_induced], counts=counts[is_induced]), known, missing)
+        missing = {word: int(counts[row]) for row, word in enumerate(unique.values()) if not is_induced[row]}
+        induced = [name for name, word in unique.items() if word not in missing]
+        return Induced(Vectors(induced, rows[is_induced], counts=counts[is_induced]), known, missing)
 
     def parts(self, text: str) -> tuple[str, ...]:
         """The words of a text as the corpus has them; empty if one does not occur in it."""
@@ -434,8 +416,7 @@ class ContextInducer:
     def rows_of(self, texts: Sequence[tuple[str, ...]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The vectors (n, dim) of words or phrases, and their numbers of occurrences with a context (n,)."""
         unique = {words: place for place, words in enumerate(dict.fromkeys(texts))}
-        means = np.zeros((len(unique), self.vectors.dim))
-        counts = np.zeros(len(unique), np.int64)
+        means, counts = np.zeros((len(unique), self.vectors.dim)), np.zeros(len(unique), np.int64)
         ids = self.encoded.vocabulary.ids
         singles = [words for words in unique if len(words) == 1]
         phrases = [words for words in unique if len(words) > 1]
@@ -447,14 +428,3 @@ class ContextInducer:
             means[places], counts[places] = result.means, result.occurrences
         places = [unique[words] for words in texts]
         return self.context_map.apply(means)[places], counts[places]
-
-
-def check_words(words: Sequence[str]) -> None:
-    """Refuse anything but a list of words."""
-    if isinstance(words, str):
-        raise SettingError(f"words must be a list of words, got the string {words!r:.80}")
-    if not len(words):
-        raise SettingError("there are no words to induce vectors for")
-    for word in words:
-        if not isinstance(word, str) or not word.strip():
-            raise SettingError(f"a word must be a string that is not empty, got {word!r:.80}")

@@ -86,9 +86,9 @@ def concordance_lines(occurrences: Occurrences, lines: int, width: int) -> list[
         ConcordanceLine(
             document_name(encoded, sentence),
             sentence + 1,
-            last_words(texts(encoded, start, position), width),
+            first_words(text_between(encoded, start, position)[::-1], width)[::-1],
             " ".join(chosen.words),
-            first_words(texts(encoded, position + size, end), width),
+            first_words(text_between(encoded, position + size, end), width),
         )
         for position, sentence, start, end in zip(
             chosen.positions.tolist(), sentences.tolist(), starts.tolist(), ends.tolist(), strict=True
@@ -96,28 +96,18 @@ def concordance_lines(occurrences: Occurrences, lines: int, width: int) -> list[
     ]
 
 
-def texts(encoded: EncodedCorpus, begin: int, end: int) -> list[str]:
+def text_between(encoded: EncodedCorpus, begin: int, end: int) -> str:
     """The words between two positions; an ellipsis for a word outside the vocabulary."""
     words = encoded.vocabulary.words
-    return [words[number] if number < len(words) else "…" for number in encoded.ids[begin:end].tolist()]
+    return " ".join(words[number] if number < len(words) else "…" for number in encoded.ids[begin:end].tolist())
 
 
-def first_words(words: list[str], width: int) -> str:
-    """As many of the first words as fit the width; the first is cut if it does not."""
-    text = " ".join(words)
+def first_words(text: str, width: int) -> str:
+    """The words at the start of a text that fit the width; the first is cut if it does not."""
     if len(text) <= width:
         return text
     end = text.rfind(" ", 0, width + 1)
     return text[: width if end < 0 else end]
-
-
-def last_words(words: list[str], width: int) -> str:
-    """As many of the last words as fit the width; the last is cut if it does not."""
-    text = " ".join(words)
-    if len(text) <= width:
-        return text
-    begin = text.find(" ", len(text) - width - 1)
-    return text[len(text) - width if begin < 0 else begin + 1 :]
 
 
 def document_name(encoded: EncodedCorpus, sentence: int) -> str:

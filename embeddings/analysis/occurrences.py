@@ -1,6 +1,5 @@
 """Where words occur in an encoded corpus, and which words are near them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,12 +72,6 @@ class Occurrences:
     def count_contexts(self, window: int) -> NDArray[np.int64]:
         """How often each word of the corpus is within `window` words of an occurrence, int64 (types,)."""
         counts = np.zeros(len(self.encoded.vocabulary), np.int64)
-        for neighbours in self.neighbours(window):
-            counts += np.bincount(neighbours[neighbours < len(counts)], minlength=len(counts))
-        return counts
-
-    def neighbours(self, window: int) -> Iterator[NDArray[np.int32]]:
-        """The ids of the words around the occurrences, in several parts."""
         starts, ends = self.bounds(window)
         size = len(self.words)
         offsets = np.concatenate([np.arange(-window, 0), np.arange(size, size + window)])
@@ -87,7 +80,9 @@ class Occurrences:
             part = slice(begin, begin + step)
             positions = self.positions[part, None] + offsets
             is_inside = (positions >= starts[part, None]) & (positions < ends[part, None])
-            yield self.encoded.ids[positions[is_inside]]
+            ids = self.encoded.ids[positions[is_inside]]
+            counts += np.bincount(ids[ids < len(counts)], minlength=len(counts))
+        return counts
 
 
 def check_corpus(corpus: Corpus) -> Corpus:

@@ -1,6 +1,5 @@
 """Trainings of a model on resamples of its corpus and with other seeds, which show how far its results vary."""
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,19 +18,17 @@ from embeddings.corpora.resampling import ResamplingUnit, resample
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.models.model import Model
 from embeddings.settings import Range, check_arguments, check_value
-from embeddings.support import tensors
 from embeddings.support.arrow import find_words
-from embeddings.support.files import atomic_write, check_own_folder
-from embeddings.support.records import check_fields, read_versioned
-from embeddings.training.result import Interrupted
+from embeddings.support.records import RecordFolder
+from embeddings.training.run import Interrupted
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
 from embeddings.vectors.vectors import Vectors
 
-FORMAT_VERSION = 1
-DESCRIPTION, TENSORS = "replicates.json", "replicates.safetensors"
-FILES = {DESCRIPTION, TENSORS}
-FIELDS = {"vectors": str, "unit": str, "resamples": int, "seeds": int, "seed": int, "trainer": str, "settings": dict}
+REPLICATES_FOLDER = RecordFolder("folder of `embeddings stability`", "replicates.json", "replicates.safetensors", {
+    "vectors": str, "unit": str, "resamples": int, "seeds": int, "seed": int, "trainer": str, "settings": dict,
+})  # fmt: skip
+KINDS = ("resamples", "seeds")
 MIN_REPLICATES = 2  # for a standard deviation
 DEFAULT_RESAMPLES, DEFAULT_SEEDS = 20, 5
 
@@ -66,14 +63,10 @@ class Replicates:
         Raises:
             OutputError: the path exists or cannot be written.
         """
-        numbers = {"resamples": len(self.resamples), "seeds": len(self.seeds), "seed": self.seed}
-        names = {"vectors": self.vectors, "unit": self.unit, "trainer": self.trainer, "settings": self.settings}
-        content = {"format_version": FORMAT_VERSION, **numbers, **names}
-        arrays = {f"{kind}.{i}": rows for kind in ("resamples", "seeds") for i, rows in enumerate(getattr(self, kind))}
-        check_target(path, force=force)
-        with atomic_write(path, force=force, folder=True) as folder:
-            (folder / DESCRIPTION).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-            tensors.save(arrays, folder / TENSORS)
+        content = {name: getattr(self, name) for name in REPLICATES_FOLDER.fields}
+        content |= {kind: len(content[kind]) for kind in KINDS}
+        arrays = {f"{kind}.{i}": rows for kind in KINDS for i, rows in enumerate(getattr(self, kind))}
+        REPLICATES_FOLDER.write(path, content, arrays, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Replicates":
@@ -83,23 +76,17 @@ class Replicates:
             FormatError: a file is missing or broken.
         """
         folder = Path(path)
-        if not (folder / DESCRIPTION).is_file():
-            raise FormatError(f"{folder} is not a folder of `embeddings stability`: it has no {DESCRIPTION}")
-        content = read_versioned(folder / DESCRIPTION, FORMAT_VERSION)
-        check_fields(folder / DESCRIPTION, content, FIELDS)
-        arrays = tensors.load(folder / TENSORS)
+        content = REPLICATES_FOLDER.read(folder)
+        arrays = REPLICATES_FOLDER.read_tensors(folder, content)
         limit = len(arrays) + 1  # of names that are tried, whatever the file says
-        names = {kind: [f"{kind}.{i}" for i in range(min(content[kind], limit))] for kind in ("resamples", "seeds")}
+        names = {kind: [f"{kind}.{i}" for i in range(min(content[kind], limit))] for kind in KINDS}
         if content["resamples"] < MIN_REPLICATES or sorted(arrays) != sorted(names["resamples"] + names["seeds"]):
-            raise FormatError(f"{folder} is broken: {TENSORS} does not hold what {DESCRIPTION} says")
+            raise FormatError(f"{folder} is broken: its tensors are not those that its record lists")
         shape = arrays["resamples.0"].shape
         if len(shape) != 2 or any(one.shape != shape or one.dtype != np.float16 for one in arrays.values()):
-            raise FormatError(f"{folder} is broken: the vectors in {TENSORS} differ in shape or type")
-        return cls(
-            vectors=content["vectors"], unit=content["unit"], seed=content["seed"], trainer=content["trainer"],
-            settings=content["settings"], resamples=[arrays[name] for name in names["resamples"]],
-            seeds=[arrays[name] for name in names["seeds"]],
-        )  # fmt: skip
+            raise FormatError(f"{folder} is broken: its tensors differ in shape or type")
+        values = {name: content[name] for name in REPLICATES_FOLDER.fields}
+        return cls(**values | {kind: [arrays[name] for name in names[kind]] for kind in KINDS})
 
     def check_vectors(self, vectors: Vectors) -> None:
         """Refuse vectors of another model.
@@ -123,11 +110,6 @@ def word_trainer(model: Model) -> Trainer:
     if not isinstance(trainer, Trainer) or trainer.reads_labels or trainer.reads_pairs or has_own_steps(type(trainer)):
         raise SettingError(f"{model.name} models are not trained on words alone, so their stability is not measured")
     return trainer
-
-
-def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
-    """Refuse a path where replicates cannot be saved."""
-    check_own_folder(path, DESCRIPTION, FILES, "folder of replicates", force=force)
 
 
 def stability(
@@ -170,7 +152,9 @@ def stability(
             if report is not None:
                 report(number + 1, resamples + seeds)
     except (Interrupted, KeyboardInterrupt):
-        return finished_part(result)
+        if len(result.resamples) < MIN_REPLICATES:
+            raise KeyboardInterrupt from None
+        return replace(result, seeds=result.seeds * (len(result.seeds) > 1), is_interrupted=True)
     return result
 
 
@@ -179,13 +163,6 @@ def check_numbers(resamples: int, seeds: int) -> None:
     check_arguments(stability, resamples=resamples, seeds=seeds)
     if seeds == 1:
         raise SettingError(f"{S.seeds} must be 0 or at least 2, got 1")
-
-
-def finished_part(result: Replicates) -> Replicates:
-    """The replicates of an interrupted run, if there are enough of them."""
-    if len(result.resamples) < MIN_REPLICATES:
-        raise KeyboardInterrupt from None
-    return replace(result, seeds=result.seeds * (len(result.seeds) > 1), is_interrupted=True)
 
 
 def has_own_steps(trainer: type[Trainer]) -> bool:

@@ -19,7 +19,7 @@ from embeddings.classifier.label_prediction import (
     rank_labels,
 )
 from embeddings.classifier.quantisation import decode, decoded_size
-from embeddings.corpora.reading.text_rows import is_null
+from embeddings.corpora.reading.columns import is_null
 from embeddings.corpora.tokenizers import ascii_whitespace
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError, S, SettingError

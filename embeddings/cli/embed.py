@@ -19,10 +19,11 @@ from embeddings.cli.saving import check_not_input
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source
-from embeddings.corpora.reading.text_rows import TextBlock, format_names
+from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.errors import CorpusError, FormatError
 from embeddings.models.embed import embed, text_embedder
 from embeddings.models.text_embedder import TextCounts
+from embeddings.printable import format_names
 from embeddings.support.files import atomic_write, check_file
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import click
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_settings, option
 from embeddings.cli.output import note, print_json
-from embeddings.indexes.index import build_index, check_target
+from embeddings.indexes.index import INDEX_FOLDER, build_index
 from embeddings.models.loading import load
 
 
@@ -20,7 +20,7 @@ def index_command(name: str, kind: type) -> click.Command:
         **settings: Any,
     ) -> None:  # fmt: skip
         kind(**settings)  # refuses invalid values before the vectors are read
-        check_target(out, force=force)
+        INDEX_FOLDER.check_target(out, force=force)
         table = "documents" if documents else "vectors"
         index = build_index(load(vectors, allow_pickle=allow_pickle, errors=errors, table=table), name, **settings)
         index.save(out, force=force)

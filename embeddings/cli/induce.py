@@ -7,13 +7,7 @@ from typing import Any
 
 import click
 
-from embeddings.analysis.induced_vectors import (
-    ContextInducer,
-    ContextMap,
-    Induced,
-    check_map_target,
-    fit_context_map,
-)
+from embeddings.analysis.induced_vectors import MAP_FOLDER, ContextInducer, ContextMap, Induced, fit_context_map
 from embeddings.cli import corpus_options
 from embeddings.cli.explain import recorded_settings
 from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_signature, is_given, option
@@ -79,7 +73,7 @@ def command(
     inputs = [("VECTORS", Path(vectors)), ("CORPUS", Path(corpus)), ("WORDS", Path(words))]
     check_not_input([Path(out)], inputs)
     if save_map is not None:
-        check_map_target(save_map, force=force)
+        MAP_FOLDER.check_target(save_map, force=force)
         check_not_input([Path(save_map)], inputs)
     new_words = [line for line in read_text_lines(Path(words), "list of words") if line.strip()]
     if not new_words:

@@ -16,8 +16,8 @@ from embeddings.corpora.reading.compression import file_compression, open_decomp
 from embeddings.corpora.vocabulary import TOTAL
 from embeddings.formats.arrow_ipc import open_arrow
 from embeddings.formats.glove import count_trailing_numbers
+from embeddings.indexes.index import INDEX_FOLDER
 from embeddings.indexes.index import RECORD as INDEX
-from embeddings.indexes.index import read_record
 from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
 from embeddings.support import tensors
 from embeddings.support.local_paths import local_path
@@ -58,7 +58,7 @@ def describe_vectors(
 def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
     """The properties of a saved model, index, map or corpus, of checkpoints, or of a format that writes folders."""
     if (path / INDEX).is_file():
-        record = read_record(path)
+        record = INDEX_FOLDER.read(path)
         keys = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
         return {"what": "saved index", **{key: record.get(key) for key in keys}}
     if (path / CONTEXT_MAP).is_file():

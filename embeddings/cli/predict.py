@@ -17,10 +17,11 @@ from embeddings.cli.options import OUTPUT, THREADS, option
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
+from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source, total_size
-from embeddings.corpora.reading.text_rows import ColumnSelection, TextBlock, text_batches
+from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.errors import CorpusError, FormatError
 from embeddings.models.loading import load_classifier
 from embeddings.printable import printable

@@ -11,8 +11,8 @@ import numpy as np
 from embeddings.analysis.replicates import (
     DEFAULT_SEEDS,
     MIN_REPLICATES,
+    REPLICATES_FOLDER,
     check_numbers,
-    check_target,
     has_own_steps,
     stability,
     word_trainer,
@@ -27,7 +27,7 @@ from embeddings.corpora import Corpus
 from embeddings.models.loading import load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
-from embeddings.training.result import NOTES
+from embeddings.training.run import NOTES
 from embeddings.training.trainer import Trainer
 
 AFTER_TRAINING = option(
@@ -62,7 +62,7 @@ def command(
     saved.
     """
     check_numbers(resamples, seeds)
-    check_target(out, force=force)
+    REPLICATES_FOLDER.check_target(out, force=force)
     source = load_model(model)
     word_trainer(source)
     for what in source.record.get(NOTES, []):
@@ -114,7 +114,7 @@ def check_train_options(options: Mapping[str, Any]) -> None:
     for name, flag in (("init", "--init"), ("continued", "--continue")):
         if options.get(name) is not None:
             raise click.UsageError(f"--resamples trains again from random values and cannot be combined with {flag}")
-    check_target(replicates_folder(out), force=options["force"])
+    REPLICATES_FOLDER.check_target(replicates_folder(out), force=options["force"])
 
 
 def replicates_folder(out: str) -> str:

@@ -150,12 +150,12 @@ class Handler(BaseHTTPRequestHandler):
         given = self.headers.get("Authorization", "")
         if not hmac.compare_digest(given.encode(errors="replace"), f"Bearer {self.server.token}".encode()):
             raise RequestError(403, "the token is missing or wrong: open the address that the command printed")
-        endpoint = ENDPOINTS.get(path.removeprefix("/api/")) if path.startswith("/api/") else None
-        if endpoint is None:
+        answer = ENDPOINTS.get(path.removeprefix("/api/")) if path.startswith("/api/") else None
+        if answer is None:
             raise RequestError(404, "there is no such page")
-        values = parse_query(query, dict(endpoint.parameters))
+        values = parse_query(query, answer)
         try:
-            return endpoint.answer(self.server.explorer, **values)
+            return answer(self.server.explorer, **values)
         except EmbeddingsError as error:
             return {"error": str(error)}
 

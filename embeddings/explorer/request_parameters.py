@@ -1,77 +1,33 @@
-"""Parameters of requests: which there are, and their types and bounds."""
+"""Parameters of requests, of the types and ranges that the method which answers a question declares."""
 
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
+from embeddings.errors import SettingError
+from embeddings.settings import check_value, split_optional, split_range
+
 MAX_LENGTH = 1000  # characters of a word
+MAX_DIGITS = 9
 MAX_QUERY = 8000  # characters of a query
 
 
 class RequestError(Exception):
-    """A request that is refused, with the status to answer."""
+    """A refused request, with the HTTP status of the response."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
 
 
-@dataclass(frozen=True)
-class Text:
-    """A word, at least one character unless it is optional."""
-
-    is_optional: bool = False
-
-    def parse(self, name: str, value: str | None) -> str | None:
-        """The word."""
-        if value is None or not value.strip():
-            if self.is_optional:
-                return None
-            raise RequestError(400, f"{name} must have a value")
-        if len(value) > MAX_LENGTH:
-            raise RequestError(400, f"{name} must have at most {MAX_LENGTH:,} characters, got {len(value):,}")
-        return value
-
-
-@dataclass(frozen=True)
-class Integer:
-    """A number in a range."""
-
-    default: int
-    low: int
-    high: int
-
-    def parse(self, name: str, value: str | None) -> int:
-        """The number."""
-        if value is None:
-            return self.default
-        if value.isascii() and value.isdigit() and len(value) < 10 and self.low <= int(value) <= self.high:
-            return int(value)
-        raise RequestError(400, f"{name} must be an integer from {self.low} to {self.high}, got {value!r:.40}")
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A parameter with one of several values, by default the first."""
-
-    values: tuple[str, ...]
-
-    def parse(self, name: str, value: str | None) -> str:
-        """The value."""
-        if value is not None and value not in self.values:
-            raise RequestError(400, f"{name} must be one of {', '.join(self.values)}, got {value!r:.40}")
-        return value or self.values[0]
-
-
-Parameter = Text | Integer | Choice
-
-
-def parse_query(query: str, parameters: dict[str, Parameter]) -> dict[str, Any]:
-    """The values of the parameters in a query.
+def parse_query(query: str, answer: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments that a query gives to a method: words, integers, or one of several values.
 
     Raises:
         RequestError: a parameter is unknown, missing, set twice, not UTF-8, or out of range.
     """
+    parameters = dict(list(inspect.signature(answer).parameters.items())[1:])
     if len(query) > MAX_QUERY:
         raise RequestError(414, f"the query must have at most {MAX_QUERY:,} characters")
     try:
@@ -83,4 +39,20 @@ def parse_query(query: str, parameters: dict[str, Parameter]) -> dict[str, Any]:
         raise RequestError(400, f"unknown parameter {min(unknown)!r:.40}")
     if len(values) < len(pairs):
         raise RequestError(400, "a parameter is set twice")
-    return {name: parameter.parse(name, values.get(name)) for name, parameter in parameters.items()}
+    return {name: parse_value(name, values.get(name), parameter) for name, parameter in parameters.items()}
+
+
+def parse_value(name: str, text: str | None, parameter: inspect.Parameter) -> Any:
+    """The value of a parameter; blank words are missing."""
+    kind, _ = split_range(split_optional(parameter.annotation)[0])
+    if text is None or (kind is str and not text.strip()):
+        if parameter.default is parameter.empty:
+            raise RequestError(400, f"{name} must have a value")
+        return parameter.default
+    if len(text) > MAX_LENGTH:
+        raise RequestError(400, f"{name} must have at most {MAX_LENGTH:,} characters, got {len(text):,}")
+    is_number = kind is int and text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS
+    try:
+        return check_value(name, int(text) if is_number else text, parameter.annotation, {})
+    except SettingError as error:
+        raise RequestError(400, str(error)) from None

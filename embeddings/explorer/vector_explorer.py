@@ -1,20 +1,20 @@
 """Answers to the questions of the page, as values that JSON can hold."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
 from embeddings.analysis import concordance, explain
 from embeddings.analysis.replicates import Replicates
 from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.explorer.request_parameters import Choice, Integer, Parameter, Text
 from embeddings.explorer.word_map import WordMap
 from embeddings.models.model import Model
+from embeddings.settings import Range
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -51,10 +51,7 @@ class CompletionIndex:
         return [self.words[row] for row in np.sort(rows).tolist()]
 
 
-MAX_TOP, MAX_LINES, MAX_SHARED = 100, 100, 1000
-WORD = Text()
-TOP = Integer(10, 1, MAX_TOP)
-LINES = Integer(20, 1, MAX_LINES)
+Top = Annotated[int, Range(ge=1, le=100)]
 Rows = list[dict[str, Any]]
 
 
@@ -102,19 +99,15 @@ class VectorExplorer:
     def info(self) -> dict[str, Any]:
         """The properties of the explored vectors."""
         return {
-            "name": self.name, "words": len(self.vectors), "dim": self.vectors.dim, "unit": self.unit,
+            "name": self.name, "words": len(self.vectors), "dim": self.vectors.dim,
+            "unit": "document" if self.is_documents else "word",
             "composes": self.vectors.compose is not None, "corpus": self.corpus is not None,
             "confidence": None if self.replicates is None else len(self.replicates.resamples),
             "map_words": self.map.size, "projection": self.map.projection,
             "examples": self.vectors.word_list.first(200)[-3:],
         }  # fmt: skip
 
-    @property
-    def unit(self) -> str:
-        """The item that a vector stands for, such as a word."""
-        return "document" if self.is_documents else "word"
-
-    def complete(self, prefix: str | None, limit: int) -> dict[str, Any]:
+    def complete(self, prefix: str | None = None, limit: Top = 10) -> dict[str, Any]:
         """The most frequent words with a prefix."""
         return {"words": self.completion.complete((prefix or "").lstrip(), limit)}
 
@@ -126,7 +119,7 @@ class VectorExplorer:
         count = None if self.vectors.counts is None else int(self.vectors.counts[row])
         return {"word": self.vectors.words[row], "typed": word, "row": row, "count": count}
 
-    def neighbours(self, word: str, top: int) -> dict[str, Any]:
+    def neighbours(self, word: str, top: Top = 10) -> dict[str, Any]:
         """The nearest words, with confidence where replicates are given."""
         word = self.spelling(word)
         with self.lock:
@@ -150,7 +143,9 @@ class VectorExplorer:
             for one in confident_neighbours(self.vectors, self.replicates, word, top=top)
         ]  # fmt: skip
 
-    def analogy(self, a: str, b: str, c: str, method: Any, top: int) -> dict[str, Any]:
+    def analogy(
+        self, a: str, b: str, c: str, method: Literal["3cosadd", "3cosmul"] = "3cosadd", top: Top = 10
+    ) -> dict[str, Any]:
         """The words that are to c as b is to a."""
         with self.lock:
             terms = [self.spelling(word) for word in (a, b, c)]
@@ -158,7 +153,7 @@ class VectorExplorer:
             rows = [{"word": word, "score": score} for word, score in answers]
             return {"terms": [self.describe(word) for word in terms], "answers": self.with_rows(rows)}
 
-    def compare(self, a: str, b: str, top: int) -> dict[str, Any]:
+    def compare(self, a: str, b: str, top: Annotated[int, Range(ge=1, le=1000)] = 50) -> dict[str, Any]:
         """Two words: cosine, ranks, and which of their `top` neighbours they share."""
         with self.lock:
             a, b = self.spelling(a), self.spelling(b)
@@ -181,16 +176,20 @@ class VectorExplorer:
         words = sorted(near_a.keys() & near_b, key=lambda word: (-near_a[word] - near_b[word], word))
         return self.with_rows([{"word": word, "a": near_a[word], "b": near_b[word]} for word in words])
 
-    def lines(self, word: str, other: str | None, lines: int) -> dict[str, Any]:
+    def lines(self, word: str, other: str | None = None, lines: Top = 20) -> dict[str, Any]:
         """Lines of the corpus around a word."""
         with self.lock:
             found = concordance(self.given_corpus, word, other, lines=lines, width=60)
         return {"total": found.total, "lines": [asdict(line) for line in found.lines]}
 
-    def evidence(self, a: str, b: str, top: int) -> dict[str, Any]:
+    def evidence(self, a: str, b: str, top: Top = 10) -> dict[str, Any]:
         """The contexts that two words share in the corpus."""
         with self.lock:
             return asdict(explain(self.source, self.given_corpus, a, b, top=top, width=60))
+
+    def map_state(self, version: Annotated[int, Range(ge=0)] = 0) -> dict[str, Any]:
+        """How far the map is, and its points if they are newer than `version`."""
+        return self.map.state(version)
 
     @property
     def given_corpus(self) -> "Corpus":
@@ -208,25 +207,7 @@ class VectorExplorer:
         return [{**row, "row": self.vectors.find(row["word"])} for row in rows]
 
 
-@dataclass(frozen=True)
-class Endpoint:
-    """A question: the parameters it takes, and what answers it."""
-
-    parameters: Mapping[str, Parameter]
-    answer: Callable[..., dict[str, Any]]
-
-
-ENDPOINTS = {
-    "info": Endpoint({}, VectorExplorer.info),
-    "complete": Endpoint({"prefix": Text(is_optional=True), "limit": TOP}, VectorExplorer.complete),
-    "neighbours": Endpoint({"word": WORD, "top": TOP}, VectorExplorer.neighbours),
-    "analogy": Endpoint(
-        {"a": WORD, "b": WORD, "c": WORD, "method": Choice(("3cosadd", "3cosmul")), "top": TOP}, VectorExplorer.analogy
-    ),
-    "compare": Endpoint(
-        {"a": WORD, "b": WORD, "top": replace(TOP, default=50, high=MAX_SHARED)}, VectorExplorer.compare
-    ),
-    "lines": Endpoint({"word": WORD, "other": Text(is_optional=True), "lines": LINES}, VectorExplorer.lines),
-    "evidence": Endpoint({"a": WORD, "b": WORD, "top": TOP}, VectorExplorer.evidence),
-    "map": Endpoint({"version": Integer(0, 0, 10**8)}, lambda explorer, version: explorer.map.state(version)),
-}
+ENDPOINTS: dict[str, Callable[..., dict[str, Any]]] = {
+    name: getattr(VectorExplorer, name)
+    for name in ("info", "complete", "neighbours", "analogy", "compare", "lines", "evidence")
+} | {"map": VectorExplorer.map_state}

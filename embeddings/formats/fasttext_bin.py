@@ -30,7 +30,7 @@ from embeddings.formats.fasttext_file import (
 from embeddings.kernels.matrix_rows import DenseRows, Rows
 from embeddings.models.model import Model
 from embeddings.models.subwords import SubwordVectors, composer
-from embeddings.vectors.file_format import Format, check_error_handler
+from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ def sniff(start: bytes) -> float:
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The word vectors, also of a supervised model; if the model has n-grams, they compose unseen words."""
-    check_error_handler(errors)
     return word_vectors(path, read_contents(path), errors)
 
 
@@ -58,7 +57,6 @@ def has_model(path: Path) -> bool:
 
 def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Model:
     """The whole model: tables "words" and "ngrams", from which words are composed, and "output"."""
-    check_error_handler(errors)
     contents = read_contents(path)
     header, vectors = contents.header, word_vectors(path, contents, errors)
     inputs, output = dense_matrix(path, contents.inputs), dense_matrix(path, contents.outputs)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +38,7 @@ from embeddings.formats.fasttext_file import (
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, Rows
 from embeddings.support.cosine import row_blocks
 from embeddings.support.logs import log
-from embeddings.vectors.file_format import check_error_handler, decode_words
-
-if TYPE_CHECKING:
-    from embeddings.classifier.classifier import Classifier
-
+from embeddings.vectors.file_format import decode_words
 
 LABEL_PREFIX = np.frombuffer(b"__label__", np.uint8)  # a file does not store the prefix
 MAX_WORD_NGRAMS = 100
@@ -59,7 +55,6 @@ def read_classifier(path: Path, *, errors: str = "strict") -> Classifier:
     Raises:
         FormatError: the file is broken, or its model is unsupervised.
     """
-    check_error_handler(errors)
     contents = read_contents(path)
     header = contents.header
     check_supervised(path, header)
@@ -233,7 +228,7 @@ FLAG, FLOAT = 1, 4  # bytes
 
 
 def cutoff_for_size(
-    classifier: "Classifier", size: int, *, dsub: int = 2, qnorm: bool = False, qout: bool = False
+    classifier: Classifier, size: int, *, dsub: int = 2, qnorm: bool = False, qout: bool = False
 ) -> int:
     """The largest cutoff with which the quantised classifier fits a file of `size` bytes; 0 if none does.
 
@@ -248,7 +243,7 @@ def cutoff_for_size(
     return int(np.searchsorted(sizes, size, side="right"))
 
 
-def row_sizes(classifier: "Classifier", dsub: int, qnorm: bool) -> NDArray[np.int64]:
+def row_sizes(classifier: Classifier, dsub: int, qnorm: bool) -> NDArray[np.int64]:
     """The bytes of each row with its word or bucket, int64 (rows,)."""
     rows, dim = dense_table(classifier).shape
     words = classifier.features.words
@@ -258,7 +253,7 @@ def row_sizes(classifier: "Classifier", dsub: int, qnorm: bool) -> NDArray[np.in
     return sizes
 
 
-def fixed_size(classifier: "Classifier", dsub: int, qnorm: bool, qout: bool) -> int:
+def fixed_size(classifier: Classifier, dsub: int, qnorm: bool, qout: bool) -> int:
     """The bytes of a quantised file without rows of words and n-grams."""
     labels, dim = classifier.output.shape
     entries = int(entry_sizes(classifier)[classifier.features.words :].sum())
@@ -268,7 +263,7 @@ def fixed_size(classifier: "Classifier", dsub: int, qnorm: bool, qout: bool) -> 
     return MAX_HEADER_BYTES + entries + quantised_size(dim, qnorm) + output
 
 
-def entry_sizes(classifier: "Classifier") -> NDArray[np.int64]:
+def entry_sizes(classifier: Classifier) -> NDArray[np.int64]:
     """The bytes of each word and label in the dictionary, int64 (entries,)."""
     sizes: NDArray[np.int64] = np.diff(classifier.features.starts).astype(np.int64) + 1 + ENTRY.size
     return sizes

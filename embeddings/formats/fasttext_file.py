@@ -314,10 +314,6 @@ class PartReader:
             if not parts[-1].size and (not data or len(self.read_ahead) > MAX_WORD_BYTES):
                 why = "is truncated: it ends" if not data else "is broken: it has no end mark"
                 raise FormatError(f"{self.path} {why} within word {found + 1} of {number}")
-        return self.join_entries(parts)
-
-    def join_entries(self, parts: "list[EntryBlock]") -> Entries:
-        """All blocks of the dictionary, with its hash table."""
         text, lengths, counts, kinds = (np.concatenate(part) for part in list(zip(*parts, strict=True))[:4])
         starts, slots = self.index(text, lengths)
         return Entries(text, starts, counts, kinds, slots)
@@ -385,11 +381,6 @@ class PartReader:
             end += len(part)
         return numbers.reshape(rows, dim)
 
-    def check_end(self) -> None:
-        """Refuse trailing bytes."""
-        if self.read_ahead or self.stream.read(1):
-            raise FormatError(f"{self.path} is broken: bytes follow its last matrix")
-
 
 class EntryBlock(NamedTuple):
     """Complete entries of the dictionary: text, lengths, counts and kinds, and their size in the file."""
@@ -434,7 +425,8 @@ def read_contents(path: Path) -> Contents:
             raise FormatError(f"{path} is broken: its entries must be {header.words} words, then labels, with counts")
         bucket_rows = read_bucket_rows(parts, header.buckets, header.pruned_size)
         inputs, outputs = parts.matrices(header)
-        parts.check_end()
+        if parts.read_ahead or stream.read(1):
+            raise FormatError(f"{path} is broken: bytes follow its last matrix")
     return Contents(header, entries, bucket_rows, inputs, outputs)
 
 

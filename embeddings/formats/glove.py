@@ -18,7 +18,6 @@ from embeddings.vectors.file_format import (
     WHITE_SPACE,
     Format,
     check_dim,
-    check_error_handler,
     is_number,
 )
 from embeddings.vectors.vectors import Vectors
@@ -63,7 +62,6 @@ def write(vectors: Vectors, path: Path) -> None:
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors; errors name the line."""
-    check_error_handler(errors)
     layout = Layout(read_dim(path), "line 1 has", allow_spaces=True)
     return read_lines(path, layout).to_vectors(errors, f"{path}, line", 1)
 

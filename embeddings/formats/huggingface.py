@@ -13,9 +13,9 @@ from embeddings.formats.static_embeddings import (
     describe_table,
     read_vectors,
     write_card,
-    write_json,
     write_table,
 )
+from embeddings.support.records import write_json
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 

@@ -15,7 +15,7 @@ from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import WordBuffer, build_vectors
 from embeddings.support.files import write_npy
-from embeddings.vectors.file_format import MAX_WORD_BYTES, Format, check_error_handler, encode_words
+from embeddings.vectors.file_format import MAX_WORD_BYTES, Format, encode_words
 from embeddings.vectors.precision import cast_matrix
 from embeddings.vectors.vectors import Vectors
 
@@ -39,7 +39,6 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors of a matrix (words, dim) of floats, and its words."""
-    check_error_handler(errors)
     matrix = read_matrix(path)
     words_path = path.with_suffix(".txt")
     if words_path == path:
@@ -67,19 +66,25 @@ def read_matrix(path: Path) -> np.ndarray:
 
 def map_matrix(path: Path) -> np.memmap:
     """The matrix (words, dim) of floats, memory-mapped."""
-    open_binary(path).close()  # refuses pipes and missing files
-    try:
-        matrix = np.lib.format.open_memmap(path, mode="r")
-    except Exception as error:  # numpy evaluates the header as Python text, which can raise almost anything
-        reason = " ".join(str(error).split())
-        raise FormatError(f"{path} is truncated or not an .npy file of numbers: {reason:.200}") from None
+    matrix = map_array(path)
     if matrix.ndim != 2 or matrix.shape[1] < 1 or matrix.dtype.kind != "f" or matrix.dtype.itemsize > 8:
         kind = f"{matrix.shape} {matrix.dtype}"
         raise FormatError(f"{path}: the matrix must be (words, dim) float16, float32 or float64, got {kind}")
-    size, expected = path.stat().st_size, matrix.offset + matrix.nbytes
-    if size != expected:
-        raise FormatError(f"{path} has {size} bytes, but {matrix.shape} {matrix.dtype} takes {expected}")
     return matrix
+
+
+def map_array(path: Path) -> np.memmap:
+    """The array in a file, memory-mapped; refuses files that are truncated or continue after it."""
+    open_binary(path).close()  # refuses pipes and missing files
+    try:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except Exception as error:  # numpy evaluates the header as Python text, which can raise almost anything
+        reason = " ".join(str(error).split())
+        raise FormatError(f"{path} is truncated or not an .npy file of numbers: {reason:.200}") from None
+    size, expected = path.stat().st_size, array.offset + array.nbytes
+    if size != expected:
+        raise FormatError(f"{path} has {size} bytes, but {array.shape} {array.dtype} takes {expected}")
+    return array
 
 
 def describe(path: Path) -> dict[str, Any]:

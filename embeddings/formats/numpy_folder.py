@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.npy import map_matrix, read_matrix
-from embeddings.formats.static_embeddings import TOKENIZER, read_json, write_json, write_tokens
-from embeddings.formats.tokenizer_json import read_tokens
+from embeddings.formats.npy import map_array, map_matrix, read_matrix
+from embeddings.formats.static_embeddings import TOKENIZER, token_vectors, write_tokens
 from embeddings.support.files import write_npy
-from embeddings.vectors.file_format import Format, check_error_handler
+from embeddings.support.records import read_json, write_json
+from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
 MATRIX, COUNTS, CONFIG, README = "embeddings.npy", "counts.npy", "config.json", "README.md"
@@ -72,27 +71,17 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32", normalize: bo
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors of all tokens except a zero row for unknown words; memory-mapped read-only if float32."""
-    check_error_handler(errors)
-    matrix = read_matrix(path / MATRIX)
-    words, unknown = read_tokens(path / TOKENIZER, len(matrix), errors)
-    if words and words[-1] == unknown and not matrix[-1].any():
-        words, matrix = words[:-1], matrix[:-1]
-    vectors = build_vectors(path, words, matrix, read_counts(path / COUNTS, len(words)))
-    vectors.tokenizer_file = path / TOKENIZER
-    return vectors
+    return token_vectors(path, read_matrix(path / MATRIX), errors, lambda words: read_counts(path / COUNTS, words))
 
 
 def read_counts(path: Path, rows: int) -> np.ndarray | None:
     """The counts of `rows` tokens, if there are any."""
     if not path.exists():
         return None
-    try:
-        counts = np.load(path, allow_pickle=False)
-    except Exception as error:  # numpy evaluates the header as Python text, which can raise almost anything
-        raise FormatError(f"{path} is truncated or not an .npy file: {' '.join(str(error).split()):.200}") from None
-    if not isinstance(counts, np.ndarray) or counts.shape != (rows,) or counts.dtype != np.int64:
-        raise FormatError(f"{path} must hold {(rows,)} int64")
-    return counts
+    counts = map_array(path)
+    if counts.shape != (rows,) or counts.dtype != np.int64:
+        raise FormatError(f"{path} must hold {(rows,)} int64, got {counts.shape} {counts.dtype}")
+    return np.array(counts)
 
 
 def describe(path: Path) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,
     Format,
     check_dim,
-    check_error_handler,
     check_writable,
     encode_words,
     row_chunks,
@@ -63,7 +62,6 @@ def write(vectors: Vectors, path: Path) -> None:
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors of a pair of files."""
-    check_error_handler(errors)
     metadata = path / METADATA
     with open_binary(metadata) as stream:
         words, counts = parse_metadata(metadata, stream.read())

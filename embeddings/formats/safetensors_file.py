@@ -14,7 +14,7 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import WordBuffer, build_vectors
 from embeddings.support import tensors
-from embeddings.vectors.file_format import Format, check_error_handler, encode_words
+from embeddings.vectors.file_format import Format, encode_words
 from embeddings.vectors.precision import dequantise, encode_matrix
 from embeddings.vectors.vectors import Vectors
 
@@ -39,7 +39,6 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors, memory-mapped read-only if they are float32."""
-    check_error_handler(errors)
     arrays = tensors.load(path)
     matrix = read_matrix(path, arrays)
     words = WordBuffer(read_words(path, arrays, len(matrix))).decode(errors, f"{path}, word", 1)

@@ -11,13 +11,12 @@ from embeddings.errors import FormatError
 from embeddings.formats.static_embeddings import (
     SENTENCE_TRANSFORMERS_TABLE,
     describe_table,
-    read_json,
     read_vectors,
     write_card,
-    write_json,
     write_table,
 )
 from embeddings.support.foreign_files import path_below
+from embeddings.support.records import read_json, write_json
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 

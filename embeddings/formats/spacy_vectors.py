@@ -1,8 +1,8 @@
 """A spaCy pipeline with only vectors, for `spacy.load(path)` and `spacy train --paths.vectors path`.
 
-`Vocab.from_disk` and `Vectors.from_disk` load its subfolder vocab; such folders are read too. The tokenizer splits at
-white space and, if all words consist of letters, marks, numbers and underscores, at punctuation and symbols. Tokens are
-looked up in lower case if all words are in lower case.
+spaCy's `Vocab.from_disk` and `Vectors.from_disk` load the subfolder vocab alone; `read` accepts a pipeline or such a
+vocab folder. The tokenizer splits at white space and, if all words consist of letters, marks, numbers and underscores,
+at punctuation and symbols. Tokens are looked up in lower case if all words are in lower case.
 """
 
 import json
@@ -20,10 +20,10 @@ from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.npy import map_matrix, read_matrix
-from embeddings.formats.static_embeddings import read_json
 from embeddings.formats.tokenizer_json import has_only_word_characters, is_lower_case
 from embeddings.support.imports import import_extra
-from embeddings.vectors.file_format import Format, check_error_handler, check_writable, encode_words
+from embeddings.support.records import read_json
+from embeddings.vectors.file_format import Format, check_writable, encode_words
 from embeddings.vectors.vectors import Vectors
 
 VOCABULARY, STRINGS, ROWS, DATA, MODE = "vocab", "strings.json", "key2row", "vectors", "vectors.cfg"
@@ -32,9 +32,9 @@ MAX_EXPANSION = 100  # times the size of the files
 SMALL_BYTES = 1 << 28  # any folder may expand to this size
 
 
-def import_spacy() -> Any:
-    """Import spaCy."""
-    return import_extra("spacy", "spacy", "a spaCy folder")
+def import_spacy(module: str = "spacy") -> Any:
+    """Import spaCy, or a module that it installs."""
+    return import_extra(module, "spacy", "a spaCy folder")
 
 
 def sniff_folder(path: Path) -> float:
@@ -96,7 +96,6 @@ def punctuation() -> str:
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors of all strings that have one, in row order; memory-mapped if each has its own row."""
-    check_error_handler(errors)
     folder = vocabulary_folder(path)
     check_mode(folder / MODE)
     matrix, table = read_matrix(folder / DATA), read_table(folder / ROWS)
@@ -128,7 +127,7 @@ def name_rows(folder: Path, table: dict[int, int], errors: str) -> dict[str, int
 
 def read_table(path: Path) -> dict[int, int]:
     """Read the table from hashes to rows, a MessagePack map."""
-    msgpack = import_extra("srsly.msgpack", "spacy", "a spaCy folder")
+    msgpack = import_spacy("srsly.msgpack")
     with open_binary(path) as stream:
         data = stream.read()
     try:  # msgpack allocates memory for the length that a list announces

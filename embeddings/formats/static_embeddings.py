@@ -5,22 +5,19 @@ and represents unknown words, so that they do not change the direction of a text
 known, are stored in another tensor, which those tools ignore.
 """
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.safetensors_file import COUNTS, list_names, read_counts
 from embeddings.formats.tokenizer_json import copy_tokenizer, read_tokens, write_tokenizer
 from embeddings.support import tensors
-from embeddings.vectors.file_format import check_error_handler, encode_words
+from embeddings.vectors.file_format import encode_words
 from embeddings.vectors.precision import cast_matrix, quantise
 from embeddings.vectors.vectors import Vectors
 
@@ -84,8 +81,7 @@ SENTENCE_TRANSFORMERS_TABLE, MODEL2VEC_TABLE = "embedding.weight", "embeddings"
 MAPPING, WEIGHTS = "mapping", "weights"  # of model2vec: the row of each token, and its weight
 
 
-@dataclass(frozen=True)
-class TokenTable:
+class TokenTable(NamedTuple):
     """The rows of the tokens of a tokenizer (tokens, dim), and their counts, if known.
 
     `unknown` is the token for unknown words, if there is one, and `unknown_id` its row.
@@ -145,16 +141,20 @@ def read_vectors(folder: Path, errors: str) -> Vectors:
 
     Rows that tokens share, weights of tokens and int8, as model2vec stores them, become rows of float32.
     """
-    check_error_handler(errors)
     path = folder / MODEL
     arrays = tensors.load(path)
-    matrix = token_rows(path, arrays)
+    return token_vectors(folder, token_rows(path, arrays), errors, lambda words: read_counts(path, arrays, words))
+
+
+def token_vectors(
+    folder: Path, matrix: np.ndarray, errors: str, read_counts: Callable[[int], np.ndarray | None]
+) -> Vectors:
+    """The vectors of the tokens of tokenizer.json, without a zero row for unknown words at the end."""
     words, unknown = read_tokens(folder / TOKENIZER, len(matrix), errors)
     if words and words[-1] == unknown and not matrix[-1].any():
         words, matrix = words[:-1], matrix[:-1]
-    counts = read_counts(path, arrays, len(words))
     with np.errstate(over="ignore"):  # overflow becomes infinity, which is refused, naming the word
-        vectors = build_vectors(path, words, matrix.astype(np.float32, copy=False), counts)
+        vectors = build_vectors(folder, words, matrix.astype(np.float32, copy=False), read_counts(len(words)))
     vectors.tokenizer_file = folder / TOKENIZER
     return vectors
 
@@ -198,18 +198,3 @@ def describe_table(folder: Path) -> dict[str, Any]:
     table, mapping = find_table(folder / MODEL, arrays), arrays.get(MAPPING)
     tokens = len(table) if mapping is None else len(mapping)
     return {"tokens": tokens, "dim": table.shape[1], "dtype": str(table.dtype), "counts": COUNTS in arrays}
-
-
-def read_json(path: Path, errors: str = "strict") -> Any:
-    """The content of a JSON file."""
-    with open_binary(path) as stream:
-        data = stream.read()
-    try:
-        return json.loads(data.decode("utf-8", errors))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is truncated or not JSON: {' '.join(str(error).split()):.200}") from None
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a small JSON file."""
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -14,7 +14,7 @@ from embeddings.corpora.reading.compression import file_compression, open_decomp
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import RowBuffer
 from embeddings.formats.word2vec_text import Header, find_header, read_header
-from embeddings.vectors.file_format import Format, check_error_handler, check_writable, encode_words, row_chunks
+from embeddings.vectors.file_format import Format, check_writable, encode_words, row_chunks
 from embeddings.vectors.vectors import Vectors
 
 FORBIDDEN = re.compile("[ \n]")
@@ -41,7 +41,6 @@ def write(vectors: Vectors, path: Path) -> None:
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors; errors name the word by its number."""
-    check_error_handler(errors)
     return read_rows(path, read_header(path, min_component_bytes=4)).to_vectors(errors, f"{path}, word", 1)
 
 

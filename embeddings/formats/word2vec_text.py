@@ -19,7 +19,6 @@ from embeddings.vectors.file_format import (
     WHITE_SPACE,
     Format,
     check_dim,
-    check_error_handler,
     is_number,
 )
 from embeddings.vectors.vectors import Vectors
@@ -94,7 +93,6 @@ def write(vectors: Vectors, path: Path) -> None:
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors; errors name the line."""
-    check_error_handler(errors)
     header = read_header(path, min_component_bytes=2, max_dim=MAX_TEXT_DIM)
     layout = Layout(header.dim, "the header says", words=header.words, skip=1)
     return read_lines(path, layout).to_vectors(errors, f"{path}, line", 2)

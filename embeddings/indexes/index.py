@@ -1,7 +1,5 @@
 """An index of vectors: build, search, save, load."""
 
-import hashlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -22,63 +20,14 @@ from embeddings.indexes.protocol import (
     SearchResult,
     as_indexed_vectors,
 )
-from embeddings.support import tensors
 from embeddings.support.cosine import check_search, normalize
-from embeddings.support.files import atomic_write, check_own_folder
-from embeddings.support.foreign_files import check_no_stream
 from embeddings.support.local_paths import local_path
-from embeddings.support.records import check_fields, read_versioned
+from embeddings.support.records import RecordFolder
 
-FORMAT_VERSION = 1
 RECORD, TENSORS = "index.json", "tensors.safetensors"
-FIELDS: dict[str, type] = {
+INDEX_FOLDER = RecordFolder("index", RECORD, TENSORS, {
     "kind": str, "settings": dict, "rows": int, "dim": int, "build_seconds": float, "vectors": str, "checksum": str,
-}  # fmt: skip
-
-
-def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
-    """The path, if an index can be saved there: nothing exists, or with `force` another saved index."""
-    return check_own_folder(path, RECORD, {RECORD, TENSORS}, "index", force=force)
-
-
-def write(
-    path: str | os.PathLike[str], description: Mapping[str, Any], arrays: Mapping[str, np.ndarray], *, force: bool
-) -> None:
-    """Write the folder atomically."""
-    check_target(path, force=force)
-    with atomic_write(path, force=force, folder=True) as folder:
-        tensors.save(arrays, folder / TENSORS)
-        content = {"format_version": FORMAT_VERSION, **description, "checksum": checksum(folder / TENSORS)}
-        (folder / RECORD).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-
-def read_record(folder: Path) -> dict[str, Any]:
-    """The content of index.json."""
-    path = folder / RECORD
-    if not path.is_file():
-        raise FormatError(f"{folder} {'is not a saved index' if folder.exists() else 'does not exist'}")
-    content = read_versioned(path, FORMAT_VERSION)
-    check_fields(path, content, FIELDS)
-    return content
-
-
-def read_arrays(folder: Path, expected_checksum: str) -> dict[str, np.ndarray]:
-    """The arrays of an index, memory-mapped; FormatError if the file is missing or its checksum differs."""
-    path = folder / TENSORS
-    check_no_stream(path)
-    try:
-        actual = checksum(path)
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from None
-    if actual != expected_checksum:
-        raise FormatError(f"{path} is truncated or changed: its checksum differs from the one in {RECORD}")
-    return tensors.load(path)
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+})  # fmt: skip
 
 
 class Index:
@@ -180,7 +129,7 @@ class Index:
             OutputError: the path exists (`force` replaces only a saved index), or cannot be written.
         """
         description = {**self.describe(), "vectors": self.vectors.fingerprint}
-        write(path, description, self.engine.arrays(), force=force)
+        INDEX_FOLDER.write(path, description, self.engine.arrays(), force=force)
 
 
 def search_settings(kind: Any) -> frozenset[str]:
@@ -234,15 +183,14 @@ def load_index(
             of FAISS, and `allow_faiss` is not set.
     """
     rows, folder = as_indexed_vectors(vectors), local_path(path)
-    record = read_record(folder)
+    record = INDEX_FOLDER.read(folder)
     check_consent(folder, record, allow_faiss)
     shape = (record["rows"], record["dim"])
     if shape != (len(rows), rows.dim) or record["vectors"] != rows.fingerprint:
         raise SettingError(
             f"{folder} was built from other vectors, {shape[0]} of {shape[1]} components: build the index again"
         )
-    arrays = read_arrays(folder, record["checksum"])
-    kind = saved_kind(folder, record)
+    arrays, kind = INDEX_FOLDER.read_tensors(folder, record), saved_kind(folder, record)
     try:
         engine = kind.restore(rows.unit_rows, arrays)
     except FormatError as error:

@@ -11,12 +11,12 @@ from typing import Any
 from embeddings import registry
 from embeddings.errors import SettingError
 from embeddings.indexes.index import (
+    INDEX_FOLDER,
     RECORD,
     Index,
     build,
     check_consent,
     load_index,
-    read_record,
     saved_kind,
     search_settings,
 )
@@ -70,7 +70,7 @@ def check_spec(spec: str, *, allow_faiss: bool = False) -> None:
     if path is None:
         registry.create("index", *parse_spec(spec))
     else:
-        record = read_record(path)
+        record = INDEX_FOLDER.read(path)
         check_consent(path, record, allow_faiss)
         _, settings = parse_spec(f"{record['kind']}:{rest}" if rest else record["kind"], label=spec)
         saved_kind(path, record, settings)

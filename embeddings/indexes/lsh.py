@@ -78,28 +78,10 @@ def pack(products: np.ndarray, offsets: np.ndarray, words: np.ndarray) -> None:
     for i in range(products.shape[0]):
         for w in range(words.shape[0]):
             start, stop = w * WORD_BITS, (w + 1) * WORD_BITS
-            words[w, i] = pack_word(products[i, start:stop], offsets[start:stop])
-
-
-@inline
-def pack_word(products: np.ndarray, offsets: np.ndarray) -> np.uint64:
-    """At most 64 bits as a word."""
-    word = np.uint64(0)
-    for j in range(products.shape[0]):
-        word |= np.uint64(products[j] > offsets[j]) << np.uint64(j)
-    return word
-
-
-@noinline
-def project(query: np.ndarray, narrow: np.ndarray, planes: Planes, products: np.ndarray) -> None:
-    """The products (bits,) of one query (dim,) with the normals; `narrow` (dim,) receives the query as float32."""
-    for d in range(narrow.shape[0]):
-        narrow[d] = np.float32(query[d])
-    for j in range(products.shape[0]):
-        row, total = planes.normals[j], np.float32(0)
-        for d in range(row.shape[0]):
-            total += row[d] * narrow[d]
-        products[j] = total
+            word = np.uint64(0)
+            for j in range(start, min(stop, offsets.shape[0])):
+                word |= np.uint64(products[i, j] > offsets[j]) << np.uint64(j - start)
+            words[w, i] = word
 
 
 BLOCK = 1024  # rows whose distances are computed together
@@ -109,9 +91,6 @@ CHUNK = 32
 class Scratch(NamedTuple):
     """Buffers of one search."""
 
-    query: np.ndarray  # (dim,) float32
-    products: np.ndarray  # (bits,) float32
-    signature: np.ndarray  # (words,) uint64
     distances: np.ndarray  # (rows,) uint16
     minima: np.ndarray  # (chunks,) uint16
     histogram: np.ndarray  # (bits + 1,) int64
@@ -119,13 +98,10 @@ class Scratch(NamedTuple):
     chunk: int
 
 
-def new_scratch(dim: int, bits: int, rows: int, n_nearest: int) -> Scratch:
+def new_scratch(bits: int, rows: int, n_nearest: int) -> Scratch:
     """Buffers for a search of the `n_nearest` rows by signature."""
     chunk = max(1, min(CHUNK, rows // (2 * n_nearest)))
     return Scratch(
-        np.empty(dim, np.float32),
-        np.empty(bits, np.float32),
-        np.empty(-(-bits // WORD_BITS), np.uint64),
         np.empty(rows, np.uint16),
         np.empty(-(-rows // chunk), np.uint16),
         np.empty(bits + 1, np.int64),
@@ -138,7 +114,7 @@ def new_scratch(dim: int, bits: int, rows: int, n_nearest: int) -> Scratch:
 def search(
     units: np.ndarray,
     queries: np.ndarray,
-    planes: Planes,
+    query_signatures: np.ndarray,
     signatures: np.ndarray,
     rerank: int,
     result: SearchResult,
@@ -146,12 +122,11 @@ def search(
 ) -> None:
     """Write the rows nearest to each of `queries` (queries, dim) among the first `scratch.distances.shape[0]` rows.
 
-    `signatures` are (words, rows). At least `rerank` rows are compared exactly; with 0 the results are in order of
-    signature distance, and cosines are computed only for them.
+    `query_signatures` are (queries, words), `signatures` (words, rows). At least `rerank` rows are compared exactly;
+    with 0 the results are in order of signature distance, and cosines are computed only for them.
     """
     for q in range(queries.shape[0]):
-        sign_query(queries[q], planes, scratch)
-        compute_distances(signatures, scratch)
+        compute_distances(signatures, query_signatures[q], scratch)
         if rerank > 0:
             n = list_nearest(scratch, rerank)
             rank_exactly(units, queries[q], scratch.rows[:n], result.ids[q], result.similarities[q])
@@ -163,22 +138,13 @@ def search(
             result.n_compared[q] = 0
 
 
-@inline
-def sign_query(query: np.ndarray, planes: Planes, scratch: Scratch) -> None:
-    """The signature of a query."""
-    project(query, scratch.query, planes, scratch.products)
-    for w in range(scratch.signature.shape[0]):
-        start, stop = w * WORD_BITS, (w + 1) * WORD_BITS
-        scratch.signature[w] = pack_word(scratch.products[start:stop], planes.offsets[start:stop])
-
-
 @noinline
-def compute_distances(signatures: np.ndarray, scratch: Scratch) -> None:
+def compute_distances(signatures: np.ndarray, query_signature: np.ndarray, scratch: Scratch) -> None:
     """The distances of all rows and the minimum of each chunk, word by word so that the loops vectorise."""
     for start in range(0, scratch.distances.shape[0], BLOCK):
         block = scratch.distances[start : start + BLOCK]
         for w in range(signatures.shape[0]):
-            add_distances(signatures[w, start : start + BLOCK], scratch.signature[w], block, w == 0)
+            add_distances(signatures[w, start : start + BLOCK], query_signature[w], block, w == 0)
     for c in range(scratch.minima.shape[0]):
         part = scratch.distances[c * scratch.chunk : (c + 1) * scratch.chunk]
         minimum = part[0]
@@ -309,11 +275,12 @@ class HammingSearch:
         rerank = min(rows, max(rerank, top)) if rerank else 0
         shape = (len(queries), top)
         result = SearchResult(np.empty(shape, np.int64), np.empty(shape), np.empty(len(queries), np.int64))
+        signed = np.ascontiguousarray(signatures(queries.astype(np.float32), self.planes).T)
 
         def work(part: slice) -> None:
-            scratch = new_scratch(self.units.shape[1], self.kind.bits, rows, rerank or top)
+            scratch = new_scratch(self.kind.bits, rows, rerank or top)
             output = SearchResult(*(array[part] for array in result))
-            search(self.units, queries[part], self.planes, self.words, rerank, output, scratch)
+            search(self.units, queries[part], signed[part], self.words, rerank, output, scratch)
 
         run_slices(len(queries), work)
         return result

@@ -9,7 +9,7 @@ import numpy as np
 
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import Items, Source, Texts, resolve_source
-from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, SettingError, marked
 from embeddings.models.document_vectors import DOCUMENTS

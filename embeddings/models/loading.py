@@ -16,7 +16,7 @@ from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
 from embeddings.support.local_paths import local_path
 from embeddings.support.remote.address import is_remote
 from embeddings.vectors import format_dispatch
-from embeddings.vectors.file_format import Format
+from embeddings.vectors.file_format import Format, check_error_handler
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def load(
         FormatError: the path is missing, broken or in an unknown format.
         SettingError: the model has no such table.
     """
+    check_error_handler(errors)
     path = local_copy(path)
     if table != VECTORS:
         if not has_model(path):
@@ -62,6 +63,7 @@ def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, erro
         FormatError: the path is missing, broken or in an unknown format.
         SettingError: the file holds vectors only.
     """
+    check_error_handler(errors)
     path = local_copy(path)
     if is_model_folder(path):
         return Model.load(path)
@@ -94,6 +96,7 @@ def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> 
         FormatError: the path is missing, broken, in an unknown format, or its model is unsupervised.
         SettingError: files of this format contain no classifiers.
     """
+    check_error_handler(errors)
     path = local_copy(path)
     if is_model_folder(path):
         return Model.load(path).classifier

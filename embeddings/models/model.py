@@ -44,7 +44,7 @@ from embeddings.support.local_paths import local_path
 from embeddings.support.markup import Html, table, tag
 from embeddings.support.records import to_jsonable
 from embeddings.vectors import format_dispatch
-from embeddings.vectors.base_vectors import Compose, hint_gensim_names
+from embeddings.vectors.base_vectors import Compose, refuse_gensim_names
 from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors, vectors_html
 
@@ -239,7 +239,7 @@ class Model(GapContexts, InteropMixin):
         """
         return self._infer(texts, tags=tags, epochs=epochs, seed=seed, threads=threads, report=report)
 
-    @hint_gensim_names
+    @refuse_gensim_names
     def predict_output_word(self, context_words: Sequence[str], top: int = 10) -> Neighbours:
         """Predict the words most probable in a context, each with its probability, most probable first.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.segmenters import huggingface
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError

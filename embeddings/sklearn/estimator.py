@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 
 from embeddings import registry
+from embeddings.corpora.reading.columns import is_null
 from embeddings.corpora.reading.sources import Texts
-from embeddings.corpora.reading.text_rows import is_null
 from embeddings.corpora.word_rules import TOKENIZER_SETTINGS
 from embeddings.errors import S, SettingError
 from embeddings.models.model import Model

@@ -17,7 +17,7 @@ from embeddings.support.word_list import WordList, as_counts
 
 P = ParamSpec("P")
 T = TypeVar("T")
-OUR_NAMES = {
+GENSIM_NAMES = {  # gensim's names of arguments, and ours
     "topn": "top",
     "restrict_vocab": "restrict",
     "clip_end": "restrict",
@@ -34,14 +34,14 @@ OUR_NAMES = {
 }
 
 
-def hint_gensim_names(function: Callable[P, T]) -> Callable[P, T]:
+def refuse_gensim_names(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a method so that a keyword of gensim raises a SettingError that names ours."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         for name in kwargs:
-            if name in OUR_NAMES:
-                raise SettingError(f"{function.__name__} has no argument {name}: use {OUR_NAMES[name]}")
+            if name in GENSIM_NAMES:
+                raise SettingError(f"{function.__name__} has no argument {name}: use {GENSIM_NAMES[name]}")
         return function(*args, **kwargs)
 
     return call
@@ -49,7 +49,7 @@ def hint_gensim_names(function: Callable[P, T]) -> Callable[P, T]:
 
 Compose = Callable[[Sequence[str]], np.ndarray]
 Form = Callable[[str], str]
-MAX_PARTS = 10  # of a word that the text has as several, in messages
+MAX_PARTS = 10  # parts that a message lists for a word that the tokenizer splits
 MAX_COMPLETIONS = 50_000  # most frequent words that an editor offers after vectors["
 
 
@@ -57,8 +57,8 @@ class BaseVectors(InteropMixin):
     """Words and their rows. `Vectors` documents the arguments."""
 
     CACHED_ATTRIBUTES = ("unit_rows", "fingerprint", "unknown_rows")
-    item_name: ClassVar[str] = "words"  # of what has rows, in the plural, for messages
-    tokenizer_file: Path | None = None  # the tokenizer.json that splits texts into the words, of formats that have one
+    item_name: ClassVar[str] = "words"  # plural of the items that have vectors, for messages
+    tokenizer_file: Path | None = None  # path of tokenizer.json, in formats that store one
 
     def __init__(
         self,
@@ -170,8 +170,8 @@ class BaseVectors(InteropMixin):
             row: np.ndarray = self.compose_words([word])[0]
             if not row.any():
                 raise UnknownWordError(f"no vector for {word!r} among {len(self)} words, and none can be composed")
-            return row
-        row = self.matrix[self.index(word)]
+        else:
+            row = self.matrix[self.index(word)]
         row.flags.writeable = False
         return row
 

@@ -33,8 +33,8 @@ class Format:
     Arguments:
         summary: one line for listings.
         read: `read(path, *, allow_pickle, errors)` returns the vectors. It raises `FormatError`, in one line, if the
-            file is broken. `errors` ("strict", "replace" or "ignore") applies to words that are not UTF-8. Only a
-            format that is a pickle needs `allow_pickle`.
+            file is broken. `errors`, which the caller checks, is "strict", "replace" or "ignore" and applies to words
+            that are not UTF-8. Only a format that is a pickle needs `allow_pickle`.
         write: `write(vectors, path, **options)` writes a new file, or fills an empty folder; the caller makes that
             atomic. Its keyword arguments, such as `dtype`, are the options of the format. It raises `FormatError` if
             the format cannot store a word.

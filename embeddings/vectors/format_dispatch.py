@@ -185,14 +185,9 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
             continue
         if target.exists() and not target.is_dir():
             raise OutputError(f"{target} is a file, but the {name} format is a folder; choose another name")
-        if target.is_dir() and any(target.iterdir()) and not is_format(target, name):
+        found = sniff(target) if target.is_dir() and any(target.iterdir()) else name
+        if found is None or load_format(found) is not load_format(name):
             raise OutputError(f"{target} is not a folder of the {name} format and is not replaced; choose another name")
-
-
-def is_format(path: Path, name: str) -> bool:
-    """Whether a folder has the format called `name`."""
-    found = sniff(path)
-    return found is not None and load_format(found) is load_format(name)
 
 
 def check_companions(targets: Sequence[Path]) -> None:

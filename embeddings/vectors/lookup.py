@@ -8,6 +8,7 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.settings import check_value
+from embeddings.vectors.search import check_words
 from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
 
 Unseen = Literal["zero", "unknown", "hashed", "subwords", "context", "contexts"]
@@ -50,10 +51,7 @@ def lookup(
     vectors = as_vectors(vectors)
     if (unseen == "contexts") != (contexts is not None):
         raise SettingError("unseen='contexts' and contexts require each other: pass an embeddings.ContextInducer")
-    if isinstance(words, str):
-        raise SettingError(f"words must be a list of words, got the string {words!r:.80}")
-    if invalid := [word for word in words if not isinstance(word, str)]:
-        raise SettingError(f"words must be strings, got {invalid[0]!r:.80}")
+    check_words(words)
     ids = np.array([vectors.index(word) if word in vectors else -1 for word in words], np.int64)
     is_known = ids >= 0
     rows = np.zeros((len(ids), vectors.dim), np.float32)
@@ -65,7 +63,10 @@ def lookup(
     if unseen == "unknown":
         rows[missing] = unknown_vectors(vectors, others)
     elif unseen == "context":
-        rows[missing] = [context_mean(rows, is_known, position, window) for position in missing]
+        for position in missing:
+            near = slice(max(0, position - window), position + window + 1)
+            if is_known[near].any():
+                rows[position] = rows[near][is_known[near]].mean(axis=0, dtype=np.float64)
     elif unseen == "hashed":
         rows[missing] = hashed_vectors(vectors, others, seed)
     else:
@@ -84,13 +85,6 @@ def unknown_vectors(vectors: Vectors, words: Sequence[str]) -> np.ndarray:
         return np.zeros(vectors.dim)
     rare = slice(-N_RARE, None) if vectors.counts is None else np.argsort(-vectors.counts, kind="stable")[-N_RARE:]
     return np.asarray(vectors.matrix[rare].mean(axis=0, dtype=np.float64))
-
-
-def context_mean(rows: np.ndarray, is_known: np.ndarray, position: int, window: int) -> np.ndarray:
-    """The mean of the known words around a position (dim,); zeros where there are none."""
-    part = slice(max(0, position - window), position + window + 1)
-    near = rows[part][is_known[part]]
-    return np.asarray(near.mean(axis=0, dtype=np.float64)) if len(near) else np.zeros(rows.shape[1])
 
 
 def hashed_vectors(vectors: Vectors, words: Sequence[str], seed: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from embeddings.support.markup import Html, number, table, tag, word
 from embeddings.vectors import arrow_table, format_dispatch
 from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
 from embeddings.vectors.precision import dequantise
-from embeddings.vectors.word_similarity import SimilarityMixin
+from embeddings.vectors.search import SearchMixin
 
 
 def to_pandas(words: list[str], matrix: np.ndarray) -> Any:
@@ -83,7 +83,7 @@ def vectors_html(vectors: "Vectors") -> Html:
     )
 
 
-class Vectors(SimilarityMixin):
+class Vectors(SearchMixin):
     """Words in order of frequency, one row of a float32 matrix each.
 
     >>> import numpy as np, embeddings as em

@@ -10,7 +10,7 @@ import numpy as np
 
 from embeddings.corpora.reading.record_rows import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
-from embeddings.corpora.reading.table_columns import open_columns
+from embeddings.corpora.reading.tables import open_table
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
 from embeddings.eval.tasks.evaluation_kind import Kind
@@ -82,7 +82,7 @@ def read_texts(path: StrPath, encoding_errors: str) -> dict[str, str]:
     """The texts of a file by id, with the titles of those that have one."""
     texts: dict[str, str] = {}
     for source in resolve_source(path):
-        with open_columns(source, encoding_errors=encoding_errors) as table:
+        with open_table(source, encoding_errors=encoding_errors) as table:
             number = 0
             for ids, *columns in table.batches([ID, TEXT], optional=[TITLE]):
                 for name, body, title in zip(ids, *columns, strict=True):

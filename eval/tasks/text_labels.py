@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.reading.record_rows import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
-from embeddings.corpora.reading.table_columns import open_columns
+from embeddings.corpora.reading.tables import open_table
 from embeddings.errors import CorpusError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, ResampledScores
 from embeddings.eval.tasks.evaluation_kind import Kind
@@ -81,7 +81,7 @@ def read_labelled_texts(
     labels: list[str] = []
     for source in resolve_source(path):
         number = 0
-        with open_columns(source, encoding_errors=encoding_errors) as table:
+        with open_table(source, encoding_errors=encoding_errors) as table:
             for cells, tags in table.batches([text_column, label_column]) if table.columns else ():
                 texts += check_cells(cells, text_column, source.name, number)
                 if None in tags or "" in tags:

@@ -266,3 +266,18 @@ def test_rows_of_other_types(rows, message):
     columns = {} if message is None or isinstance(rows[0], TaggedDocument) else {"text_column": "text"}
     with pytest.raises(CorpusError, match=message or "set text_column"):
         encode(rows, **columns)
+
+
+def test_a_column_that_is_text_and_surrogates_in_some_rows_must_be_text_in_all():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": ["a", "\ud800", 5, None]}, dtype=object)
+    with pytest.raises(CorpusError, match=r"a pandas DataFrame cannot be read: .*int"):
+        em.Corpus(frame, encoding_errors="replace").encode()
+    with encode(frame[:2], encoding_errors="replace") as encoded:
+        assert encoded.meta["documents"] == 2
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "Arrow table"])
+def test_a_column_can_be_selected_twice(library, tmp_path):
+    pairs = em.TextPairs(SOURCES[library](tmp_path), columns=em.PairColumns("text", "text"))
+    assert [text for batch in pairs for text in batch.right] == TEXTS

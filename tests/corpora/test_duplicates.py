@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 from embeddings.corpora.reading.duplicates import DuplicateFilter
-from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.reading.text_block import TextBlock
 
 LINES = st.lists(st.sampled_from(["a", "b", "ab", "é", "", " ", "a much longer line", "a\0", "\0"]), max_size=30)
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from parsed_rows import read_rows
 
 from embeddings.corpora.reading import json_rows, record_rows
+from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.encodings import Utf8Decoder
-from embeddings.corpora.reading.text_rows import ColumnSelection
 
 FIRST_LINE = b'{"text": "first", "tag": "\\u0001"}\n'
 STRINGS = st.text(st.sampled_from('ab é\u2028\U0001f600"\\/\n\t\b\0\x7f'), max_size=6)
@@ -183,7 +183,7 @@ def test_common_lines_are_parsed_by_arrow(monkeypatch):
 
 
 def test_long_lines_are_cut_at_their_ends_only(monkeypatch):
-    monkeypatch.setattr("embeddings.corpora.reading.text_rows.MAX_ROW", 1000)
+    monkeypatch.setattr("embeddings.corpora.reading.text_block.MAX_ROW", 1000)
     text = b"".join(b"%d" % number * length + b"\n" for number, length in enumerate([700, 990, 10, 600, 900], 1))
     for size in (50, 240, 300, 1000):
         blocks = [text[start : start + size] for start in range(0, len(text), size)]

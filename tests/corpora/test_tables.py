@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_lines, naive_tokens
 
 from embeddings.corpora import Corpus
+from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import File
-from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.errors import CorpusError
 
 CELL = st.text(st.sampled_from('aB é\n\r",\t\0\ufeff\U0001f600'), max_size=9)
@@ -335,3 +335,16 @@ def test_memory_does_not_grow_with_a_table(tmp_path):
         finally:
             tracemalloc.stop()
         assert max(peaks) - before < 28 << 20, name
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_tag_column_is_not_the_text_by_default(tmp_path, name):
+    WRITERS[name](tmp_path / name, pa.table({"x": ["a b", "c"], "label": ["p", "q"]}))
+    with encode(tmp_path / name, tag_column="label") as encoded:
+        assert encoded.vocabulary.words == ["a", "b", "c"]
+
+
+def test_tokens_are_the_text_next_to_a_tag_column_of_strings(tmp_path):
+    parquet(tmp_path / "t.parquet", pa.table({"label": ["p", "q"], "tokens": [["a"], ["b"]]}))
+    with encode(tmp_path / "t.parquet", tag_column="label") as encoded:
+        assert encoded.vocabulary.words == ["a", "b"]

@@ -19,7 +19,7 @@ from naive_corpora import check, naive_file
 
 from embeddings.corpora import Corpus, EncodedCorpus, text_scanner
 from embeddings.corpora.reading import file_opener
-from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
 from embeddings.errors import CorpusError, SettingError
 

@@ -147,7 +147,7 @@ def test_error_handlers_of_words_that_are_not_utf8(tmp_path):
     assert fasttext_bin.read(write(tmp_path, data), errors="replace").words == ["caf\ufffd", "b"]
     assert fasttext_bin.read(write(tmp_path, data), errors="ignore").words == ["caf", "b"]
     with pytest.raises(SettingError):
-        fasttext_bin.read(write(tmp_path, data), errors="backslashreplace")
+        load(write(tmp_path, data), errors="backslashreplace")
 
 
 def test_words_that_are_not_sorted_by_frequency_are_read_as_vectors(tmp_path):

@@ -82,8 +82,9 @@ def vectors():
 
 def run_case(folder: Path, good: bytes, rng: random.Random) -> str:
     """Alter a saved index, make its checksum again, and read it in another process."""
-    from embeddings.indexes.index import RECORD, TENSORS, checksum
+    from embeddings.indexes.index import RECORD, TENSORS
     from embeddings.support import tensors
+    from embeddings.support.records import checksum
 
     (folder / TENSORS).unlink(missing_ok=True)
     tensors.save({"faiss": np.frombuffer(alter_fields(rng, good), np.uint8)}, folder / TENSORS)

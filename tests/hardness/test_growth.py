@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.compression import read_head
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import File
-from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.corpora.vocabulary import read_vocabulary_file
 from embeddings.errors import CorpusError, EmbeddingsError
 from embeddings.support import tensors

@@ -87,6 +87,7 @@ OWN_NAMES = {
     "embeddings/support/cache_folder.py": (3, "constants, and names that were listed in this folder"),
     "embeddings/support/files.py": (6, "the name of the output"),
     "embeddings/support/foreign_files.py": (1, "here names from elsewhere become paths"),
+    "embeddings/support/records.py": (5, "constants of a kind of folder"),
     "embeddings/support/remote/copies.py": (2, "digests"),
     "embeddings/support/remote/writing.py": (1, "the name of the output, which `check_remote_output` has checked"),
     "embeddings/support/system.py": (2, "constants"),

@@ -96,6 +96,7 @@ def test_unknown_words(word, message):
 def test_compose_serves_unseen_words_only():
     vectors = Vectors(["a", "b", "c"], np.eye(3), compose=lambda words: [[len(word)] * 3 for word in words])
     assert vectors["xx"].tolist() == [2, 2, 2]
+    assert not vectors["xx"].flags.writeable
     assert vectors["a"].tolist() == [1, 0, 0]
     assert "xx" not in vectors
     assert vectors.similarity("xx", "a") == pytest.approx(3**-0.5)

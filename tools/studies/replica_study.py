@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.training.replica_tables import ReplicaTables
+from embeddings.training.replicas import ReplicaTables
 from studies.grid import Grid, Rows, collect, markdown, scores
 
 SCORE, SECONDS, MERGE_SECONDS = "score", "CPU seconds", "CPU seconds of merges"

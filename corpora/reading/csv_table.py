@@ -1,4 +1,4 @@
-"""Rows of CSV and TSV (RFC 4180), with line numbers and a limit on the size of a row.
+"""Tables of CSV and TSV (RFC 4180), with line numbers and a limit on the size of a row.
 
 Arrow parses blocks of whole rows. The standard library reads the column names and each block with something unusual.
 """
@@ -7,98 +7,126 @@ import csv
 import re
 from codecs import BOM_UTF8, getincrementaldecoder
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from io import IncrementalNewlineDecoder, StringIO
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.text_rows import MAX_ROW, ColumnSelection, TextBlock, gather, is_long, merge_tags
+from embeddings.corpora.reading.arrow_tables import ArrowTable
+from embeddings.corpora.reading.columns import ColumnSelection
+from embeddings.corpora.reading.encodings import Utf8Decoder
+from embeddings.corpora.reading.record_rows import N_CHECKED, NUMBER, are_numbers, is_number, position_names
+from embeddings.corpora.reading.text_block import MAX_ROW, TextBlock, gather, is_long
 from embeddings.errors import CorpusError
-from embeddings.support.arrow import combine_chunks, string_bytes
+from embeddings.support.arrow import combine_chunks
 
-NUMBER = re.compile(r"\s*[-+]?[.,]?\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
-N_CHECKED = 100  # cells that decide whether a column holds numbers
 MAX_HEADER = 1 << 20  # characters
 LINE_END = re.compile(rb"\r\n|\r|\n")
 QUOTE = ord('"')
 FIELD_LIMIT = Lock()  # held while `csv.field_size_limit`, which is global, is changed
 
 
-def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delimiter: str) -> Iterator[TextBlock]:
-    """Yield the rows of a file that comes in blocks of valid UTF-8; its first row has the column names.
+class CsvTable(ArrowTable):
+    """A file that comes in blocks of valid UTF-8; all cells are strings.
 
     Cells in double quotes may contain delimiters, line ends, and doubled quotes. Outside of quotes a lone
-    carriage return ends a row too. If no text column is requested, the only column is used. Empty lines are skipped.
-    """
-    import pyarrow
-
-    blocks = iter(blocks)
-    header, rest, n_lines = read_rows(blocks, name, delimiter)
-    if not header:
-        return
-    (names,) = header
-    text_place = names.index(columns.text_column(name, names, names))
-    tag_places = [names.index(tag) for tag in columns.tag_columns(name, names)]
-    kept_names = columns.kept_columns(name, names)
-    kept_places = [*map(names.index, kept_names)]
-    sample: list[str] = []  # of the cells that are not empty
-    types = dict.fromkeys([text_place, *tag_places, *kept_places], pyarrow.string()) | {
-        text_place: pyarrow.large_string()
-    }
-    for cells in read_cells(rest, blocks, name, delimiter, len(names), n_lines, types):
-        texts = combine_chunks(cells[text_place])
-        if len(sample) < N_CHECKED:
-            sample = [*sample, *filter(None, texts.to_pylist())][:N_CHECKED]
-            if len(sample) == N_CHECKED:
-                check_is_text(sample, name)
-        tag_columns = [cells[place].to_pylist() for place in tag_places]
-        tags = [merge_tags(row) for row in zip(*tag_columns, strict=True)] if tag_columns else None
-        kept = [cells[place].cast(pyarrow.string()) for place in kept_places]
-        data, starts = string_bytes(texts)
-        table = pyarrow.table(kept, kept_names) if kept else None
-        yield TextBlock(data.tobytes(), starts[1:], tags=tags, columns=table)
-    check_is_text(sample, name)
-
-
-def read_cells(
-    text: bytes, blocks: Iterator[bytes], name: str, delimiter: str, n_columns: int, n_lines: int, types: dict[int, Any]
-) -> Iterator[dict[int, Any]]:
-    """Yield the columns of rows as pyarrow arrays.
+    carriage return ends a row too. Empty lines are skipped.
 
     Arguments:
-        text, blocks: the rows. There are `n_lines` lines before them, those of the column names.
-        types: the pyarrow type of each wanted column, by its place.
+        header: whether the first row has the column names; None: it has unless one of its cells is a number.
     """
+
+    is_text = True
+
+    def __init__(
+        self, blocks: Iterable[bytes], name: str, delimiter: str, decoder: Utf8Decoder, *, header: bool | None = True
+    ) -> None:
+        import pyarrow
+
+        self.blocks, self.delimiter = iter(blocks), delimiter
+        rows, self.text, self.n_lines = read_rows(self.blocks, name, delimiter)
+        names = rows[0] if rows else []
+        self.n_cells = len(names)
+        self.has_names = not any(map(is_number, names)) if header is None else header
+        self.first_rows = [] if self.has_names else rows  # that were read before the others
+        if not self.has_names:
+            names = position_names(names)
+        super().__init__(name, pyarrow.schema([(one, pyarrow.string()) for one in names]), self.read_batches, decoder)
+
+    @cached_property
+    def numbers(self) -> list[str]:
+        """The names of the columns of numbers, by the first rows."""
+        rows, self.text, self.n_lines = read_rows(
+            chain([self.text], self.blocks), self.name, self.delimiter, self.n_cells, self.n_lines
+        )
+        self.first_rows += rows
+        cells = zip(*self.first_rows[:N_CHECKED], strict=True)
+        return [name for name, column in zip(self.columns, cells, strict=False) if are_numbers(column)]
+
+    @property
+    def texts(self) -> list[str]:
+        """The names of all columns except those of numbers."""
+        return [name for name in self.columns if name not in self.numbers]
+
+    def rows(self, selection: ColumnSelection) -> Iterator[TextBlock]:
+        """Yield the text, tags and kept columns of all rows; raises CorpusError if the text is numbers."""
+        sample: list[bytes] = []  # of the texts that are not empty
+        for block in super().rows(selection) if self.columns else ():
+            if len(sample) < N_CHECKED:
+                borders = pairwise(block.starts.tolist())
+                sample += islice((block.data[a:b] for a, b in borders if a < b), N_CHECKED - len(sample))
+                if len(sample) == N_CHECKED:
+                    check_is_text(sample, self.name)
+            yield block
+        check_is_text(sample, self.name)
+
+    def read_batches(self, names: list[str]) -> Iterator[Any]:
+        """Yield the rows of the columns with these names, a block at a time."""
+        import pyarrow
+
+        places = [self.columns.index(name) for name in names]
+        if self.first_rows:
+            yield strings_batch(self.first_rows, names, places)
+        text = self.text
+        while (block := gather(self.blocks, len(text))) or text:
+            text += block
+            end = find_row_end(text, self.delimiter, is_end=not block)
+            if end == 0:
+                if is_long(text):
+                    raise CsvReader([], self.name, self.delimiter, self.n_cells, self.n_lines).long_row_error()
+                continue
+            table = None if end is None else parse_cells(memoryview(text)[:end], self.delimiter, self.n_cells, places)
+            if end is None or table is None:
+                rows, text, self.n_lines = read_rows(
+                    chain([text], self.blocks), self.name, self.delimiter, self.n_cells, self.n_lines
+                )
+                yield strings_batch(rows, names, places)
+            else:
+                self.n_lines += count_lines(text, end)
+                text = text[end:]
+                yield pyarrow.record_batch(list(map(combine_chunks, table.columns)), names)
+
+
+def strings_batch(rows: list[list[str]], names: list[str], places: list[int]) -> Any:
+    """Return some cells of rows as a record batch of strings with these names."""
     import pyarrow
 
-    while (block := gather(blocks, len(text))) or text:
-        text += block
-        end = find_row_end(text, delimiter, is_end=not block)
-        if end == 0:
-            if is_long(text):
-                raise CsvReader([], name, delimiter, n_columns, n_lines).long_row_error()
-            continue
-        cells = None if end is None else parse_cells(memoryview(text)[:end], delimiter, n_columns, types)
-        if end is None or cells is None:
-            rows, text, n_lines = read_rows(chain([text], blocks), name, delimiter, n_columns, n_lines)
-            cells = {place: pyarrow.array([row[place] for row in rows], kind) for place, kind in types.items()}
-        else:
-            n_lines += count_lines(text, end)
-            text = text[end:]
-        yield cells
+    columns = [pyarrow.array([row[place] for row in rows], pyarrow.string()) for place in places]
+    return pyarrow.record_batch(columns, names)
 
 
-def parse_cells(text: memoryview, delimiter: str, n_columns: int, types: dict[int, Any]) -> dict[int, Any] | None:
-    """Parse the columns of whole rows with Arrow; None if it refuses them."""
+def parse_cells(text: memoryview, delimiter: str, n_columns: int, places: list[int]) -> Any:
+    """Parse columns of whole rows, by their places, as a pyarrow table; None if Arrow refuses the rows."""
     import pyarrow
     from pyarrow import csv as arrow_csv
 
     names = [str(place) for place in range(n_columns)]
-    column_types = {names[place]: kind for place, kind in types.items()}
+    column_types = dict.fromkeys([names[place] for place in places], pyarrow.string())
     try:
-        table = arrow_csv.read_csv(
+        return arrow_csv.read_csv(
             pyarrow.BufferReader(text),
             arrow_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(text) + 1),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
@@ -109,7 +137,6 @@ def parse_cells(text: memoryview, delimiter: str, n_columns: int, types: dict[in
         )  # fmt: skip
     except pyarrow.ArrowException:
         return None
-    return dict(zip(types, table.columns, strict=True))
 
 
 def find_row_end(text: bytes, delimiter: str, *, is_end: bool) -> int | None:
@@ -256,7 +283,7 @@ class CsvReader:
         return CorpusError(f"{self.name}, line {self.row_line}: {problem}")
 
 
-def check_is_text(cells: list[str], name: str) -> None:
+def check_is_text(cells: list[bytes], name: str) -> None:
     """Refuse a column of numbers."""
-    if cells and all(map(NUMBER.fullmatch, cells)):
+    if cells and all(NUMBER.fullmatch(cell.decode()) for cell in cells):
         raise CorpusError(f"the text column in {name} holds numbers, not text")

@@ -1,18 +1,15 @@
-"""Blocks of text, in which all sources are read, and the columns of tables."""
+"""`TextBlock`: the unit in which the text of every source is read."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import CorpusError, S, SettingError
+from embeddings.corpora.reading.columns import Tags
 
-Tag = str | list[str] | None  # a list: of several tags of one row
-Tags = Sequence[Tag]
-TEXT_COLUMN = "text"  # unless another column is requested
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
 
 
@@ -22,12 +19,13 @@ class TextBlock:
 
     Arguments:
         data: the texts one after another; complete code points.
-        parts: the ends, in bytes, of the files, rows or items in it; of the lines in a block of `text_batches`.
+        parts: the byte offset in `data` where each part ends; a part is a file, a row, an item or, from `text_batches`,
+            a line.
         items: each part is one document; else blank lines separate documents.
         is_complete: the last part ends with the block; else it continues in the next one.
-        tags: those of each row; None without tag columns.
+        tags: the tags of each row; None without tag columns.
         columns: the kept columns of the rows, a pyarrow table; None if none are kept.
-        lists: rows whose text is a list of tokens, which are in place of `data` and `parts`.
+        lists: one list of tokens for each row, for rows that are tokenized already; `data` and `parts` are then empty.
     """
 
     data: bytes
@@ -85,22 +83,28 @@ class TextBlock:
         data = np.frombuffer(self.data, np.uint8)[np.repeat(is_kept, self.sizes)].tobytes()
         return replace(self, data=data, parts=np.cumsum(self.sizes[is_kept]), tags=tags, columns=columns)
 
+    @classmethod
+    def of_file(cls, data: bytes) -> "TextBlock":
+        """Build a part of a file of plain text that continues in the next block."""
+        return cls(data, (len(data),), items=False, is_complete=False)
+
+    @classmethod
+    def of_cells(cls, cells: Sequence[bytes], tags: Tags | None = None, columns: Any = None) -> "TextBlock":
+        """Build rows from their texts."""
+        ends = np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells)))
+        return cls(b"".join(cells), ends, tags=tags, columns=columns)
+
+    @classmethod
+    def of_tokens(cls, lists: Sequence[Sequence[bytes]], tags: Tags | None = None, columns: Any = None) -> "TextBlock":
+        """Build rows whose texts are lists of tokens."""
+        return cls(b"", (), tags=tags, columns=columns, lists=lists)
+
 
 FILE_END = TextBlock(b"", (0,), items=False)
 
 
-def file_part(data: bytes) -> TextBlock:
-    """Return a part of a file of plain text that continues."""
-    return TextBlock(data, (len(data),), items=False, is_complete=False)
-
-
-def token_block(lists: Sequence[Sequence[bytes]], tags: Tags | None = None, columns: Any = None) -> TextBlock:
-    """Return rows whose texts are lists of tokens."""
-    return TextBlock(b"", (), tags=tags, columns=columns, lists=lists)
-
-
 def text_batches(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
-    """Yield the blocks of one source with whole rows or lines, of which each is a part.
+    """Yield the text of one source in blocks of complete rows or lines; each row or line is one part.
 
     A line of plain text includes its line feed; after the last line feed, there is a line only if it is not empty.
     """
@@ -119,113 +123,6 @@ def text_batches(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
             text = b"".join(pieces)
             yield TextBlock(text[: ends[-1]], ends, items=False)
             pieces = [text[ends[-1] :]]
-
-
-def tag_list(tag: Tag) -> list[str]:
-    """Return the tags of a row; null is none."""
-    return tag if isinstance(tag, list) else [] if tag is None else [tag]
-
-
-def merge_tags(tags: Sequence[Tag]) -> Tag:
-    """Return the tags of a row, given those of each of its tag columns."""
-    return tags[0] if len(tags) == 1 else [one for tag in tags for one in tag_list(tag)]
-
-
-@dataclass
-class ColumnSelection:
-    """The requested columns: of the text, and of the tags, which are those of all these columns.
-
-    kept: further columns to read, as `TextBlock.columns`; None for all. By default none.
-    """
-
-    text: str | None = None
-    tags: Sequence[str] = ()
-    kept: Sequence[str] | None = ()
-    inferred_columns: dict[str, str] = field(default_factory=dict)  # by file, if no text column was requested
-
-    def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
-        """Return the text column of a file with these columns, of which `candidates` hold strings.
-
-        By default it is `text`, or the only column of strings.
-        """
-        if self.text is not None:
-            check_column_exists(file, self.text, names)
-            return self.text
-        if TEXT_COLUMN in candidates and names.count(TEXT_COLUMN) == 1 and TEXT_COLUMN not in self.tags:
-            candidates = [TEXT_COLUMN]
-        if len(candidates) == 1:
-            self.inferred_columns[file] = candidates[0]
-            return candidates[0]
-        if not candidates:
-            raise CorpusError(f"{file} has no column of strings; its columns: {format_names(names)}")
-        raise CorpusError(
-            f"{file} has several text columns; select one with {S.text_column}: {format_names(candidates)}"
-        )
-
-    @property
-    def keeps_columns(self) -> bool:
-        """Whether columns are kept."""
-        return self.kept is None or len(self.kept) > 0
-
-    def kept_columns(self, file: str, names: Sequence[str]) -> list[str]:
-        """Return the names of the columns to keep; raises CorpusError if the file does not have one exactly once."""
-        kept = list(names if self.kept is None else self.kept)
-        for column in kept:
-            check_column_exists(file, column, names)
-        return kept
-
-    def tag_columns(self, file: str, names: Sequence[str]) -> Sequence[str]:
-        """Return the requested tag columns; raises CorpusError if the file does not have one."""
-        for tag in self.tags:
-            check_column_exists(file, tag, names)
-        return self.tags
-
-
-def check_column(name: str, column: str | None) -> str | None:
-    """Return the name of a column; raises SettingError if it is empty or not a string."""
-    if column is not None and (not isinstance(column, str) or not column):
-        raise SettingError(f"{S[name + '_column']} must be the name of a column, got {column!r}")
-    return column
-
-
-def check_tag_columns(columns: str | Sequence[str] | None) -> str | list[str] | None:
-    """Return the name of a column, or the distinct names of several; None for no column."""
-    names = column_names(columns)
-    for name in names:
-        if check_column("tag", name) is None:
-            raise SettingError(f"{S.tag_column} must be the name of a column or names of several, got {columns!r}")
-    distinct = list(dict.fromkeys(names))
-    return distinct if len(distinct) > 1 else next(iter(distinct), None)
-
-
-def column_names(columns: str | Sequence[str] | None) -> Sequence[str]:
-    """Return the names of no column, of one or of several as a sequence."""
-    return columns if isinstance(columns, list | tuple) else [] if columns is None else [cast(str, columns)]
-
-
-def check_column_exists(file: str, column: str, names: Sequence[str]) -> None:
-    """Refuse a column that is missing or ambiguous."""
-    if names.count(column) > 1:
-        raise CorpusError(f"{file} has {names.count(column)} columns called {column!r}")
-    if column not in names:
-        raise CorpusError(f"{file} has no column {column!r}; its columns: {format_names(names)}")
-
-
-def format_names(names: Sequence[str], limit: int = 20) -> str:
-    """Format names for a message."""
-    text = ", ".join(repr(name)[1:-1] for name in names[:limit])
-    return f"{text} and {len(names) - limit} more" if len(names) > limit else text or "none"
-
-
-def is_null(value: object) -> bool:
-    """Whether a value of a column stands for a missing one: None, NaN, or NA of pandas; as a text it is empty."""
-    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
-
-
-def describe(value: object) -> str:
-    """Format a value and its type for a message, cut to a line."""
-    text = repr(value)
-    return f"of type {type(value).__name__} ({text if len(text) <= 40 else text[:37] + '...'})"
 
 
 def split_text(data: bytes, size: int) -> Iterator[TextBlock]:
@@ -278,16 +175,13 @@ def is_long(text: bytes) -> bool:
 
 
 def gather(blocks: Iterator[bytes], size: int) -> bytes:
-    """Return the next blocks together, `size` or 4 million bytes or more; one at least, fewer at the end."""
+    """Join the next blocks until they have `size` or a quarter of MAX_ROW bytes; one block at least, empty at the end.
+
+    A row that continues doubles its text each time, so that reading a long one takes linear time.
+    """
     pieces = [next(blocks, b"")]
     length = len(pieces[0])
     while length < min(size, MAX_ROW // 4) and (block := next(blocks, b"")):
         pieces.append(block)
         length += len(block)
     return b"".join(pieces)
-
-
-def rows_from_cells(cells: Sequence[bytes], tags: Tags | None = None, columns: Any = None) -> TextBlock:
-    """Build rows from their texts."""
-    ends = np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells)))
-    return TextBlock(b"".join(cells), ends, tags=tags, columns=columns)

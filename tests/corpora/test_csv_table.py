@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from naive_corpora import encode
 from parsed_rows import read_rows
 
-from embeddings.corpora.reading import csv_rows, record_rows, text_rows
-from embeddings.corpora.reading.text_rows import ColumnSelection
+from embeddings.corpora.reading import csv_table, record_rows, text_block
+from embeddings.corpora.reading.columns import ColumnSelection
+from embeddings.corpora.reading.csv_table import CsvTable
+from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.errors import CorpusError
 
 CELL = st.text(st.sampled_from('aB é\n\r",\t\0\ufeff\U0001f600'), max_size=9)
@@ -33,7 +35,7 @@ def test_csv_is_parsed_like_the_standard_library(rows, quoting, end, size):
     writer.writerows([("a", "b"), *rows])
     data = out.getvalue().encode()
     blocks = [data[start : start + size] for start in range(0, len(data), size)]
-    parts = list(csv_rows.csv_rows(blocks, "f", csv_rows.ColumnSelection("b", "a"), ","))
+    parts = list(CsvTable(blocks, "f", ",", Utf8Decoder("strict", "f")).rows(ColumnSelection("b", ("a",))))
     cells = [part.data[a:b].decode() for part in parts for a, b in zip([0, *part.parts], part.parts, strict=False)]
     read = list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
     assert cells == [row[1] for row in read if row]
@@ -41,7 +43,7 @@ def test_csv_is_parsed_like_the_standard_library(rows, quoting, end, size):
 
 
 def test_an_unterminated_row_is_refused_before_it_fills_memory(tmp_path, monkeypatch):
-    for module in (csv_rows, record_rows, text_rows):
+    for module in (csv_table, record_rows, text_block):
         monkeypatch.setattr(module, "MAX_ROW", 1000)
     (tmp_path / "f.csv").write_text('b\nx\n"' + "y " * 2000)
     with pytest.raises(CorpusError, match=r"line 3: .*longer than 1000 .*quote"):
@@ -55,9 +57,12 @@ def read_csv(data, size, columns, delimiter=",", *, with_arrow=True):
     """The rows of a CSV file, read by Arrow where it can, or by the standard library only."""
     with pytest.MonkeyPatch.context() as patch:
         if not with_arrow:
-            patch.setattr(csv_rows, "parse_cells", lambda *_: None)
+            patch.setattr(csv_table, "parse_cells", lambda *_: None)
         return read_rows(
-            lambda blocks, columns: csv_rows.csv_rows(blocks, "f", columns, delimiter), data, size, columns
+            lambda blocks, columns: CsvTable(blocks, "f", delimiter, Utf8Decoder("strict", "f")).rows(columns),
+            data,
+            size,
+            columns,
         )
 
 
@@ -73,9 +78,8 @@ def test_any_csv_gives_the_same_rows_and_the_same_error(header, body, size):
     assert parsed_error == error
     if error is None:
         assert rows == expected
-        assert [text.decode() for text, _, _ in rows] == [
-            row[-1] for row in list(csv.reader(io.StringIO(header + body, newline="")))[1:] if row
-        ]
+        names, *cells = filter(None, csv.reader(io.StringIO(header + body, newline="")))
+        assert [text.decode() for text, _, _ in rows] == [row[names.index("b")] for row in cells]
     else:
         assert len(rows) >= len(expected) or not rows  # the number of rows before the error may differ
 
@@ -130,7 +134,7 @@ def test_odd_csv_gives_the_rows_or_the_error_of_the_standard_library(name, start
 
 
 def test_a_row_longer_than_a_block_is_read_and_one_beyond_the_limit_refused(monkeypatch):
-    for module in (csv_rows, text_rows):
+    for module in (csv_table, text_block):
         monkeypatch.setattr(module, "MAX_ROW", 5000)
     columns = ColumnSelection("b")
     rows, error = read_csv(b'b\nx\n"' + b"y\n" * 2000 + b'"\nz\n', 100, columns)
@@ -142,7 +146,7 @@ def test_a_row_longer_than_a_block_is_read_and_one_beyond_the_limit_refused(monk
 
 def test_common_csv_is_parsed_by_arrow(monkeypatch):
     """All but the column names, and the rows that begin in a block with something odd."""
-    monkeypatch.setattr(csv_rows.CsvReader, "read", counted := CountedRead(csv_rows.CsvReader.read))
+    monkeypatch.setattr(csv_table.CsvReader, "read", counted := CountedRead(csv_table.CsvReader.read))
     rows = [(f"t{i}", f'text "{i}", of\nlines') for i in range(20_000)]
     out = io.StringIO()
     csv.writer(out).writerows([("tag", "text"), *rows])
