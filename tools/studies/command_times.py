@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
@@ -195,24 +196,20 @@ class ExplorerTimes(Grid):
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
             try:
                 assert process.stdout is not None
-                figures = time_answers(asker(process.stdout.readline().strip()), started)
+                address = urlsplit(process.stdout.readline().strip())
+                with closing(HTTPConnection("127.0.0.1", address.port or 0, timeout=600)) as connection:
+                    figures = time_answers(partial(ask, connection, address.fragment), started)
             finally:
                 process.terminate()
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         yield from zip(self.columns, (*figures, memory), strict=True)
 
 
-def asker(address: str) -> Callable[..., Any]:
-    """A function that asks a running explorer a question, with parameters, and returns the answer."""
-    parts = urlsplit(address)
-    connection = HTTPConnection("127.0.0.1", parts.port or 0, timeout=600)
-
-    def ask(question: str, **parameters: object) -> Any:
-        headers = {"Authorization": f"Bearer {parts.fragment}"}
-        connection.request("GET", f"/api/{question}?{urlencode(parameters)}", headers=headers)
-        return json.loads(connection.getresponse().read())
-
-    return ask
+def ask(connection: HTTPConnection, token: str, question: str, **parameters: object) -> Any:
+    """The answer of a running explorer to a question."""
+    headers = {"Authorization": f"Bearer {token}"}
+    connection.request("GET", f"/api/{question}?{urlencode(parameters)}", headers=headers)
+    return json.loads(connection.getresponse().read())
 
 
 def time_answers(ask: Callable[..., Any], started: float) -> list[float]:
