@@ -92,18 +92,6 @@ class Scratch(NamedTuple):
     chunk: int
 
 
-def new_scratch(bits: int, rows: int, n_nearest: int) -> Scratch:
-    """Buffers for a search of the `n_nearest` rows by signature."""
-    chunk = max(1, min(CHUNK, rows // (2 * n_nearest)))
-    return Scratch(
-        np.empty(rows, np.uint16),
-        np.empty(-(-rows // chunk), np.uint16),
-        np.empty(bits + 1, np.int64),
-        np.empty(rows, np.int32),
-        chunk,
-    )
-
-
 @entry_point
 def search(
     units: np.ndarray,
@@ -267,12 +255,15 @@ class HammingSearch:
         rows = len(self.units) if restrict is None else restrict
         rerank = max(MIN_RERANK, RERANK_PER_RESULT * top) if self.kind.rerank is None else self.kind.rerank
         rerank = min(rows, max(rerank, top)) if rerank else 0
+        chunk = max(1, min(CHUNK, rows // (2 * (rerank or top))))
         shape = (len(queries), top)
         result = SearchResult(np.empty(shape, np.int64), np.empty(shape), np.empty(len(queries), np.int64))
         signed = np.ascontiguousarray(signatures(queries.astype(np.float32), self.planes).T)
 
         def work(part: slice) -> None:
-            scratch = new_scratch(self.kind.bits, rows, rerank or top)
+            distances, minima = np.empty(rows, np.uint16), np.empty(-(-rows // chunk), np.uint16)
+            histogram = np.empty(self.kind.bits + 1, np.int64)
+            scratch = Scratch(distances, minima, histogram, np.empty(rows, np.int32), chunk)
             output = SearchResult(*(array[part] for array in result))
             search(self.units, queries[part], signed[part], self.words, rerank, output, scratch)
 
