@@ -38,7 +38,7 @@ from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
 from embeddings.errors import CorpusError, NoWordsError, S
-from embeddings.kernels.id_lookup import look_up_ids
+from embeddings.kernels.line_operations import look_up_ids
 from embeddings.support.arrow import string_bytes, to_arrow, to_numpy, to_string_array
 from embeddings.support.system import available_threads
 

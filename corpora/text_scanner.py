@@ -25,7 +25,7 @@ from embeddings.corpora.characters import ScannedTokenizer
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable
-from embeddings.kernels.id_lookup import look_up_ids
+from embeddings.kernels.line_operations import look_up_ids
 
 MAX_GROWTH = 2  # times the usual size, after which a line is divided
 CHUNK_SIZE = 1 << 22  # bytes of text

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from embeddings.analysis import fit_context_map as fit_context_map
     from embeddings.analysis import stability as stability
     from embeddings.classifier.classifier import Classifier as Classifier
-    from embeddings.cluster.ray_cluster import Cluster as Cluster
+    from embeddings.cluster.cluster_training import Cluster as Cluster
     from embeddings.corpora import Corpus as Corpus
     from embeddings.corpora.pair_encoding import PairFormat as PairFormat
     from embeddings.corpora.phrases import PhraseList as PhraseList
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.progress import ProgressDisplay as ProgressDisplay
     from embeddings.training.replicas import Replicas as Replicas
-    from embeddings.training.result import Interrupted as Interrupted
+    from embeddings.training.run import Interrupted as Interrupted
     from embeddings.training.run_log import RunLog as RunLog
     from embeddings.training.run_options import RunOptions as RunOptions
     from embeddings.training.train import continue_training as continue_training
@@ -95,7 +95,7 @@ MODULES = {
     for module, names in {
         "analysis": "ContextInducer ContextMap Replicates compare_usage concordance confident_analogy "
         "confident_difference confident_neighbours confident_similarity explain fit_context_map stability",
-        "cluster.ray_cluster": "Cluster",
+        "cluster.cluster_training": "Cluster",
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
         "corpora.pair_encoding": "PairFormat",
@@ -122,7 +122,7 @@ MODULES = {
         "training.init_vectors": "InitFrom",
         "training.progress": "Progress ProgressDisplay",
         "training.replicas": "Replicas",
-        "training.result": "Interrupted",
+        "training.run": "Interrupted",
         "training.run_log": "RunLog",
         "training.run_options": "RunOptions",
         "training.train": "continue_training train",

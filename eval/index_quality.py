@@ -243,10 +243,10 @@ def measure_recall(query_set: QuerySet, index: Index, truth: SearchResult) -> di
 
 def is_correct(query_set: QuerySet, result: SearchResult, truth: SearchResult) -> np.ndarray:
     """Whether each result (queries, top) is as near as the last of the true ones."""
-    return exact_cosines(query_set, result.ids) >= truth.similarities[:, -1:] - 1e-12
+    return result_cosines(query_set, result.ids) >= truth.similarities[:, -1:] - 1e-12
 
 
-def exact_cosines(query_set: QuerySet, ids: np.ndarray) -> np.ndarray:
+def result_cosines(query_set: QuerySet, ids: np.ndarray) -> np.ndarray:
     """The exact cosines of rows (queries, n) with their queries; -inf for an id of -1."""
     cosines = np.full(ids.shape, -np.inf)
     owners, columns = np.nonzero(ids >= 0)
@@ -259,7 +259,7 @@ def true_ranks(query_set: QuerySet, ids: np.ndarray) -> np.ndarray:
     """The rank (queries,) of one row for each query among all rows but the query's own; the last for an id of -1."""
     units, queries = query_set.vectors.unit_rows, normalize(query_set.queries)
     ranks = np.empty(len(ids), np.int64)
-    cosines = exact_cosines(query_set, ids[:, None])
+    cosines = result_cosines(query_set, ids[:, None])
     for block in row_blocks(len(ids), len(units)):
         rough, margin = queries[block].astype(np.float32) @ units.T, product_error(units)
         if query_set.query_rows is not None:

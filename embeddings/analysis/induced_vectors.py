@@ -106,7 +106,7 @@ class ContextReader:
         """Add the contexts at `positions`, on all threads."""
         if not len(positions):
             return
-        from embeddings.kernels.context_sums import ContextSums, ContextText, add_contexts
+        from embeddings.kernels.text_pooling import ContextSums, ContextText, add_contexts
 
         arrays = self.encoded.ids, self.encoded.sentences, self.rows, self.type_weights, self.vectors.matrix
         text = ContextText(*(read_only(array) for array in arrays))
@@ -131,7 +131,7 @@ class ContextReader:
 
 
 class Sums(NamedTuple):
-    """Sums of the vectors around words: the first fields of `embeddings.kernels.context_sums.ContextSums`."""
+    """Sums of the vectors around words: the first fields of `embeddings.kernels.text_pooling.ContextSums`."""
 
     sums: NDArray[np.float64]
     weights: NDArray[np.float64]

@@ -20,7 +20,7 @@ from embeddings.models.model import Model
 from embeddings.settings import Range, check_arguments, check_value
 from embeddings.support.arrow import find_words
 from embeddings.support.records import RecordFolder
-from embeddings.training.result import Interrupted
+from embeddings.training.run import Interrupted
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
 from embeddings.vectors.vectors import Vectors

@@ -99,7 +99,7 @@ def command(
     with ReadingBar(quiet) as reading:
         run: dict[str, Any] = {"repeats": seeds, "force": force, "resume": resume, "keep": keep, "tests": tests}
         benchmark = Benchmark(models, tools, Path(out), **run, report=reading.report)
-        benchmark.check()
+        benchmark.prepare_folder()
         column = text_column or ("text" if label_column else None)
         encoded = Corpus(*corpus, text_column=column, **tokenization).encode(report=reading)
     reading.summarize(encoded)

@@ -1,29 +1,37 @@
 """A model configuration to benchmark, and one training job of it for a tool."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any, Self
 
 from embeddings.errors import SettingError
+from embeddings.learning_rates import DEFAULT_RATIOS, LINEAR
 
 NEGATIVE_SAMPLING = "negative-sampling"
+UNSAFE = re.compile(r"[:=,/]+")  # in names of files
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """A model: the name of our trainer, all of its settings, and the number of threads."""
+    """A model: the name of our trainer, all of its settings, and the number of threads.
+
+    `given` are the settings that were given with the name of the trainer, by which configurations differ.
+    """
 
     trainer: str
     settings: dict[str, Any]
     threads: int
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def min_learning_rate(self) -> float:
         """The learning rate at the end, as in `embeddings.settings.Schedule`."""
         rate = self.settings.get("min_learning_rate")
-        return float(self.settings["learning_rate"] / 10_000 if rate is None else rate)
+        default = self.settings["learning_rate"] / DEFAULT_RATIOS[self.settings.get("schedule", LINEAR)]
+        return float(default if rate is None else rate)
 
     @property
     def has_documents(self) -> bool:
@@ -36,35 +44,44 @@ class ModelConfig:
         return str(self.settings.get("objective", NEGATIVE_SAMPLING))
 
     @property
-    def model(self) -> str:
-        """The trainer, how a document model combines documents with words, and an objective other than the usual."""
+    def model_id(self) -> str:
+        """The trainer, how a document model combines documents with words, and any other objective."""
         combine = self.settings.get("combine") if self.has_documents else None
         objective = None if self.objective == NEGATIVE_SAMPLING else self.objective
         return "-".join(part for part in (self.trainer, combine, objective) if part is not None)
 
     @property
+    def distinction(self) -> dict[str, Any]:
+        """The settings by which configurations of a model differ."""
+        common = {name: self.settings[name] for name in ("dim", "negatives")}
+        given = {name: value for name, value in self.given.items() if name not in ("combine", "objective", *common)}
+        return {**given, **common, "threads": self.threads}
+
+    @property
     def file_name(self) -> str:
         """The configuration in the name of a file."""
-        return f"{self.model}-dim{self.settings['dim']}-negatives{self.settings['negatives']}-threads{self.threads}"
+        parts = (f"{name}{value}" for name, value in self.distinction.items())
+        return UNSAFE.sub("-", "-".join([self.model_id, *parts]))
 
     @property
     def label(self) -> str:
         """The configuration in progress messages."""
-        return f"{self.model} dim {self.settings['dim']} negatives {self.settings['negatives']}"
+        return " ".join([self.model_id, *(f"{name} {value}" for name, value in self.distinction.items())])
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a configuration: from `text` (words between spaces; of document models a document per line) to `out`.
+    """One run of a configuration, which reads the file `text_path` and writes `out_path`.
 
-    The output is a word2vec binary file; of document models it may also be the folder of a saved model, and vectors are
-    named by document number, from 0 on.
+    The text has words separated by spaces, for document models one document per line. The output is a word2vec binary
+    file; of document models it may also be the folder of a saved model, and vectors are named by document number, from
+    0 on.
     """
 
     config: ModelConfig
     seed: int
-    text: str
-    out: str
+    text_path: str
+    out_path: str
 
     def to_json(self) -> str:
         """The job as one argument of a command."""
@@ -94,12 +111,14 @@ def model_configs(
     from embeddings.support.system import available_threads
 
     configs: list[ModelConfig] = []
-    for trainer, size, noise, cores in product(trainers, dim, negatives, threads or [available_threads()]):
-        name, own = parse_spec(trainer, group="trainer")
-        settings = asdict(registry.create("trainer", name, {"dim": size, "negatives": noise, **common, **own}))
-        config = ModelConfig(name, settings, cores)
+    for trainer, *values, n_threads in product(trainers, dim, negatives, threads or [available_threads()]):
+        name, given = parse_spec(trainer, group="trainer")
+        settings = dict(zip(("dim", "negatives"), values, strict=True)) | common | given
+        config = ModelConfig(name, asdict(registry.create("trainer", name, settings)), n_threads, given)
         if config not in configs:
             configs.append(config)
     if len({config.has_documents for config in configs}) > 1:
-        raise SettingError("benchmark document models and word models separately: they are trained on different lines")
+        raise SettingError(
+            "benchmark document models and word models separately: they read the corpus with different line boundaries"
+        )
     return configs

@@ -46,7 +46,7 @@ def run_embeddings(job: Job, clock: Clock, program: Program) -> None:
     toy = Corpus([["a", "b"] * 50])
     replace(trainer, epochs=1, min_count=1).train(toy, threads=1)
     toy.encode().close()
-    corpus = Corpus(job.text, tokenizer="whitespace", case="keep")
+    corpus = Corpus(job.text_path, tokenizer="whitespace", case="keep")
     corpus.encode()
     with timing(clock.training):
         model = trainer.train(corpus, threads=job.config.threads, seed=job.seed)
@@ -60,19 +60,19 @@ def run_gensim(job: Job, clock: Clock, program: Program = PEERS[0]) -> None:
     has_documents = job.config.has_documents
     model_class = Doc2Vec if has_documents else FastText if job.config.trainer == "fasttext" else Word2Vec
     model = model_class(**program.arguments_of(job))
-    model.build_vocab(corpus_file=job.text)
+    model.build_vocab(corpus_file=job.text_path)
     total = {"total_words": model.corpus_total_words, "total_examples": model.corpus_count}
     with timing(clock.training):
-        counts = model.train(corpus_file=job.text, epochs=model.epochs, **total)
+        counts = model.train(corpus_file=job.text_path, epochs=model.epochs, **total)
     clock.words = counts[1] if counts else model.corpus_total_words * model.epochs  # Doc2Vec returns nothing
     if has_documents:
         from embeddings.models.document_vectors import document_numbers
         from embeddings.vectors.vectors import Vectors
 
         matrix = model.dv.vectors
-        Vectors(document_numbers(len(matrix)), matrix).save(job.out, "word2vec-binary", force=True)
+        Vectors(document_numbers(len(matrix)), matrix).save(job.out_path, "word2vec-binary", force=True)
     else:
-        model.wv.save_word2vec_format(job.out, binary=True)
+        model.wv.save_word2vec_format(job.out_path, binary=True)
 
 
 def run_fasttext(job: Job, clock: Clock, program: Program) -> None:
@@ -87,13 +87,13 @@ def run_fasttext(job: Job, clock: Clock, program: Program) -> None:
     settings["t"] = settings["t"] or 1.0  # by t = 0 fastText means that no word is kept
     unsupervised_default["seed"] = job.seed  # the only setting that is not an argument
     with timing(clock.overhead):
-        fasttext.train_unsupervised(job.text, **{**settings, "epoch": 0})
+        fasttext.train_unsupervised(job.text_path, **{**settings, "epoch": 0})
     with timing(clock.training):
-        model = fasttext.train_unsupervised(job.text, **settings)
+        model = fasttext.train_unsupervised(job.text_path, **settings)
     for unit, seconds in clock.overhead.items():
         clock.training[unit] = max(clock.training[unit] - seconds, 0.0)
     words = [word for word in model.get_words(on_unicode_error="replace") if word != EOS]  # EOS: the end of a line
-    Vectors(words, np.array([model.get_word_vector(word) for word in words])).save(job.out, force=True)
+    Vectors(words, np.array([model.get_word_vector(word) for word in words])).save(job.out_path, force=True)
 
 
 if __name__ == "__main__":

@@ -270,7 +270,7 @@ def speed(one: Summary, phase: str) -> float | None:
 
 def model_of(one: Summary) -> str:
     """The name of the model, as in `ModelConfig`."""
-    return ModelConfig(one.settings["trainer"], one.settings, 1).model
+    return ModelConfig(one.settings["trainer"], one.settings, 1).model_id
 
 
 class PlotStyle:

@@ -32,15 +32,20 @@ if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
 
 
+OUTPUTS = ("results.csv", "results.md", "results.png", "machine.json")
+VECTORS = "vectors"  # folder of kept vectors
+LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
+
+
 class ResumeError(EmbeddingsError):
     """Results that cannot be resumed."""
 
 
-def completed_runs(folder: Path, machine: dict[str, Any]) -> list[Row]:
-    """The successful runs in a folder, if any; adds the tools of the earlier benchmark to the machine record."""
+def completed_runs(folder: Path, machine: dict[str, Any]) -> tuple[list[Row], dict[str, str]]:
+    """The successful runs in a folder, if any, and the versions of the tools of the earlier and of this benchmark."""
     table = folder / "results.csv"
     if not table.exists():
-        return []
+        return [], machine["tools"]
     try:
         record, rows = json.loads((folder / "machine.json").read_text(encoding="utf-8")), read_rows(table)
         pairs = {name: (record[name], machine[name]) for name in machine if name not in ("date", "tools")}
@@ -55,8 +60,7 @@ def completed_runs(folder: Path, machine: dict[str, Any]) -> list[Row]:
             values = f"{name} is {json.dumps(now):.100}, was {json.dumps(before):.100}"
             remedy = f"choose another folder, or set {S.force(True)} to start over"
             raise ResumeError(f"cannot resume from {folder}: {values}; {remedy}")
-    machine["tools"] = record["tools"] | machine["tools"]
-    return [row for row in rows if not row["error"]]
+    return [row for row in rows if not row["error"]], record["tools"] | machine["tools"]
 
 
 def is_completed(row: Row, runs: Sequence[Row]) -> bool:
@@ -66,11 +70,6 @@ def is_completed(row: Row, runs: Sequence[Row]) -> bool:
         return "" if value is None else str(value)
 
     return any(all(cell(one.get(name)) == cell(value) for name, value in row.items()) for one in runs)
-
-
-OUTPUTS = ("results.csv", "results.md", "results.png", "machine.json")
-VECTORS = "vectors"  # folder of kept vectors
-LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
 
 
 class BenchmarkError(EmbeddingsError):
@@ -99,8 +98,11 @@ class Benchmark:
     report: Report = lambda line: None  # called with lines of progress
     rows: list[Row] = field(default_factory=list)
 
-    def check(self) -> None:
-        """Create the folder if missing, and check that results can be written: none exists, or `force` or `resume`."""
+    def prepare_folder(self) -> None:
+        """Create the folder if it is missing, and check that results can be written.
+
+        Existing results require `force` or `resume`.
+        """
         if not self.folder.exists():
             check_output(self.folder)
             self.folder.mkdir()
@@ -121,12 +123,22 @@ class Benchmark:
         A failed run is a row with its error; if all fail, raises BenchmarkError. If the user interrupts, the running
         process is killed, and finished runs are saved.
         """
-        self.check()
-        for config in self.configs:
+        runs = [
+            (config, seed, tool)
+            for config in self.configs
+            for seed in range(1, self.repeats + 1)
+            for tool in self.tools
+            if tool.supports(config)
+        ]
+        if not runs:
+            raise BenchmarkError("there is nothing to run: no tool supports one of the models, or repeats is below 1")
+        self.prepare_folder()
+        for config in self.configs:  # raises an error before the first run if a configuration selects no words
             settings = config.settings
             encoded.vocabulary.select(min_count=settings["min_count"], max_vocab=settings.get("max_vocab"))
         machine = machine_record(self.tools, encoded)
-        self.rows = completed_runs(self.folder, machine) if self.resume else []
+        if self.resume:
+            self.rows, machine["tools"] = completed_runs(self.folder, machine)
         before = len(self.rows)
         vectors = self.folder / VECTORS if self.keep else None
         has_documents = any(config.has_documents for config in self.configs)
@@ -134,7 +146,8 @@ class Benchmark:
             if vectors is not None:
                 vectors.mkdir(exist_ok=True)
             with open_workspace(encoded, self.folder, vectors, self.tests, has_documents=has_documents) as workspace:
-                self.run_all(workspace, machine)
+                missing = [run for run in runs if not is_completed(workspace.run_columns(*run), self.rows)]
+                self.run_all(workspace, missing, machine)
         except KeyboardInterrupt:
             raise Interrupted(len(self.rows) - before) from None
         if all(row["error"] for row in self.rows):
@@ -142,15 +155,10 @@ class Benchmark:
         save_figure(quality_figure(self.rows), self.folder / "results.png", force=True)
         return self.rows
 
-    def run_all(self, workspace: Workspace, machine: dict[str, Any]) -> None:
+    def run_all(
+        self, workspace: Workspace, runs: Sequence[tuple[ModelConfig, int, Program]], machine: dict[str, Any]
+    ) -> None:
         """Do all missing runs, the tools of a configuration in turn for each seed."""
-        runs = [
-            (config, seed, tool)
-            for config in self.configs
-            for seed in range(1, self.repeats + 1)
-            for tool in self.tools
-            if tool.supports(config) and not is_completed(workspace.run_columns(config, seed, tool), self.rows)
-        ]
         for config, tool in product(self.configs, self.tools):
             if any(one is config and other is tool for one, _, other in runs):
                 self.report(f"warm-up, not counted: {config.label}: {tool.name}")

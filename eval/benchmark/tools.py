@@ -192,8 +192,8 @@ class Program:
         saved = self.saved_vectors(job)
         vectors = load(saved, errors="replace")
         vectors = vectors.subset([*(word for word in words if word in vectors), *vectors.words])  # each word once
-        vectors.save(job.out, "word2vec-binary", force=True)
-        if saved != Path(job.out):
+        vectors.save(job.out_path, "word2vec-binary", force=True)
+        if saved != Path(job.out_path):
             saved.unlink()
 
     def values_of(self, job: Job) -> dict[str, Any]:
@@ -202,7 +202,7 @@ class Program:
         known = {name: value for name, value in config.settings.items() if value is not None}
         for key in (config.trainer, config.objective, *(value for value in known.values() if isinstance(value, str))):
             known |= self.values.get(key, {})
-        paths = {"text": job.text, "out": job.out, "stem": str(Path(job.out).with_suffix(""))}
+        paths = {"text": job.text_path, "out": job.out_path, "stem": str(Path(job.out_path).with_suffix(""))}
         run = {"threads": config.threads, "trainer": config.trainer, "seed": job.seed}
         return {**self.defaults, "min_learning_rate": config.min_learning_rate, **known, **run, **paths}
 

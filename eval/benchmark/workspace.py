@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.errors import CorpusError, EmbeddingsError
-from embeddings.eval.benchmark.job import Job, ModelConfig
+from embeddings.eval.benchmark.job import UNSAFE, Job, ModelConfig
 from embeddings.eval.benchmark.tools import Program
 from embeddings.support.files import atomic_write
 
@@ -230,7 +230,6 @@ def read_all(stream: IO[bytes]) -> str:
 
 
 Report = Callable[[str], None]
-UNSAFE = re.compile(r"[:=,/]+")  # in names of files
 
 
 @contextmanager

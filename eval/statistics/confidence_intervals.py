@@ -18,7 +18,7 @@ Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 RESAMPLES = 1000
 SEED = 1
 MIN_ITEMS = 10  # with fewer, percentiles of the bootstrap are meaningless
-MAX_CACHED = 8192  # resamples of more items are not cached; the normal distribution then serves as well
+MAX_CACHED = 8192  # resamples of more items are not cached, and means of more items use the normal interval
 
 Interval = tuple[float, float] | tuple[None, None]
 NO_INTERVAL: Interval = (None, None)
@@ -26,9 +26,9 @@ NO_INTERVAL: Interval = (None, None)
 
 def wilson(hits: int, total: int) -> tuple[float, float]:
     """The Wilson score interval of the share `hits / total` (Wilson, 1927)."""
-    share, z = hits / total, Z * Z / total
-    middle, reach = share + z / 2, Z * sqrt(share * (1 - share) / total + z / (4 * total))
-    low, high = (middle - reach) / (1 + z), (middle + reach) / (1 + z)
+    share, spread = hits / total, Z * Z / total
+    middle, reach = share + spread / 2, Z * sqrt(share * (1 - share) / total + spread / (4 * total))
+    low, high = (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
     return (0.0 if hits == 0 else low), (1.0 if hits == total else high)
 
 
@@ -42,23 +42,23 @@ def normal_interval(values: np.ndarray) -> Interval:
 
 def bootstrap_weights(items: int) -> Iterator[np.ndarray]:
     """How often each resample draws each item, in blocks (resamples, items) float64."""
-    blocks = cached_resamples(items) if items <= MAX_CACHED else resamples(items)
+    blocks = cached_resamples(items) if items <= MAX_CACHED else resample(items)
     yield from (block.astype(np.float64) for block in blocks)
 
 
-def resamples(items: int) -> Iterator[np.ndarray]:
-    """Counts of draws with replacement, in blocks (resamples, items) int64."""
+@lru_cache(maxsize=8)
+def cached_resamples(items: int) -> list[np.ndarray]:
+    """The blocks of `resample`, cached: a set has several measures and scores several vectors."""
+    return [block.astype(np.uint16) for block in resample(items)]
+
+
+def resample(items: int) -> Iterator[np.ndarray]:
+    """Draw items with replacement; yields how often each is drawn, in blocks (resamples, items) int64."""
     rng = np.random.default_rng(SEED)
     for block in row_blocks(RESAMPLES, items, itemsize=40):
         rows = block.stop - block.start
         draws = rng.integers(items, size=(rows, items)) + items * np.arange(rows)[:, None]
         yield np.bincount(draws.ravel(), minlength=rows * items).reshape(rows, items)
-
-
-@lru_cache(maxsize=8)
-def cached_resamples(items: int) -> list[np.ndarray]:
-    """The blocks of `resamples`, cached: a set has several measures and scores several vectors."""
-    return [block.astype(np.uint16) for block in resamples(items)]
 
 
 def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -76,7 +76,7 @@ def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
 
 
 def weighted_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The mean rank of each item within each resample, (resamples, items), with a single sort."""
+    """The mean rank of each item within each resample, (resamples, items), with one sort for all resamples."""
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
     order, starts = np.argsort(group, kind="stable"), np.cumsum(sizes) - sizes
     ties = np.add.reduceat(weights[:, order], starts, axis=1)
@@ -100,9 +100,14 @@ def correlation_interval(x: np.ndarray, y: np.ndarray, *, ranked: bool) -> Inter
 
 
 def mean_bootstrap(values: np.ndarray) -> Interval:
-    """The bootstrap interval of the mean of `values` (items,); of very many values the normal interval."""
+    """The bootstrap interval of the mean of `values` (items,); none for fewer than ten.
+
+    Above `MAX_CACHED` values it is the normal interval.
+    """
     if len(values) > MAX_CACHED:
         return normal_interval(values)
+    if len(values) < MIN_ITEMS:
+        return NO_INTERVAL
     return percentiles(np.concatenate([block @ values / len(values) for block in bootstrap_weights(len(values))]))
 
 

@@ -92,7 +92,7 @@ def read_tagged(path: Path) -> TaggedText:
     """The sentences of a file, compressed or not; empty lines separate sentences.
 
     Of CoNLL-U the words with integer ids are read, with their universal tags: a contraction counts as the words it
-    stands for, and empty nodes are skipped. In two columns a line is a word, a tab and its tag.
+    stands for, and empty nodes are skipped. In the two-column format a line is a word, a tab and its tag.
     """
     words: list[str] = []
     tags: list[str] = []
@@ -136,7 +136,7 @@ WITH_VECTOR, WITHOUT_VECTOR = "words with a vector", "words without a vector"
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on the vectors of the word and of {window} words to either side, whitened "
     "over the training words; a word is looked up as written, then in lower case, and has zeros and a flag if there is "
-    "no vector; the value is over all words, with or without a vector; of classes that tie the first by name; "
+    "no vector; the value is over all words, with or without a vector; ties are broken by class name; "
     "macro-F1: the mean over tags; interval of the accuracy: bootstrap over sentences"
 )
 
@@ -151,7 +151,7 @@ def check_window(window: int) -> int:
 def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WINDOW) -> list[ItemScores]:
     """Which words of the test text are tagged correctly: by tag, with and without a vector, and all (section None).
 
-    Macro-F1 over tags, and both scores of the most frequent tag of the training text, stand before the last one.
+    The order: accuracy by tag, by coverage, the two scores of the majority baseline, macro-F1, accuracy (last).
     """
     check_window(window)
     table = WordTable.of(vectors, test)

@@ -1,7 +1,7 @@
 """Statistics of vectors: norms, how evenly directions fill the space, and hubs among nearest neighbours.
 
-They are over all words (hubs: the most frequent), not a sample of items, so they have no intervals. The matrix is read
-twice, in blocks that fit the processor's cache.
+Statistics have no confidence intervals: they cover all words (hubs: the most frequent words), not a sample. The matrix
+is read twice, in blocks that fit the processor's cache.
 """
 
 from collections.abc import Iterator
@@ -154,7 +154,7 @@ def neighbour_counts(units: np.ndarray) -> np.ndarray:
 
     nearest = ExactSearch(units.astype(np.float32)).search(units, NEIGHBOURS + 1, None).ids
     is_itself = nearest == np.arange(len(units))[:, None]
-    is_itself[:, -1] |= ~is_itself.any(axis=1)  # a word may miss its own list where many are equal
+    is_itself[:, -1] |= ~is_itself.any(axis=1)  # among many equal vectors: the last neighbour is dropped instead
     return np.bincount(nearest[~is_itself], minlength=len(units))
 
 

@@ -44,3 +44,19 @@ def test_unknown_peers_and_models_are_refused(monkeypatch):
     with pytest.raises(SettingError, match=r"gensim.*glove.*skipgram, cbow, fasttext, paragraph-dbow, paragraph-dm"):
         select_tools(["gensim"], [other])
     assert select_tools([], [other]) == [tools.OURS]
+
+
+@pytest.mark.parametrize(("schedule", "ratio"), [("linear", 10_000), ("constant", 1), ("step", 16)])
+def test_the_final_learning_rate_is_that_of_the_schedule(schedule, ratio):
+    config = made(f"skipgram:schedule={schedule}")
+    assert config.min_learning_rate == pytest.approx(config.settings["learning_rate"] / ratio)
+
+
+def test_configurations_have_different_names():
+    found = model_configs(
+        ["skipgram:window=2", "skipgram:window=10,initializer=normal", "skipgram"],
+        dim=[8], negatives=[2], threads=[1, 2],
+    )  # fmt: skip
+    assert len({one.file_name for one in found}) == len({one.label for one in found}) == 6
+    assert found[2].file_name == "skipgram-window10-initializernormal-dim8-negatives2-threads1"
+    assert found[2].label == "skipgram window 10 initializer normal dim 8 negatives 2 threads 1"

@@ -4,7 +4,10 @@ import json
 
 import pytest
 
-from embeddings.eval.benchmark.runner import ResumeError, completed_runs, is_completed
+from embeddings.corpora import Corpus
+from embeddings.eval.benchmark.job import ModelConfig
+from embeddings.eval.benchmark.runner import Benchmark, BenchmarkError, ResumeError, completed_runs, is_completed
+from embeddings.eval.benchmark.tools import PEERS
 from embeddings.eval.benchmark.workspace import write_rows
 
 NOW = {"date": "2026-01-02", "cores": 2, "corpus": {"words": 5}, "tools": {"embeddings": "1", "gensim": "4"}}
@@ -30,7 +33,7 @@ def results(folder, machine, *found):
 
 def test_completed_runs_are_kept(tmp_path):
     results(tmp_path, NOW, {**ROW, "error": ""}, {**ROW, "seed": 2, "error": "broke"})
-    found = completed_runs(tmp_path, dict(NOW))
+    found, _ = completed_runs(tmp_path, dict(NOW))
     assert [row["seed"] for row in found] == [1]
     assert is_completed(ROW, found)
     for name, value in {
@@ -46,14 +49,13 @@ def test_completed_runs_are_kept(tmp_path):
 
 
 def test_an_empty_folder_has_no_runs(tmp_path):
-    assert completed_runs(tmp_path, dict(NOW)) == []
+    assert completed_runs(tmp_path, NOW) == ([], NOW["tools"])
 
 
 def test_date_and_set_of_tools_may_differ(tmp_path):
     was = {**NOW, "date": "2025-12-31", "tools": {"gensim": "4", "fasttext": "2"}}
-    now = dict(NOW)
-    completed_runs(results(tmp_path, was, {**ROW, "error": ""}), now)
-    assert now["tools"] == {"embeddings": "1", "gensim": "4", "fasttext": "2"}
+    _, versions = completed_runs(results(tmp_path, was, {**ROW, "error": ""}), NOW)
+    assert versions == {"embeddings": "1", "gensim": "4", "fasttext": "2"}
 
 
 @pytest.mark.parametrize(
@@ -80,3 +82,9 @@ def test_corrupt_files_are_refused(tmp_path, spoil):
     (tmp_path / spoil).write_text("a,b\n1,2\n")
     with pytest.raises(ResumeError, match="cannot resume"):
         completed_runs(tmp_path, dict(NOW))
+
+
+def test_a_benchmark_without_runs_is_refused(tmp_path):
+    config = ModelConfig("glove", {"min_count": 1}, 1)
+    with Corpus([["a", "b"]]).encode() as encoded, pytest.raises(BenchmarkError, match="no tool supports"):
+        Benchmark([config], [PEERS[0]], tmp_path / "results").run(encoded)

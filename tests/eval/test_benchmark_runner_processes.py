@@ -47,7 +47,7 @@ def test_an_error_is_the_last_line_or_the_signal():
 
 def test_invalid_folders_are_refused(tmp_path):
     with pytest.raises(OutputError, match="nowhere is not a folder"):
-        Benchmark([], [], tmp_path / "nowhere" / "results").check()
+        Benchmark([], [], tmp_path / "nowhere" / "results").prepare_folder()
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match=r"file is not a folder$"):
-        Benchmark([], [], tmp_path / "file").check()
+        Benchmark([], [], tmp_path / "file").prepare_folder()

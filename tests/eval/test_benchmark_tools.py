@@ -60,9 +60,9 @@ def test_gensim_gets_our_settings_of_documents(trainer, expected):
 
 def test_trainers_with_their_own_settings():
     found = model_configs(["paragraph-dm", "paragraph-dm:combine=concat,window=3"], dim=[8], negatives=[2], threads=[1])
-    summary = [(one.model, one.settings["window"]) for one in found]
+    summary = [(one.model_id, one.settings["window"]) for one in found]
     assert summary == [("paragraph-dm-mean", 5), ("paragraph-dm-concat", 3)]
-    assert found[1].file_name == "paragraph-dm-concat-dim8-negatives2-threads1"
+    assert found[1].file_name == "paragraph-dm-concat-window3-dim8-negatives2-threads1"
     for wrong in ("paragraph-dm:combine", "paragraph-dm:combine=all", "cbow:documents=lines"):
         with pytest.raises(SettingError):
             model_configs([wrong], dim=[8], negatives=[2])

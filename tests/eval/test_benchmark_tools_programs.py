@@ -82,7 +82,7 @@ def test_a_program_is_measured_and_its_vectors_are_converted(path, workspace):
     assert (theirs.ratios["whole_cpu"], theirs.ratios["training_cpu"], theirs.words_per_second) == (1, None, None)
     job = Job(CONFIG, 1, str(workspace.text), str(workspace.folder / "vectors.bin"))
     workspace.measure(tool, job)
-    vectors = em.load(job.out)
+    vectors = em.load(job.out_path)
     assert vectors.words == ["a", "b", "c"]
     np.testing.assert_array_equal(vectors.matrix, [[3, 4, 5]] * 3)
 
@@ -92,7 +92,7 @@ def test_vectors_are_ordered_by_the_frequency_of_the_words(path, workspace):
     (_, tool) = select_tools([str(path)], [CONFIG])
     job = Job(CONFIG, 1, str(workspace.text), str(workspace.folder / "vectors.bin"))
     replace(workspace, vocabulary=["unknown", "c", "a"]).measure(tool, job)
-    vectors = em.load(job.out)
+    vectors = em.load(job.out_path)
     assert vectors.words == ["c", "a", "b"]
     np.testing.assert_array_equal(vectors.matrix, [[3, 4, 5]] * 3)
 

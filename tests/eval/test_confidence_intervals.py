@@ -112,3 +112,8 @@ def test_every_value_of_an_evaluation_has_an_interval(tmp_path):
         assert (result.low is None) == (result.high is None) == (result.value is None)
         assert result.value is None or result.low <= result.value <= result.high
     assert evaluate(vectors, similarity=tmp_path / "pairs") == found[:2]
+
+
+def test_means_of_fewer_than_ten_values_have_no_interval():
+    assert mean_bootstrap(np.arange(9.0)) == mean_bootstrap(np.empty(0)) == (None, None)
+    assert mean_bootstrap(np.arange(10.0)) != (None, None)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import embeddings as em
 from embeddings import registry
 from embeddings.errors import SettingError
-from embeddings.training.replica_tables import ReplicaTables
+from embeddings.training.replicas import ReplicaTables
 from studies.grid import Grid, Rows, collect, markdown
 
 SCORE, SECONDS, MERGE_SECONDS = "score", "CPU seconds", "CPU seconds of merges"
