@@ -49,7 +49,7 @@ def learn_block(block: Block, operands: ContinuousWindowOperands, buffers: StepB
 
 @entry_point
 def learn_single_windows(block: Block, operands: ContinuousWindowOperands, buffers: StepBuffers, rate: float) -> None:
-    """The input and gradient of `learn_block` window by window, for any objective."""
+    """The steps of `learn_block`, one window at a time and with any objective."""
     window, width = operands.window, operands.words.shape[1]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         if block.stop[i] - block.start[i] > 1:
@@ -68,11 +68,6 @@ class ContinuousWindow(FixedWindow, UnknownWords, PredictionTrainer):
     is_concatenated = True
 
     @property
-    def slots(self) -> int:
-        """How many rows are concatenated."""
-        return 2 * self.window
-
-    @property
     def in_batches(self) -> bool:
         """Whether batches of windows learn in one step."""
         return self.objective == "negative-sampling"
@@ -87,8 +82,8 @@ class ContinuousWindow(FixedWindow, UnknownWords, PredictionTrainer):
 
         def buffers(targets: int, width: int) -> StepBuffers:
             if self.in_batches:
-                return new_window_buffers(batch, self.negatives, width, slots=self.slots)
-            return new_slot_buffers(targets, self.slots, width)
+                return new_window_buffers(batch, self.negatives, width, slots=2 * self.window)
+            return new_slot_buffers(targets, 2 * self.window, width)
 
         return self.window_plan(
             data,

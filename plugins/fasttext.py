@@ -151,8 +151,8 @@ class FastText(PredictionTrainer):
     architecture: Literal["skipgram", "cbow"] = option("skipgram", "Model to train on the composed words.")
     negative_sharing: Literal["batch", "window"] = option(
         "window",
-        "Which positives share one set of negative samples. window: those of one window; batch: those of 8 windows "
-        "without common words, which is faster but gives worse vectors.",
+        "Which positives share one set of negative samples. window: the positives of one window; batch: the positives "
+        "of 8 windows without common words, which is faster but gives worse vectors.",
     )
     min_n: int = option(
         3, "Minimum n-gram length in characters, counting the word boundaries < and >.", ge=0, le=MAX_NGRAM_LENGTH

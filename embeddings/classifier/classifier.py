@@ -56,7 +56,7 @@ class TextNormalizer:
 
 
 def text_normalizer(model: "Model") -> Normalize | None:
-    """How texts are read for a model; None if its words are those between white space.
+    """The normaliser of texts for a model; None if its words are separated by white space alone.
 
     Raises:
         FormatError: the record of the model is broken.

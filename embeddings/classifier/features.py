@@ -95,7 +95,7 @@ class Word(NamedTuple):
 
 @entry_point
 def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicate: np.ndarray) -> None:
-    """Build the hash table of entries; those that occur again are left out.
+    """Build the hash table of entries; an entry that occurs again is left out.
 
     Arguments:
         slots: zeros, and more of them than entries.
@@ -304,7 +304,7 @@ def add_pending(features: Features, matrix: Rows, start: int, scratch: Scratch, 
 
 @inline
 def find_rows(features: Features, matrix: Rows, start: int, scratch: Scratch) -> int:
-    """Replace pending buckets by their rows, without those that have been pruned; returns the end of the rows."""
+    """Replace pending buckets by their rows, and drop pruned buckets; returns the end of the rows."""
     stop = start
     for i in range(start, scratch.state[PENDING]):
         row = scratch.rows[i]

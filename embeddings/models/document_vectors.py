@@ -102,7 +102,7 @@ def installed_inferencer(model: "Model") -> Infer:
 
 @dataclass(frozen=True)
 class ConcatenatedModels:
-    """Several models as one: a document's vector concatenates those of all models (Le and Mikolov 2014)."""
+    """Several models as one: a document's vector concatenates its vectors of all models (Le and Mikolov 2014)."""
 
     models: "tuple[Model, ...]"
 

@@ -112,7 +112,7 @@ class RowsByToken:
         return EncodedTexts(rows, np.diff(starts), self.composed, self.composed_words, self.composed_weights)
 
     def look_up_new(self) -> None:
-        """Find the rows of tokens that have occurred for the first time, and compose those that have none."""
+        """Find the rows of tokens that have occurred for the first time; compose vectors of tokens without a row."""
         known = len(self.rows)
         if len(self.scanner.table) == known:
             return

@@ -73,9 +73,10 @@ def backprop_to_group(
     rows: PretrainedInputs, words: np.ndarray, first: int, last: int, factor: float, share: float,
     hidden: np.ndarray, row: int,
 ) -> None:  # fmt: skip
-    """Add the gradient in a hidden row, times `share`, to the trained rows of `words[first:last]`, and let P learn.
+    """Add the gradient h' in a hidden row, times `share`, to the trained rows of `words[first:last]`, and let P learn.
 
-    The gradient of P is exact: that of the group's input, of which `factor` is that of `read_group`.
+    P gets the exact gradient, x h' with x the pooled pretrained vector of the group: pass the same `factor` as to
+    `read_group`. `share` scales only the trained rows; in word2vec's CBOW it is 1.
     """
     dim, start = rows.trained_dim, trained_start(rows)
     if start == 0:

@@ -1,7 +1,7 @@
 """The kernel of the classifier: the mean of a text's rows predicts its labels.
 
-Hierarchical softmax and negative sampling are those of words, for one random label of the text at a time, as in
-fastText.
+Hierarchical softmax and negative sampling use the objectives of words, with one random label of the text at a time, as
+in fastText.
 """
 
 from collections.abc import Iterator

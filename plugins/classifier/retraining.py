@@ -159,7 +159,7 @@ def known_features(features: TextFeatures, classifier: Classifier) -> TextFeatur
 def select_rows(
     items: np.ndarray, starts: np.ndarray, rows: np.ndarray, *, has_types: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The items as other rows, without those that are now -1, and where those of each text begin.
+    """Replace the row numbers in items, drop items whose row is now -1; returns the items and where each text begins.
 
     Negative items stand for the rows of a type; they are kept if `has_types`.
     """

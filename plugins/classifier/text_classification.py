@@ -207,7 +207,7 @@ class TextClassification(Trainer, ClassifierSettings):
         return text_features(self, data.encoded, data.vocabulary, texts, line_ends=data.encoded.meta["documents"])
 
     def tables(self, features: TextFeatures, objective: Objective, old: PreviousClassifier | None) -> dict[str, Table]:
-        """The rows of words, then of n-grams, which start at zero, as if they were unknown; and those of labels."""
+        """Tables of rows: of words and then n-grams, which start at zero as if unknown; and of labels."""
         words = len(features.vocabulary)
 
         def initialize(table: np.ndarray, dim: int, seed: int) -> None:

@@ -56,7 +56,10 @@ def occurrences(trie: NgramTrie, texts: Sequence[str]) -> NgramOccurrences:
 def set_sums(
     table: np.ndarray, parts: NgramOccurrences, lengths: np.ndarray, rows: np.ndarray, matrix: np.ndarray
 ) -> None:
-    """Set rows of n-grams, which have `lengths`, so that the sums over their parts are `matrix` (n, dim)."""
+    """Change `table[rows]` so that the composed vectors of these n-grams equal `matrix` (n, dim).
+
+    `lengths` are the lengths of these n-grams.
+    """
     from scipy.sparse import csr_array
 
     ones, dim = np.ones(len(parts.words), np.float32), matrix.shape[1]

@@ -200,7 +200,7 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
 def step_words(operands: PairOperands, rows: np.ndarray, frozen: np.ndarray, texts: int, rates: StepRates) -> None:
     """One step of the row of each word of the batch, of its weight if there are weights, and of its n-grams.
 
-    rows: those that texts are sums of.
+    rows: the rows that texts are sums of.
     """
     batch, words, subwords = operands.batch, operands.words, operands.subwords
     n, has_weights = group_texts_by_word(batch, texts), operands.weights.values.shape[0] > 0

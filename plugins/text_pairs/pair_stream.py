@@ -37,7 +37,7 @@ class EncodedPairs:
 
 
 def corpus_pairs(encoded: EncodedCorpus, words: int, limit: int | None = None) -> EncodedPairs:
-    """The pairs of a corpus, of which those with a text without any known word are left out.
+    """The pairs of a corpus whose texts all have known words.
 
     Arguments:
         words: how many words of the vocabulary are known, the most frequent ones.

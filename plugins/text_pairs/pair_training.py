@@ -81,7 +81,7 @@ PAIR_OBJECTIVES = Objectives(
     ),
     ObjectiveDeclaration(
         "contrastive",
-        "that pairs with label 1 are near, those with label 0 are not",
+        "that pairs with label 1 are near, and pairs with label 0 are not",
         "embeddings.plugins.text_pairs.pair_objectives:ContrastiveObjective",
         settings=("margin",),
         defaults={"batch_size": 64, "margin": 0.5},
@@ -304,7 +304,7 @@ class DualEncoder(Trainer, PairSettings):
         return self.linear_map or self.token_weights != "none" or self.max_n > 0
 
     def tables(self, vocabulary: Vocabulary, own_tables: Mapping[str, Table], buckets: int) -> dict[str, Table]:
-        """All tables: those of the model and of the objective, and the state of the optimizer."""
+        """The tables of the model and of the objective, and the state of the optimizer."""
         size, dim = len(vocabulary), self.dim
         words = word_vectors(size, dim, self.initializer)
         tables = {WORDS: words}

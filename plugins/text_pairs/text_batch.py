@@ -161,7 +161,7 @@ class TextBatch(NamedTuple):
 
 @inline
 def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: int) -> None:
-    """Collect the known words of the texts of a block, less those that are dropped; no text loses all of them."""
+    """Collect the known words of the texts of a block, without dropped words; no text loses all of its words."""
     at = 0
     for side in range(source.sides):
         for k in range(size):
