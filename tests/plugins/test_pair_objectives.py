@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from embeddings.compilation.jit import entry_point
+from embeddings.kernels.block import LAST, new_cursor
 from embeddings.kernels.loss_tally import LOSS
 from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.kernels.sparse_steps import step_rates
@@ -37,7 +38,9 @@ def units_loss(operand, batch, block, size, sides):
 
 
 def new_block(numbers):
-    return PairBlock(np.array([0, 0, len(numbers)]), np.array(numbers), np.arange(len(numbers), dtype=np.uint64))
+    cursor = new_cursor()
+    cursor[LAST] = len(numbers)
+    return PairBlock(cursor, np.array(numbers), np.arange(len(numbers), dtype=np.uint64))
 
 
 def random_texts(rng, sides, pairs=PAIRS):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from embeddings.compilation.jit import entry_point
+from embeddings.kernels.block import LAST, new_cursor
 from embeddings.kernels.sparse_steps import step_rates
 from embeddings.plugins.text_pairs.pair_objectives import (
     BatchShape,
@@ -26,7 +27,9 @@ def units_loss(operand, batch, block, size, sides):
 
 
 def new_block(numbers):
-    return PairBlock(np.array([0, 0, len(numbers)]), np.array(numbers), np.arange(len(numbers), dtype=np.uint64))
+    cursor = new_cursor()
+    cursor[LAST] = len(numbers)
+    return PairBlock(cursor, np.array(numbers), np.arange(len(numbers), dtype=np.uint64))
 
 
 def test_gradients_of_a_distribution_over_ratings():
