@@ -6,6 +6,7 @@ point and joined by line feeds. The item is in the dev half if the first byte of
 UTF-8 is even, and else in the test half. So the order of items and of the words in an item does not matter.
 """
 
+import json
 import os
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -26,6 +27,7 @@ from embeddings.errors import FormatError, S, SettingError
 from embeddings.settings import check_value
 from embeddings.support.imports import INSTALL_GENSIM
 from embeddings.support.local_paths import local_path
+from embeddings.support.records import to_jsonable
 
 GOOGLE_ANALOGIES = "google-analogies"
 GOOGLE_CATEGORIES = "google-categories"  # made from the analogies
@@ -157,6 +159,14 @@ def select_texts(batch: LabelledTexts, half: str) -> LabelledTexts:
         labels=[label for one in labels for label in one],
         label_starts=np.cumsum([0, *map(len, labels)]),
     )
+
+
+DIGITS = 32  # of a fingerprint, hexadecimal
+
+
+def content_fingerprint(items: Any) -> str:
+    """The fingerprint of the items of a test set, or of anything else that `to_jsonable` accepts."""
+    return sha256(json.dumps(to_jsonable(items)).encode()).hexdigest()[:DIGITS]
 
 
 FOLDS = 5

@@ -67,7 +67,7 @@ def score_rated_texts(vectors: TextVectors, test: RatedTexts, *, name: str) -> l
 
     The scores are cosines, and for a model that predicts ratings, also these (method "predicted ratings").
     """
-    embedded = vectors.embedder().embed([*test.left, *test.right])
+    (embedded,) = vectors.embed([*test.left, *test.right])
     left, right = normalize(embedded.matrix).reshape(2, len(test.left), -1)
     covered = np.asarray(embedded.covered.reshape(2, -1).all(axis=0))
     protocol = PROTOCOL.format(scores=f"cosines of text vectors ({vectors.description})")

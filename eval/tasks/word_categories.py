@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import WORDS, BinaryScores, ItemScores, Key, ResampledScores
-from embeddings.eval.tasks.analogy_questions import read_questions
+from embeddings.eval.tasks.analogies import read_questions
 from embeddings.eval.tasks.evaluation_kind import Kind
 from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
 from embeddings.eval.tasks.word_matching import CaseFolding, look_up_rows
@@ -194,7 +194,7 @@ class F1Scores(ResampledScores):
         """The items of the categories, (items,) bool."""
         return np.asarray(self.actual.any(axis=1))
 
-    def values(self, weights: np.ndarray) -> np.ndarray:
+    def score(self, weights: np.ndarray) -> np.ndarray:
         """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
         hits = weights @ (self.actual & self.predicted if self.hits is None else self.hits)
         members = weights @ self.actual + weights @ self.predicted

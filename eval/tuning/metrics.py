@@ -1,6 +1,5 @@
 """Metrics of a search: trials are scored by the dev half of sets or texts, and the best by the test half."""
 
-import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -19,8 +18,8 @@ from embeddings.corpora.reading.sources import File, resolve_source
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.resampling import dev_and_test
 from embeddings.errors import S, SettingError
+from embeddings.eval.evaluation import MEASURES, Suite, compare_scores, mean_score
 from embeddings.eval.statistics.results import PARTS, Comparison, Key, MeanScores, Result
-from embeddings.eval.suite import MEASURES, Suite, compare_scores, mean_score
 from embeddings.eval.tasks.label_scores import (
     MACRO_F1,
     LabelMetric,
@@ -31,23 +30,16 @@ from embeddings.eval.tasks.label_scores import (
     macro_f1,
 )
 from embeddings.eval.tasks.predicted_labels import PredictedLabels, Ranker, predict_labels
-from embeddings.eval.test_sets import ALL, DEV, TEST, select_texts
+from embeddings.eval.test_sets import ALL, DEV, DIGITS, TEST, content_fingerprint, select_texts
 from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError, TuningError
 from embeddings.eval.validation import Validation, check_predicts_words, mean_loss
 from embeddings.formats.fasttext_classifier import cutoff_for_size
 from embeddings.models.model import Model
 from embeddings.models.prediction import held_out_predictor
 from embeddings.settings import check_value
-from embeddings.support.records import to_jsonable
 from embeddings.training.trainer import Trainer
 
-LENGTH = 32  # hexadecimal digits
 CHUNK = 1 << 20  # bytes that are read at a time
-
-
-def content_fingerprint(items: Any) -> str:
-    """The fingerprint of the items of a test set, or of anything else that `to_jsonable` accepts."""
-    return sha256(json.dumps(to_jsonable(items)).encode()).hexdigest()[:LENGTH]
 
 
 def files_fingerprint(source: str | os.PathLike[str]) -> str | None:
@@ -65,7 +57,7 @@ def files_fingerprint(source: str | os.PathLike[str]) -> str | None:
             while chunk := stream.read(CHUNK):
                 content.update(chunk)
         digest.update(content.digest())
-    return digest.hexdigest()[:LENGTH]
+    return digest.hexdigest()[:DIGITS]
 
 
 Verdict = tuple[list[Result], list[Comparison]]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from embeddings.eval.tasks.analogy_questions import read_questions
+from embeddings.eval.tasks.analogies import read_questions
 from embeddings.eval.tasks.word_similarity import read_word_pairs
 from embeddings.vectors.vectors import Vectors
 

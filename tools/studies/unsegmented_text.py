@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import embeddings as em
-from embeddings.eval.suite import Suite
+from embeddings.eval.evaluation import Suite
 from studies.grid import Grid, Rows, markdown, require
 
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {  # the trainer and its settings; n-grams are 10,000 of one character
