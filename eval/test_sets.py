@@ -57,7 +57,12 @@ def locate(name: str | os.PathLike[str]) -> Path:
     if str(name) in SHIPPED:
         return shipped_file(SHIPPED[str(name)])
     if str(name) in FROM_GENSIM:
-        return gensim_file(str(name))
+        gensim = find_spec("gensim")  # does not import it, which takes long
+        if gensim is None or gensim.origin is None:
+            raise FormatError(
+                f"{name} comes with gensim, which is not installed: {INSTALL_GENSIM}, or give a file of it"
+            )
+        return Path(gensim.origin).parent / "test" / "test_data" / FROM_GENSIM[str(name)]
     if path.is_dir():
         raise FormatError(f"{str(name)!r} is a folder, not a test set")
     choices = ", ".join(sorted(SHIPPED | FROM_GENSIM))
@@ -67,14 +72,6 @@ def locate(name: str | os.PathLike[str]) -> Path:
 def shipped_file(file: str) -> Path:
     """The path of a test set that comes with the package."""
     return Path(str(files("embeddings.eval").joinpath("data", file)))
-
-
-def gensim_file(name: str) -> Path:
-    """The path of a test set that comes with gensim, which takes long to import."""
-    gensim = find_spec("gensim")
-    if gensim is None or gensim.origin is None:
-        raise FormatError(f"{name} comes with gensim, which is not installed: {INSTALL_GENSIM}, or give a file of it")
-    return Path(gensim.origin).parent / "test" / "test_data" / FROM_GENSIM[name]
 
 
 def is_installed(name: str) -> bool:
@@ -119,14 +116,9 @@ ALL: Half = "all"
 
 def half_of(words: Iterable[str]) -> str:
     """The half of an item, "dev" or "test"; see the module."""
-    digest = sha256("\n".join(sorted(map(normalize_item, words))).encode("utf-8", "surrogatepass")).digest()
-    return TEST if digest[0] % 2 else DEV
-
-
-def normalize_item(text: str) -> str:
-    """A word or text as it is hashed."""
-    folded = unicodedata.normalize("NFC", " ".join(text.split())).casefold()
-    return unicodedata.normalize("NFC", folded)
+    folded = (unicodedata.normalize("NFC", " ".join(word.split())).casefold() for word in words)
+    item = "\n".join(sorted(unicodedata.normalize("NFC", word) for word in folded))
+    return TEST if sha256(item.encode("utf-8", "surrogatepass")).digest()[0] % 2 else DEV
 
 
 def check_half(half: Any) -> str:

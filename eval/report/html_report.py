@@ -46,7 +46,10 @@ def run_record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], c
             f"{kind}: {one.name}": content_fingerprint(one) for kind, sets in suite.sets.items() for one in sets if one
         },
         "vectors": [
-            {"name": name, "words": len(one), "dim": one.dim, "fingerprint": content_fingerprint([list(one.words), one.fingerprint])}
+            {
+                "name": name, "words": len(one), "dim": one.dim,
+                "fingerprint": content_fingerprint([list(one.words), one.fingerprint]),
+            }
             for one, name in zip(vectors, names, strict=True)
         ],
         "packages": {"python": platform.python_version()} | {name: installed_version(name) for name in PACKAGES},

@@ -30,12 +30,9 @@ from embeddings.eval.statistics.confidence_intervals import (
     wilson,
 )
 from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Pair, bootstrap_test
-from embeddings.eval.tasks.evaluation_kind import Kind
-from embeddings.eval.tasks.word_matching import CaseFolding
+from embeddings.eval.tasks.evaluation_kind import METHODS, Kind, Subject
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
-from embeddings.vectors.vectors import Vectors
 
-METHODS = ("3cosadd", "3cosmul", "pairdirection")  # of answering questions
 SYNTACTIC = "gram"  # prefix of Google's syntactic sections
 ANSWERS = ".answers"
 MAX_QUESTIONS = 2_000_000  # of a set; a BATS file has a question for every ordered pair of its lines
@@ -243,45 +240,38 @@ def check_methods(method: str | Sequence[str]) -> list[str]:
     return methods
 
 
-def score_analogy(
-    vectors: Vectors,
-    test: Questions,
-    folding: CaseFolding,
-    *,
-    name: str,
-    restrict: Sequence[int | None],
-    methods: Sequence[str] = METHODS[:1],
-) -> list[AnalogyScores]:
-    """Which questions are answered correctly, for each of `methods` and `restrict`: by section, by kind, and all.
+def score_analogy(subject: Subject, test: Questions) -> list[AnalogyScores]:
+    """Which questions are answered correctly, for each method and restriction: by section, by kind, and all.
 
     Like gensim's `evaluate_word_analogies`, except that gensim considers only five candidates: if all five are case
     variants of a, b and c, gensim counts a miss, but this function takes the next candidate.
     """
     from embeddings.eval.tasks.analogy_search import score_questions  # imports numba
 
+    folding, n_words, methods = subject.folding, len(subject.vectors), subject.settings.method
     rows = folding.find(word for question in test.questions for word in question).reshape(-1, 3)
     counts = np.array([len(answers) for answers in test.answers])
     answers = np.full((len(counts), counts.max()), -1)  # rows of the correct answers to each question
     answers[np.arange(counts.max()) < counts[:, None]] = folding.find(chain.from_iterable(test.answers))
     pairs = test.pairs()
     limits: dict[int, int | None] = {}  # the restrictions that differ, by how many of the words each leaves
-    for one in restrict:
-        limits.setdefault(len(vectors) if one is None else min(one, len(vectors)), one)
+    for one in subject.settings.restrict:
+        limits.setdefault(n_words if one is None else min(one, n_words), one)
     covered = []
-    for n_words in limits:  # which questions have their three words and an answer among the first words
-        has_words, has_answer = ((part >= 0) & (part < n_words) for part in (rows, answers))
-        covered.append(has_words.all(axis=1) & has_answer.any(axis=1))
+    for end in limits:  # which questions have their three words and an answer among the first words
+        has_words, has_answer = ((part >= 0) & (part < end) for part in (rows, answers))
+        covered.append(np.asarray(has_words.all(axis=1) & has_answer.any(axis=1)))
     is_asked = np.logical_or.reduce(covered)
     correct = np.zeros((len(methods), len(limits), len(rows)), dtype=bool)
     correct[:, :, is_asked] = score_questions(
-        vectors.unit_rows, rows[is_asked], answers[is_asked], folding, list(limits), methods
+        subject.vectors.unit_rows, rows[is_asked], answers[is_asked], folding, list(limits), methods
     )
     scores: list[AnalogyScores] = []
     for method, by_limit in zip(methods, correct, strict=True):
         for limit, with_vectors, hits in zip(limits.values(), covered, by_limit, strict=True):
             key = Key(test.name, "accuracy", restrict=limit, method=method, half=test.half)
             whole = AnalogyScores(
-                vectors=name,
+                vectors=subject.name,
                 key=key,
                 covered=with_vectors,
                 correct=hits & with_vectors,
@@ -308,10 +298,7 @@ def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray, bool]]:
 KIND = Kind(
     name="analogy",
     read=lambda test, settings: read_questions(test),
-    score=lambda subject, test: score_analogy(
-        subject.vectors, test, subject.folding, name=subject.name, restrict=subject.settings.restrict,
-        methods=subject.settings.method,
-    ),
+    score=score_analogy,
     settings=("method", "restrict", "half"),
     has_halves=True,
 )  # fmt: skip

@@ -11,8 +11,8 @@ from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.tables import open_table
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
-from embeddings.eval.tasks.evaluation_kind import Kind
-from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors, check_text, word_coverage
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject
+from embeddings.eval.tasks.pooled_texts import POOLING, check_text, word_coverage
 from embeddings.eval.tasks.word_similarity import to_number
 from embeddings.eval.test_sets import read_lines, set_name
 from embeddings.indexes.index_spec import as_index
@@ -124,14 +124,9 @@ PROTOCOL = (
 )
 
 
-def score_retrieval(
-    vectors: TextVectors, test: RetrievalSet, *, name: str, index: str | None = None
-) -> list[ItemScores]:
-    """nDCG@10, recall@10, recall@100 and MRR@10 of each query, and word coverage of queries and documents.
-
-    Arguments:
-        index: the index to search with, as `embeddings.indexes.as_index` reads it; None for exact search.
-    """
+def score_retrieval(subject: Subject, test: RetrievalSet) -> list[ItemScores]:
+    """nDCG@10, recall@10, recall@100 and MRR@10 of each query, and word coverage of queries and documents."""
+    vectors, name, index = subject.texts, subject.name, subject.settings.index
     documents, queries = vectors.embed(test.documents, test.queries)
     found = retrieve(documents.matrix, documents.covered, queries.matrix, index)
     found[~queries.covered] = -1
@@ -189,7 +184,7 @@ def measure_queries(found: np.ndarray, relevant: Sequence[dict[int, int]]) -> np
 KIND = Kind(
     name="retrieval",
     read=lambda test, settings: read_retrieval_set(test, encoding_errors=settings.encoding_errors),
-    score=lambda subject, test: score_retrieval(subject.texts, test, name=subject.name, index=subject.settings.index),
+    score=score_retrieval,
     settings=("index", *POOLING),
     of_words=False,
     as_list=lambda tests: [tests] if len(tests) and isinstance(tests[0], str | os.PathLike) else list(tests),

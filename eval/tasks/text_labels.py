@@ -12,9 +12,9 @@ from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.tables import open_table
 from embeddings.errors import CorpusError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, ResampledScores
-from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind
-from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, majority_scores
-from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors, check_text
+from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind, Subject
+from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores
+from embeddings.eval.tasks.pooled_texts import POOLING, check_text
 from embeddings.eval.tasks.word_categories import F1Scores, kmeans
 from embeddings.eval.test_sets import FOLDS, Split, set_name, splits_of, train_and_test_files
 from embeddings.support.cosine import normalize
@@ -90,8 +90,9 @@ CLUSTERING_PROTOCOL = (
 )
 
 
-def score_clustering(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> list[ItemScores]:
+def score_clustering(subject: Subject, test: LabelledTextSet) -> list[ItemScores]:
     """The V-measure of k-means clusters, and word coverage."""
+    vectors, name = subject.texts, subject.name
     (embedded,) = vectors.embed(test.texts)
     names, label = np.unique(test.labels, return_inverse=True)
     has_words = bool(embedded.covered.any())
@@ -154,24 +155,18 @@ PROBE_PROTOCOL = (
 )
 
 
-def score_probe(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> list[ItemScores]:
+def score_probe(subject: Subject, test: LabelledTextSet) -> list[ItemScores]:
     """Accuracy and macro-F1 of a probe, F1 by label, both values of the most frequent label, and word coverage."""
+    vectors, name = subject.texts, subject.name
     (embedded,) = vectors.embed(test.texts)
     names, label = np.unique(test.labels, return_inverse=True)
-    tested = np.sort(np.concatenate([rows for _, rows in test.splits]))
     reason = None if embedded.covered.any() else NO_WORD
-    predicted, has_converged = np.zeros(len(label), np.int64), True
-    common = np.zeros(len(label), np.int64)
-    for split in test.splits:
-        common[split[1]] = np.bincount(label[split[0]]).argmax()
-        if reason is None:
-            predicted[split[1]], fold_converged = predict(embedded.matrix, label, split)
-            has_converged &= fold_converged
-    actual, guess, majority = label[tested], predicted[tested], common[tested]
+    predictions = cross_predict(label, test.splits, None if reason else partial(predict, embedded.matrix, label))
+    tested = predictions.most_frequent != NO_LABEL
+    actual, guess, majority = label[tested], predictions.guess[tested], predictions.most_frequent[tested]
     protocol = PROBE_PROTOCOL.format(pooling=vectors.description, split=test.protocol)
-    note = None if has_converged else NOT_CONVERGED
     covered = embedded.covered[tested]
-    shared = {"vectors": name, "covered": covered, "protocol": protocol, "reason": reason, "note": note}
+    shared = {"vectors": name, "covered": covered, "protocol": protocol, "reason": reason, "note": predictions.note}
     f1 = partial(F1Scores, **shared, test=TEXTS)
     key = partial(Key, test.name, method=METHOD)
     actual_is, guess_is = (side[:, None] == np.arange(len(names)) for side in (actual, guess))
@@ -180,7 +175,7 @@ def score_probe(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> li
         for n, one in enumerate(names)
         if actual_is[:, n].any()
     ]
-    everything = np.ones(len(tested), bool)
+    everything = np.ones(len(actual), bool)
     scores.append(f1(key=key("macro-f1"), actual=actual_is, predicted=guess_is))
     scores.append(
         BinaryScores(key=key("accuracy"), correct=actual == guess, members=everything, over_all=True, **shared)
@@ -188,7 +183,9 @@ def score_probe(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> li
     return [*scores, *majority_scores(name, test.name, actual, majority), embedded.coverage(name, test.name)]
 
 
-def predict(matrix: np.ndarray, label: NDArray[np.int64], split: Split) -> tuple[NDArray[np.int64], bool]:
+def predict(
+    matrix: np.ndarray, label: NDArray[np.int64], train_rows: NDArray[np.int64], test_rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], bool]:
     """The predicted labels of the test texts, and whether the classifier converged."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -196,7 +193,6 @@ def predict(matrix: np.ndarray, label: NDArray[np.int64], split: Split) -> tuple
     from sklearn.preprocessing import StandardScaler
     from threadpoolctl import threadpool_limits
 
-    train_rows, test_rows = split
     probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=MAX_ITERATIONS))
     rows = matrix.astype(np.float64)
     with threadpool_limits(1), warnings.catch_warnings():
@@ -209,14 +205,14 @@ def predict(matrix: np.ndarray, label: NDArray[np.int64], split: Split) -> tuple
 CLUSTERING = Kind(
     name="clustering",
     read=partial(read_texts, is_split=False),
-    score=lambda subject, test: score_clustering(subject.texts, test, name=subject.name),
+    score=score_clustering,
     settings=("text_column", "label_column", *POOLING),
     of_words=False,
 )
 PROBE = Kind(
     name="probe",
     read=read_texts,
-    score=lambda subject, test: score_probe(subject.texts, test, name=subject.name),
+    score=score_probe,
     settings=("text_column", "label_column", *POOLING),
     of_words=False,
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,22 +21,17 @@ from embeddings.errors import S, SettingError
 from embeddings.eval.evaluation import MEASURES, Suite, compare_scores, mean_score
 from embeddings.eval.statistics.results import PARTS, Comparison, Key, MeanScores, Result
 from embeddings.eval.tasks.label_scores import (
-    MACRO_F1,
     LabelMetric,
     LabelScores,
-    PrecisionRecallCurve,
     compare_labels,
-    counts_by,
-    macro_f1,
 )
 from embeddings.eval.tasks.predicted_labels import PredictedLabels, Ranker, predict_labels
 from embeddings.eval.test_sets import ALL, DEV, DIGITS, TEST, content_fingerprint, select_texts
-from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError, TuningError
+from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError
 from embeddings.eval.validation import Validation, check_predicts_words, mean_loss
 from embeddings.formats.fasttext_classifier import cutoff_for_size
 from embeddings.models.model import Model
 from embeddings.models.prediction import held_out_predictor
-from embeddings.settings import check_value
 from embeddings.training.trainer import Trainer
 
 CHUNK = 1 << 20  # bytes that are read at a time
@@ -208,7 +203,7 @@ class LabelJudge:
 
     def __call__(self, classifier: Ranker) -> float:
         """The score of a classifier."""
-        return score(self.metric, self.predict(classifier))
+        return self.metric.score(self.predict(classifier))
 
     def predict(self, classifier: Ranker) -> PredictedLabels:
         """The labels that a classifier predicts."""
@@ -288,26 +283,6 @@ class LabelMetricOfTexts(Metric):
         return list(dict.fromkeys(lines)), [line for pair in pairs for line in pair]
 
 
-def score(metric: LabelMetric, labels: PredictedLabels) -> float:
-    """The value of a metric; 0 if nothing is predicted.
-
-    Raises:
-        TuningError: the metric is of a label that neither the training nor the validation texts have.
-    """
-    if metric.label is not None and metric.label not in labels.names:
-        raise TuningError(f"neither the training nor the validation texts have the label {metric.label!r}")
-    if metric.level is not None:
-        return PrecisionRecallCurve.of(labels, metric.label).value(metric) or 0.0
-    counts = counts_by(labels.label, labels, len(labels.names))
-    if metric.name == MACRO_F1:
-        return macro_f1(*counts)
-    columns = slice(None) if metric.label is None else labels.names.index(metric.label)
-    hits, actual, predicted = (int(column[columns].sum()) for column in counts)
-    parts = {"f1": (2 * hits, actual + predicted), "precision": (hits, predicted), "recall": (hits, actual)}
-    numerator, denominator = parts[metric.name]
-    return numerator / denominator if denominator else 0.0
-
-
 SETS = ("similarity", "analogy", "pairs")  # that a metric names, as in similarity:wordsim353
 LOSS = "loss"
 Metrics = str | Sequence[str] | Callable[[Model], float]
@@ -323,7 +298,8 @@ def new_metric(
         SettingError: it is unknown, the trainer cannot be scored by it, or an argument does not belong to it.
         FormatError, CorpusError: a set or text cannot be read, or a half of it is empty.
     """
-    check_half(half, labels)
+    if half != DEV and labels is None:
+        raise SettingError(f"{S.half(half)} requires {S.labels}: other scores use the dev half")
     if callable(metric):
         return FunctionMetric(metric)
     names = [metric] if isinstance(metric, str) else list(metric)
@@ -363,13 +339,6 @@ def check_metric(metric: Metrics, trainer: Trainer) -> None:
     if not trainer.reads_labels:
         known = ", ".join([*(f"{kind}:NAME or {kind}:FILE" for kind in SETS), *[LOSS] * trainer.predicts_words])
         raise SettingError(f"{trainer.trainer_name} cannot be scored by {names[0]!r}: choose {known}")
-
-
-def check_half(half: str, labels: Any) -> None:
-    """Refuse an unknown half, and to score by all items of what is no set of labelled texts."""
-    check_value("half", half, Literal["dev", "all"], {})
-    if half != DEV and labels is None:
-        raise SettingError(f"{S.half(half)} requires {S.labels}: other scores use the dev half")
 
 
 @dataclass(frozen=True)
