@@ -25,7 +25,7 @@ from embeddings.corpora.characters import ScannedTokenizer
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable
-from embeddings.kernels.id_lookup import look_up_ids
+from embeddings.kernels.line_operations import look_up_ids
 
 MAX_GROWTH = 2  # times the usual size, after which a line is divided
 CHUNK_SIZE = 1 << 22  # bytes of text
@@ -185,7 +185,7 @@ class TextScanner:
     def __init__(self, rules: WordRules, words: WordTable, threads: int) -> None:
         self.rules = rules
         self.words = words
-        self.threads = 1 if words.is_limited else min(threads, MAX_THREADS)
+        self.threads = 1 if words.max_types else min(threads, MAX_THREADS)
         self.inline = BlockScanner(rules, words)
         self.cutter = ChunkCutter(rules.tokenizer, CHUNK_SIZE)
         self.pool: ThreadPoolExecutor | None = None

@@ -14,9 +14,9 @@ from embeddings.objectives.objective import predict
 from embeddings.settings import LEARNING_RATE, RATE_RANGE, UnknownWords, WeightTying, option
 from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
-from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.pretrained_words import learn_pretrained_cbow, pretrained_plan
 from embeddings.training.replicas import RATE_FACTOR
+from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import mean_examples
 

@@ -15,7 +15,7 @@ from embeddings.kernels.window_batch import MAX_BATCH, ZERO_ROW, learn_batch, ne
 from embeddings.objectives.objective import predict
 from embeddings.settings import FixedWindow, UnknownWords
 from embeddings.training.plan import Plan
-from embeddings.training.prediction_trainer import PredictionTrainer
+from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import concatenated_examples
 

@@ -38,8 +38,8 @@ from embeddings.objectives.objective import predict
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
 from embeddings.training.plan import Kernel, Plan
-from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.replicas import RATE_FACTOR
+from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import Examples, Windows, mean_examples, pair_examples
 
@@ -163,7 +163,7 @@ class FastText(PredictionTrainer):
         False, "Learn a weight for each context position and component; requires --architecture cbow."
     )
     composer = staticmethod(subwords_module.composer)
-    fixed_settings = ("dim", "min_n", "max_n")
+    fixed_settings = (*PredictionTrainer.fixed_settings, "min_n", "max_n")
 
     def __post_init__(self) -> None:
         super().__post_init__()

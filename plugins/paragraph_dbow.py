@@ -21,9 +21,8 @@ from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block
 from embeddings.kernels.document_kernels import learn_block, learn_documents
 from embeddings.kernels.gradient_steps import learn, learn_input
 from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows, gather_tags
-from embeddings.kernels.noise_sampling import shared_noise_count
-from embeddings.kernels.random_numbers import random_bits, uniform_below
-from embeddings.kernels.row_cache import cached_row
+from embeddings.kernels.random_numbers import random_bits, shared_noise_count, uniform_below
+from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.table import VECTORS, Arrays, Table
@@ -149,13 +148,13 @@ def gather_group_targets(block: Block, operands: WordGroups, buffers: StepBuffer
     output, noise = operands.objective.output, operands.noise
     n, weight = p, buffers.weights.dtype.type(operands.negatives / (p * noise))
     for j in range(p):
-        buffers.targets[j] = cached_row(output, buffers.output_cache, block.inputs[i + j])
+        buffers.targets[j] = row_address(output, buffers.output_cache, block.inputs[i + j])
         buffers.weights[j] = 1
         for q in range(noise):
             word, others = block.noise[i + j, q], 0
             for r in range(p):
                 others += block.inputs[i + r] != word
-            buffers.targets[n] = cached_row(output, buffers.output_cache, word)
+            buffers.targets[n] = row_address(output, buffers.output_cache, word)
             buffers.weights[n] = weight * others
             n += 1
     return n

@@ -29,7 +29,7 @@ from embeddings.kernels.hidden_layer import (
     gather_tags,
     new_slot_buffers,
 )
-from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.random_numbers import shared_noise_count
 from embeddings.kernels.row_operations import sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import cut_right_contexts, gather_contexts

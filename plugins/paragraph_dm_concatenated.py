@@ -19,7 +19,7 @@ import numpy as np
 from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows, backprop_to_slots, concatenate_contexts, gather_tags
-from embeddings.kernels.row_cache import cached_row
+from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import cut_right_contexts, gather_slots, prefetch_context
@@ -109,7 +109,7 @@ def gather_window(
     for slot in range(window):
         c = i - window + slot
         is_empty = c < block.start[i]
-        rows[first + slot] = empty if is_empty else cached_row(operands.words, buffers.input_cache, block.inputs[c])
+        rows[first + slot] = empty if is_empty else row_address(operands.words, buffers.input_cache, block.inputs[c])
     prefetch_context(block, operands.words, buffers.input_cache, i)
 
 

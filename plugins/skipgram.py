@@ -14,8 +14,8 @@ from embeddings.settings import PairSampling, UnknownWords, WeightTying
 from embeddings.training import pretrained_words
 from embeddings.training.init_vectors import INIT_MODES
 from embeddings.training.plan import Plan
-from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.replicas import RATE_FACTOR
+from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import pair_examples
 

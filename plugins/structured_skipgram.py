@@ -14,7 +14,7 @@ from embeddings.models.model import Model
 from embeddings.objectives.objective import predict_in_slot
 from embeddings.settings import FixedWindow, UnknownWords
 from embeddings.training.plan import Plan
-from embeddings.training.prediction_trainer import PredictionTrainer
+from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
 from embeddings.training.word_predictor import Examples, Windows, pair_examples
 

@@ -22,8 +22,8 @@ from embeddings.kernels.block import (
 from embeddings.kernels.gradient_steps import learn, learn_single
 from embeddings.kernels.logistic import logistic_loss, rational_sigmoid, scores_to_steps
 from embeddings.kernels.loss_tally import UNTIL_SAMPLE
-from embeddings.kernels.noise_sampling import alias_table
-from embeddings.kernels.row_cache import cached_row
+from embeddings.kernels.random_numbers import alias_table
+from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import (
     PADDING,
     address,
@@ -55,7 +55,7 @@ def write_addresses(table, rows, out):
 
 @allocating_entry_point
 def cached_address(table, cache, row):
-    return cached_row(table, cache, row)
+    return row_address(table, cache, row)
 
 
 @allocating_entry_point

@@ -10,7 +10,7 @@ from kernel_helpers import (
 )
 
 from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
-from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.random_numbers import shared_noise_count
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 

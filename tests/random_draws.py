@@ -3,8 +3,7 @@
 import numpy as np
 
 from embeddings.compilation.jit import allocating_entry_point
-from embeddings.kernels.noise_sampling import draw_word
-from embeddings.kernels.random_numbers import random_bits, uniform_below, uniform_uint32
+from embeddings.kernels.random_numbers import draw_word, random_bits, uniform_below, uniform_uint32
 
 
 @allocating_entry_point

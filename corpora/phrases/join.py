@@ -31,7 +31,7 @@ from embeddings.corpora.phrases.bigram_counts import PhraseTokens
 from embeddings.corpora.phrases.phrase import JOINER, Phrase, PhraseMode, check_joiner, to_phrase_table
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.errors import CorpusError
-from embeddings.kernels.id_lookup import look_up_ids
+from embeddings.kernels.line_operations import look_up_ids
 from embeddings.settings import check_value
 from embeddings.support.arrow import find_words, to_arrow, to_numpy, to_string_array, write_table
 

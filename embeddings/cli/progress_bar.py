@@ -152,7 +152,7 @@ class TrainingBar(Bar):
         from embeddings.cli.saving import keeps_classifier
         from embeddings.models.model_files import INPUTS
         from embeddings.training.progress import loss_name
-        from embeddings.training.result import AVERAGE  # which imports numba
+        from embeddings.training.run import AVERAGE  # which imports numba
         from embeddings.training.run_log import HELD_OUT_LOSS
 
         record, vectors = model.record, model.vectors

@@ -23,7 +23,7 @@ from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.replicas import Replicas
 from embeddings.training.run_log import RunLog
-from embeddings.training.run_options import RemoteTraining, RunOptions
+from embeddings.training.run_options import ClusterBase, RunOptions
 from embeddings.training.trainer import Trainer
 from embeddings.vectors.vectors import Vectors
 
@@ -230,10 +230,10 @@ def run_options_for(
     )
 
 
-def cluster_for(arguments: dict[str, Any], replicas: dict[str, Any]) -> RemoteTraining | None:
+def cluster_for(arguments: dict[str, Any], replicas: dict[str, Any]) -> ClusterBase | None:
     """The cluster that the options ask for, of which each worker is a replica unless there are more."""
     if "address" in arguments:
-        from embeddings.cluster.ray_cluster import Cluster
+        from embeddings.cluster.cluster_training import Cluster
 
         return Cluster(**arguments, **replicas)
     if arguments:

@@ -27,7 +27,7 @@ from embeddings.corpora import Corpus
 from embeddings.models.loading import load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
-from embeddings.training.result import NOTES
+from embeddings.training.run import NOTES
 from embeddings.training.trainer import Trainer
 
 AFTER_TRAINING = option(

@@ -22,7 +22,7 @@ from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.settings import flag
 from embeddings.support.records import to_jsonable
 from embeddings.training.compile_ahead import training_work
-from embeddings.training.result import Interrupted
+from embeddings.training.run import Interrupted
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
 

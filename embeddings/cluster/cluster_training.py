@@ -1,37 +1,52 @@
-"""Training on a cluster, from the checks to the model."""
+"""`Cluster`: training on several machines, or in several processes of one."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from embeddings.cluster.cluster_task import ClusterData, ClusterError, ClusterOptions, ClusterTask
-from embeddings.cluster.distributed_text import SentText, description_of, send_all, send_share
-from embeddings.cluster.divided_text import DividedText, can_divide, reads_shares
+from embeddings.cluster.cluster_task import AUTO, ClusterData, ClusterError, ClusterTask
+from embeddings.cluster.distributed_text import (
+    LocalCorpus,
+    SentCorpus,
+    SentText,
+    description_of,
+    send_corpus,
+    send_share,
+)
+from embeddings.cluster.divided_text import DividedText, can_divide
 from embeddings.cluster.ray_runtime import connected
-from embeddings.cluster.replica_host import ReplicaReport, ShareProgress
+from embeddings.cluster.replica_host import ShareProgress
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.cluster.worker_process import WorkerProcess
 from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.errors import SettingError
+from embeddings.errors import S, SettingError
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.model import Model
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import Arrays
 from embeddings.registry import package_of
+from embeddings.settings import check_value
 from embeddings.training.corpus_share import CorpusShare, RemoteStream, WholeCorpusNeeded, share_bounds
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
-from embeddings.training.replica_tables import ReplicaTables
-from embeddings.training.replicas import FIRST_INTERVAL, MergeSchedule, Replicas, log_rate_advice
+from embeddings.training.replicas import (
+    FIRST_INTERVAL,
+    MAX_REPLICAS,
+    MergeRule,
+    MergeSchedule,
+    Replicas,
+    ReplicaTables,
+    log_rate_advice,
+)
 from embeddings.training.run import Run, capture_progress
-from embeddings.training.run_options import RunOptions
+from embeddings.training.run_options import ClusterBase, RunOptions
 from embeddings.training.stream import TokenStream
 from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, prepare
 from embeddings.training.worker import Worker
@@ -164,16 +179,13 @@ class ClusterRun(Run):
     def learn_until(self, epochs: int, share: float | None) -> None:
         """Let all workers learn."""
         try:
-            self.pool.learn(epochs, share, self.tally.learning_rate_factor, self.receive)
+            factor = self.tally.learning_rate_factor
+            self.pool.learn(epochs, share, factor, lambda number, report: self.take_over(report.progress))
             self.report()
         except BaseException:
             self.take_over(self.pool.progress)  # the progress at the last merge
             self.pool.reports = {}
             raise
-
-    def receive(self, number: int, report: ReplicaReport) -> None:
-        """Take over the report of a worker."""
-        self.take_over(report.progress)
 
     def take_over(self, progress: Mapping[int, ShareProgress]) -> None:
         """Take over the progress of shares."""
@@ -193,36 +205,8 @@ class ClusterRun(Run):
         return model
 
 
-def train_on_cluster(
-    cluster: ClusterOptions, trainer: "Trainer", corpus: Any, threads: int | None, seed: int, report: Report | None,
-    run_options: RunOptions,
-) -> Model:  # fmt: skip
-    """Train a model on a cluster; other arguments as in `Trainer.train`."""
-    run_options.check(trainer)
-    check_options(trainer, run_options)
-    if known := cluster.workers or cluster.local_workers:
-        cluster.replicas_for(known, run_options.replicas)  # checks them, before anything is started
-    with connected(cluster) as ray:
-        workers = cluster.n_workers(ray.cluster_resources().get("CPU", 0), len(ray.nodes()))
-        replicas, threads_per_replica = cluster.replicas_for(workers, run_options.replicas)
-        run_options = replace(run_options, replicas=replicas, cluster=None)
-        pool = new_pool(ray, cluster, workers)
-        try:
-            machines = describe_workers(pool, trainer)
-            options: dict[str, Any] = {"threads": threads, "seed": seed, "report": report, "run_options": run_options}
-            text = as_corpus(corpus, trainer) if not isinstance(corpus, EncodedCorpus) else None
-            if text is not None and workers > 1 and can_divide(text, trainer, run_options) and reads_shares(trainer):
-                return train_divided(cluster, pool, machines, trainer, text, threads_per_replica, **options)
-            data = prepare(trainer, corpus if text is None else text, **options)
-            values = {name: getattr(data, name) for name in TrainingData.__dataclass_fields__}
-            cluster_data = ClusterData(**values, threads_per_replica=threads_per_replica)
-            return ClusterSession(cluster, pool, cluster_data, machines).train()
-        finally:
-            pool.close()
-
-
 def train_divided(
-    cluster: ClusterOptions, pool: WorkerPool, machines: list[dict[str, Any]], trainer: "Trainer", corpus: Corpus,
+    cluster: "Cluster", pool: WorkerPool, machines: list[dict[str, Any]], trainer: "Trainer", corpus: Corpus,
     threads_per_replica: int, *, threads: int | None, seed: int, report: Report | None, run_options: RunOptions,
 ) -> Model:  # fmt: skip
     """Train a model on text that the workers read."""
@@ -253,7 +237,7 @@ def check_options(trainer: "Trainer", run_options: RunOptions) -> None:
         raise SettingError(f"the trainer {trainer.trainer_name} has no plan, so it cannot learn on a cluster")
 
 
-def new_pool(ray: Any, cluster: ClusterOptions, workers: int) -> WorkerPool:
+def new_pool(ray: Any, cluster: "Cluster", workers: int) -> WorkerPool:
     """The workers, on as many machines as possible."""
     actor = ray.remote(
         num_cpus=cluster.threads_per_worker, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
@@ -298,18 +282,23 @@ class ClusterSession:
     """
 
     def __init__(
-        self, cluster: ClusterOptions, pool: WorkerPool, data: ClusterData, machines: list[dict[str, Any]],
+        self, cluster: "Cluster", pool: WorkerPool, data: ClusterData, machines: list[dict[str, Any]],
         text: DividedText | None = None,
     ) -> None:  # fmt: skip
         self.text = text
         self.cluster, self.pool, self.data, self.machines = cluster, pool, data, machines
         self.is_whole = False  # each worker needs all of the text
-        self.sent: SentText | None = None
+        self.sent: SentCorpus | None = None
 
     def train(self) -> Model:
         """Learn from the first unit to the last."""
         plan = self.plan()
-        self.check_shares(plan)
+        used, shares = int(np.count_nonzero(np.diff(self.bounds))), len(self.bounds) - 1
+        if used < shares:
+            raise ClusterError(
+                f"the text of {self.bounds[-1]:,} {plan.stream.unit} has shares for {used} of {shares} threads; "
+                "use fewer workers"
+            )
         self.check_memory(plan)
         return ClusterRun(self.data, plan, self.pool, self.start).train()
 
@@ -334,15 +323,6 @@ class ClusterSession:
         self.is_whole, plan = True, data.settings.plan(data)
         self.bounds = list(plan.stream.bounds(data.shares))
         return plan
-
-    def check_shares(self, plan: Plan) -> None:
-        """Refuse a text that has no share for some worker."""
-        used = int(np.count_nonzero(np.diff(self.bounds)))
-        if used < len(self.bounds) - 1:
-            raise ClusterError(
-                f"the text of {self.bounds[-1]:,} {plan.stream.unit} has shares for {used} of {len(self.bounds) - 1} "
-                "threads; use fewer workers"
-            )
 
     def check_memory(self, plan: Plan) -> None:
         """Refuse tables that do not fit into the memory of a machine, before any is allocated."""
@@ -383,8 +363,8 @@ class ClusterSession:
 
         def send(number: int) -> SentText:
             if self.machines[number]["node"] == here:
-                return SentText([], 0, None, {}, {}, encoded.folder)
-            self.sent = self.sent or send_all(ray, encoded)
+                return LocalCorpus(encoded.folder)
+            self.sent = self.sent or send_corpus(ray, encoded)
             return self.sent
 
         return send
@@ -393,3 +373,110 @@ class ClusterSession:
 def number_of_parts(workers: int) -> int:
     """The number of parts in which rows are merged; two workers send each other all changed rows, to save messages."""
     return 1 if workers <= MAX_DIRECT_WORKERS else workers
+
+
+@dataclass(frozen=True)
+class Cluster(ClusterBase):
+    """Workers on one or several machines, each with a share of the corpus and separate tables.
+
+    >>> import embeddings as em
+    >>> em.Cluster("local:2", threads_per_worker=1).n_workers(cpus=2, nodes=1)
+    2
+
+    Arguments:
+        address: "local:N" for N worker processes on this machine; "auto" for the Ray cluster that this machine belongs
+            to; or the address of another cluster, such as "ray://host:10001".
+        workers: the number of workers; N for "local:N", otherwise one for each machine.
+        threads_per_worker: threads of each worker. Unless the run has `Replicas`, each worker is one replica, and its
+            threads update the same tables without locks; otherwise the replicas are divided among the workers, each is
+            one thread, and the result depends on the number of replicas only.
+        merge_every, rule: as in `Replicas`; used if the run has no `Replicas`.
+        worker_timeout: seconds. When half of the workers have finished an interval, others have this time until they
+            are replaced; a replacement repeats the interval, so the result is the same.
+
+    Raises:
+        SettingError: a value is of the wrong type or out of range.
+    """
+
+    address: str
+    workers: int | None = None
+    threads_per_worker: int = 1
+    merge_every: int | None = None
+    rule: MergeRule = "coherence"
+    worker_timeout: float = 300.0  # seconds
+
+    def __post_init__(self) -> None:
+        check_value("cluster", self.address, str, {})
+        check_value("workers", self.workers, int | None, {"ge": 1, "le": MAX_REPLICAS})
+        check_value("threads_per_worker", self.threads_per_worker, int, {"ge": 1, "le": 1024})
+        check_value("worker_timeout", self.worker_timeout, float, {"gt": 0, "le": 1e6})
+        Replicas(1, self.merge_every, self.rule)
+        if self.local_workers is None and self.address != AUTO and "://" not in self.address:
+            raise SettingError(f"{S.cluster} must be auto, local:N or ray://HOST:PORT, got {self.address!r:.80}")
+
+    @property
+    def local_workers(self) -> int | None:
+        """N of "local:N"; None for another address."""
+        number = self.address.removeprefix("local:")
+        return int(number) if number != self.address and number.isdecimal() and 0 < int(number) <= 1024 else None
+
+    def n_workers(self, cpus: float, nodes: int) -> int:
+        """The number of workers on a cluster.
+
+        Raises:
+            ClusterError: it has fewer CPUs.
+        """
+        workers = self.workers or self.local_workers or max(nodes, 1)
+        if workers * self.threads_per_worker > cpus:
+            raise ClusterError(
+                f"{workers} workers of {self.threads_per_worker} threads need "
+                f"{workers * self.threads_per_worker} CPUs, but the cluster {self.address} has {cpus:g}; "
+                f"use fewer workers or {S.threads_per_worker}"
+            )
+        return workers
+
+    def replicas_for(self, workers: int, replicas: Replicas | None) -> tuple[Replicas, int]:
+        """The replicas of a run, and the threads of each.
+
+        Raises:
+            ClusterError: there are fewer replicas than workers.
+        """
+        if replicas is None:
+            return Replicas(workers, self.merge_every, self.rule), self.threads_per_worker
+        if replicas.count < workers:
+            raise ClusterError(
+                f"{S.replicas} must be at least the number of workers, {workers}, got {replicas.count}; use fewer "
+                "workers"
+            )
+        return replicas, 1
+
+    def train(
+        self, trainer: "Trainer", corpus: Any, threads: int | None, seed: int, report: Report | None,
+        run_options: RunOptions,
+    ) -> Model:  # fmt: skip
+        """Train a model; arguments as in `Trainer.train`, but `threads` is the number of threads for reading.
+
+        Raises:
+            ClusterError: the cluster cannot be reached or is too small, or its workers differ or fail repeatedly.
+        """
+        run_options.check(trainer)
+        check_options(trainer, run_options)
+        if known := self.workers or self.local_workers:
+            self.replicas_for(known, run_options.replicas)  # checks them, before anything is started
+        with connected(self) as ray:
+            workers = self.n_workers(ray.cluster_resources().get("CPU", 0), len(ray.nodes()))
+            replicas, threads_per_replica = self.replicas_for(workers, run_options.replicas)
+            run_options = replace(run_options, replicas=replicas, cluster=None)
+            pool = new_pool(ray, self, workers)
+            try:
+                machines = describe_workers(pool, trainer)
+                options: dict[str, Any] = dict(threads=threads, seed=seed, report=report, run_options=run_options)
+                text = None if isinstance(corpus, EncodedCorpus) else as_corpus(corpus, trainer)
+                if text is not None and workers > 1 and can_divide(text, trainer, run_options):
+                    return train_divided(self, pool, machines, trainer, text, threads_per_replica, **options)
+                data = prepare(trainer, corpus if text is None else text, **options)
+                values = {name: getattr(data, name) for name in TrainingData.__dataclass_fields__}
+                cluster_data = ClusterData(**values, threads_per_replica=threads_per_replica)
+                return ClusterSession(self, pool, cluster_data, machines).train()
+            finally:
+                pool.close()

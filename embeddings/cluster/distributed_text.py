@@ -1,7 +1,8 @@
 """Distribution of the text of a corpus to the workers of a cluster."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +18,8 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.support.foreign_files import path_below
+from embeddings.support.mapped_files import memory_mapped_zeros
 from embeddings.training.corpus_share import CorpusShare, cut_lines
-from embeddings.training.document_stream import memory_mapped_zeros
 
 GOLDEN, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 NO_IDS = np.zeros(0, np.int32)
@@ -26,17 +27,30 @@ PART_BYTES = 1 << 26  # that are sent at a time
 
 
 class CountedWords(NamedTuple):
-    """Words with counts that are too low by at most `max_undercount`; only words with lower counts are missing."""
+    """Words and lower bounds of their counts.
+
+    A true count is at most `max_undercount` higher, and a missing word occurs at most `max_undercount` times.
+    """
 
     vocabulary: Vocabulary
     max_undercount: int
+
+    def merge(self, other: "CountedWords", max_types: int | None) -> "CountedWords":
+        """Add the counts of other words; if there are more than `max_types`, drop the rarest (Agarwal et al. 2012)."""
+        vocabulary = self.vocabulary.merge(other.vocabulary)
+        undercount = self.max_undercount + other.max_undercount
+        if max_types is not None and len(vocabulary) > max_types:
+            undercount += int(vocabulary.counts[max_types])
+            words, counts = vocabulary.column[:max_types], vocabulary.counts[:max_types]
+            vocabulary = Vocabulary(words, counts, total=vocabulary.total)
+        return CountedWords(vocabulary, undercount)
 
 
 class Fragment(NamedTuple):
     """Consecutive tokens of the text.
 
-    ids: int32 (tokens,). lines: where lines begin, in the whole text. lines_before: the number of lines that begin
-    earlier in the piece.
+    ids: int32 (tokens,). lines: where lines begin, in the whole text. lines_before: the number of lines of the piece
+    that begin before the fragment.
     """
 
     ids: np.ndarray
@@ -63,7 +77,7 @@ class TextPiece:
                 self.encoded = EncodedCorpus(folder, temporary=True)
                 self.lines, self.meta = np.asarray(self.encoded.sentences)[:-1], self.encoded.meta
             except NoWordsError as error:
-                self.lines = np.zeros(error.sentences, np.int64)
+                self.lines, self.meta["has_items"] = np.zeros(error.sentences, np.int64), error.has_items
 
     @property
     def tokens(self) -> int:
@@ -76,8 +90,11 @@ class TextPiece:
             return CountedWords(Vocabulary([], []), 0)
         return CountedWords(self.encoded.vocabulary, self.encoded.max_undercount)
 
-    def place(self, offset: int, vocabulary: Vocabulary) -> tuple[int, int]:
-        """Set where the piece begins, and the rows of words; returns hashes of the ids and of the lines."""
+    def set_position(self, offset: int, vocabulary: Vocabulary) -> tuple[int, int]:
+        """Set the position of the piece in the whole text and the vocabulary of the run.
+
+        Returns a hash of the token ids and one of the line starts.
+        """
         self.offset = offset
         if self.encoded is not None:
             self.new_ids = id_mapping(self.encoded.vocabulary, vocabulary)
@@ -94,22 +111,28 @@ class TextPiece:
         rows: np.ndarray = self.new_ids[self.encoded.ids[begin:end]]
         return rows
 
-    def lines_near(self, places: Sequence[int]) -> list[int]:
-        """The beginnings of lines next to places in the whole text."""
-        found = {self.offset}
-        for place in places:
-            at = int(np.searchsorted(self.lines, place - self.offset))
-            found |= {self.offset + int(line) for line in self.lines[max(at - 1, 0) : at + 1]}
-        return sorted(found)
+    def lines_near(self, positions: Sequence[int]) -> list[int]:
+        """The start of the piece and, for each position, of the last line before and the first line at or after it.
+
+        All are positions in the whole text, ascending.
+        """
+        starts = {self.offset}
+        for position in positions:
+            at = int(np.searchsorted(self.lines, position - self.offset))
+            starts |= {self.offset + int(line) for line in self.lines[max(at - 1, 0) : at + 1]}
+        return sorted(starts)
 
     def cut(self, begin: int, end: int) -> Fragment:
-        """The tokens of the piece that are tokens begin to end of the whole text."""
-        first, last = (min(max(place - self.offset, 0), self.tokens) for place in (begin, end))
+        """The part of the piece that lies between positions `begin` and `end` of the whole text.
+
+        Empty lines at the end of the text are in no fragment: nothing is learned from them.
+        """
+        first, last = (min(max(position - self.offset, 0), self.tokens) for position in (begin, end))
         low, high = np.searchsorted(self.lines, [begin - self.offset, end - self.offset])
         return Fragment(self.ids(first, last), self.lines[low:high] + self.offset, int(low))
 
     def close(self) -> None:
-        """Remove the file."""
+        """Remove the temporary folder of the encoded piece."""
         if self.encoded is not None:
             self.encoded.close()
 
@@ -126,77 +149,43 @@ def hash_at(values: np.ndarray, place: Any) -> int:
     return int(mixed.sum(dtype=np.uint64))
 
 
-def merge_counted(first: CountedWords, second: CountedWords, max_types: int | None) -> CountedWords:
-    """Merge word counts; the rarest words are dropped if there are more than `max_types` (Agarwal et al. 2012)."""
-    vocabulary = first.vocabulary.merge(second.vocabulary)
-    undercount = first.max_undercount + second.max_undercount
-    if max_types is not None and len(vocabulary) > max_types:
-        undercount += int(vocabulary.counts[max_types])
-        vocabulary = Vocabulary(vocabulary.column[:max_types], vocabulary.counts[:max_types], total=vocabulary.total)
-    return CountedWords(vocabulary, undercount)
+def join_ids(parts: Iterable[np.ndarray], count: int) -> np.ndarray:
+    """The ids of `count` tokens in a read-only temporary file, which holds part after part."""
+    ids, filled = memory_mapped_zeros(count, 1, np.int32, "tokens").reshape(-1), 0
+    for part in parts:
+        ids[filled : filled + len(part)] = part
+        filled += len(part)
+    return read_only(ids)
 
 
-def join_fragments(fragments: Sequence[Fragment], begin: int, end: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """The ids of tokens `begin` to `end`, their line boundaries (lines + 1,), and the number of the first line."""
-    ids = np.concatenate([fragment.ids for fragment in fragments])
+def join_lines(fragments: Sequence[Fragment], begin: int, end: int) -> tuple[np.ndarray, int]:
+    """The line boundaries of tokens `begin` to `end`, (lines + 1,), and the number of the first line."""
     lines = np.concatenate([fragment.lines for fragment in fragments])
     first = sum(fragment.lines_before for fragment in fragments)
     if not len(lines) or lines[0] > begin:  # a line that began before
         lines, first = np.append(begin, lines), first - 1
-    return ids, np.append(lines, end) - begin, first
+    return np.append(lines, end) - begin, first
 
 
 @dataclass(frozen=True)
-class SentText:
-    """References to the text of one worker in Ray's object store.
+class LocalCorpus:
+    """An encoded corpus that a worker on the same machine reads from its folder."""
 
-    Arguments:
-        tokens: references to parts of the ids, for a share.
-        count: tokens of a share.
-        lines: a reference to where the lines of the share begin.
-        description: fields of a `CorpusShare` but for tokens and lines.
-        files: references to parts of each file of an encoded corpus, by name, if the whole corpus is sent.
-        folder: the folder of the encoded corpus, if the worker is on the same machine.
-        fragments: references to a `Fragment` of each piece of the text, for a share that the workers have encoded.
-        begin: where the share begins in the whole text, for `fragments`.
-    """
+    folder: Path
 
-    tokens: list[Any]
-    count: int
-    lines: Any
-    description: Mapping[str, Any]
+    def receive(self) -> EncodedCorpus:
+        """The corpus."""
+        return EncodedCorpus(self.folder, is_new=True)
+
+
+@dataclass(frozen=True)
+class SentCorpus:
+    """References to the parts of each file of an encoded corpus in Ray's object store, by the name of the file."""
+
     files: Mapping[str, list[Any]]
-    folder: Path | None = None
-    fragments: Sequence[Any] = ()
-    begin: int = 0
 
-    def receive(self) -> EncodedCorpus | CorpusShare:
-        """The text, in a temporary file; OutputError if the disk is full."""
-        if self.folder is not None:
-            return EncodedCorpus(self.folder, is_new=True)
-        if self.files:
-            return self.receive_files()
-        import ray
-
-        if self.fragments:
-            return self.receive_fragments([ray.get(one) for one in self.fragments])
-        tokens, filled = memory_mapped_zeros(self.count, 1, np.int32, "tokens").reshape(-1), 0
-        for part in self.tokens:
-            values = ray.get(part)
-            tokens[filled : filled + len(values)] = values
-            filled += len(values)
-        return CorpusShare(read_only(tokens), read_only(np.array(ray.get(self.lines))), **self.description)
-
-    def receive_fragments(self, fragments: Sequence[Fragment]) -> CorpusShare:
-        """Join fragments of several pieces to a share."""
-        end = self.begin + self.count
-        tokens = memory_mapped_zeros(self.count, 1, np.int32, "tokens").reshape(-1)
-        ids, lines, first_line = join_fragments(fragments, self.begin, end)
-        tokens[:] = ids
-        return CorpusShare(read_only(tokens), read_only(lines), first_line, **self.description)
-
-    def receive_files(self) -> EncodedCorpus:
-        """The encoded corpus, in a temporary folder."""
+    def receive(self) -> EncodedCorpus:
+        """The corpus, in a temporary folder."""
         import ray
 
         with new_folder(None) as folder:
@@ -207,28 +196,78 @@ class SentText:
         return EncodedCorpus(folder, temporary=True)
 
 
+@dataclass(frozen=True)
+class SentShare:
+    """References to the share of one worker in Ray's object store.
+
+    Arguments:
+        count: the number of tokens.
+        ids: references to parts of the ids.
+        lines: a reference to the line boundaries.
+        description: the other fields of the `CorpusShare`.
+    """
+
+    count: int
+    ids: list[Any]
+    lines: Any
+    description: Mapping[str, Any]
+
+    def receive(self) -> CorpusShare:
+        """The share, in a temporary file; OutputError if the disk is full."""
+        import ray
+
+        lines = read_only(np.array(ray.get(self.lines)))
+        return CorpusShare(join_ids(map(ray.get, self.ids), self.count), lines, **self.description)
+
+
+@dataclass(frozen=True)
+class SentFragments:
+    """References to the fragments of the share of one worker, which the workers have encoded.
+
+    Arguments:
+        begin, end: where the share begins and ends in the whole text.
+        fragments: references to a `Fragment` of each piece of the text.
+        description: fields of the `CorpusShare` that all shares have in common.
+    """
+
+    begin: int
+    end: int
+    fragments: Sequence[Any]
+    description: Mapping[str, Any]
+
+    def receive(self) -> CorpusShare:
+        """The share, in a temporary file; OutputError if the disk is full."""
+        import ray
+
+        fragments = [ray.get(one) for one in self.fragments]
+        lines, first_line = join_lines(fragments, self.begin, self.end)
+        ids = join_ids((fragment.ids for fragment in fragments), self.end - self.begin)
+        return CorpusShare(ids, read_only(lines), first_line, **self.description)
+
+
+SentText = LocalCorpus | SentCorpus | SentShare | SentFragments
+
+
 def description_of(encoded: EncodedCorpus | CorpusShare) -> dict[str, Any]:
     """Properties of the whole corpus that a share has too."""
     fields = ("meta", "fingerprint", "max_undercount", "phrases")
     return {name: getattr(encoded, name) for name in fields}
 
 
-def send_share(ray: Any, encoded: EncodedCorpus, begin: int, end: int) -> SentText:
+def send_share(ray: Any, encoded: EncodedCorpus, begin: int, end: int) -> SentShare:
     """Put a share of the tokens into the object store."""
     step = PART_BYTES // 4
     tokens = [ray.put(np.array(encoded.ids[first : min(first + step, end)])) for first in range(begin, end, step)]
     lines, first_line = cut_lines(np.asarray(encoded.sentences), begin, end)
-    return SentText(tokens, end - begin, ray.put(lines), {"first_line": first_line, **description_of(encoded)}, {})
+    description = {"first_line": first_line, **description_of(encoded)}
+    return SentShare(end - begin, tokens, ray.put(lines), description)
 
 
-def send_all(ray: Any, encoded: EncodedCorpus) -> SentText:
-    """Put all files of an encoded corpus into the object store."""
-    files = {path.name: [ray.put(part) for part in file_parts(path)] for path in sorted(encoded.folder.iterdir())}
-    return SentText([], 0, None, {}, files)
-
-
-def file_parts(path: Path) -> Iterator[np.ndarray]:
-    """The bytes of a file, a part at a time."""
-    with path.open("rb") as file:
-        while part := file.read(PART_BYTES):
-            yield np.frombuffer(part, np.uint8)
+def send_corpus(ray: Any, encoded: EncodedCorpus) -> SentCorpus:
+    """Put all files of an encoded corpus into the object store, a part at a time."""
+    files = {}
+    for path in sorted(encoded.folder.iterdir()):
+        with path.open("rb") as file:
+            parts = iter(partial(file.read, PART_BYTES), b"")
+            files[path.name] = [ray.put(np.frombuffer(part, np.uint8)) for part in parts]
+    return SentCorpus(files)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.distributed_text import CountedWords, SentText, description_of
+from embeddings.cluster.distributed_text import CountedWords, SentFragments, description_of
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.file_ranges import divide_files
@@ -47,7 +47,7 @@ def can_divide(corpus: Corpus, trainer: "Trainer", run_options: RunOptions) -> b
         type(one).on_corpus is not Callback.on_corpus and not hasattr(one, "validation")
         for one in run_options.callbacks
     )
-    return is_plain and has_files and not selects and not cuts
+    return is_plain and has_files and not selects and not cuts and reads_shares(trainer)
 
 
 class DividedText:
@@ -123,35 +123,35 @@ class DividedText:
         """Divide the text into shares; returns the description of the text, without tokens."""
         total = self.offsets[-1]
         self.vocabulary = self.pool.ray.put(vocabulary)
-        self.places = [total * share // shares for share in range(1, shares)]
-        placed = self.pool.wait_for_all({number: self.send_place(number) for number in range(len(self.files))})
-        lines = sorted({total, *(line for _, near in placed.values() for line in near)})
+        self.positions = [total * share // shares for share in range(1, shares)]
+        pieces = self.pool.wait_for_all({number: self.send_position(number) for number in range(len(self.files))})
+        lines = sorted({total, *(line for _, near in pieces.values() for line in near)})
         self.bounds = share_bounds(total, np.array(lines), shares)
-        sums = [sum(one) % 2**64 for one in zip(*(hashes for hashes, _ in placed.values()), strict=True)]
+        sums = [sum(one) % 2**64 for one in zip(*(hashes for hashes, _ in pieces.values()), strict=True)]
         digest = sha256(f"{total} {sums}".encode())
         digest.update(vocabulary.counts.tobytes())
         nothing = read_only(np.zeros(0, np.int32)), read_only(np.zeros(1, np.int64))
         fingerprint = digest.hexdigest()[:32]
         return CorpusShare(*nothing, 0, self.meta, fingerprint, self.words.max_undercount, None)
 
-    def send_place(self, number: int) -> Any:
-        """Send a worker the place of its piece in the text, and the vocabulary."""
-        return self.pool.actors[number].place.remote(self.offsets[number], self.vocabulary, self.places)
+    def send_position(self, number: int) -> Any:
+        """Send a worker the position of its piece in the text, and the vocabulary."""
+        return self.pool.actors[number].set_position.remote(self.offsets[number], self.vocabulary, self.positions)
 
-    def sender(self, task: ClusterTask, share: CorpusShare) -> Callable[[int], SentText]:
+    def sender(self, task: ClusterTask, share: CorpusShare) -> Callable[[int], SentFragments]:
         """A function that sends a share to a worker."""
         description = description_of(share)
 
-        def send(number: int) -> SentText:
+        def send(number: int) -> SentFragments:
             begin, end = task.tokens_of(number)
             fragments = []
             for piece in range(len(self.files)):
                 if self.offsets[piece] < end:  # earlier pieces tell how many lines they have
                     if self.holders[piece] is not self.pool.actors[piece]:
                         self.send_encode(piece)
-                        self.send_place(piece)
+                        self.send_position(piece)
                     fragments.append(self.pool.actors[piece].cut.remote(begin, end))
-            return SentText([], end - begin, None, description, {}, fragments=fragments, begin=begin)
+            return SentFragments(begin, end, fragments, description)
 
         return send
 

@@ -14,15 +14,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from time import perf_counter
 from traceback import walk_tb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
 
-from embeddings.cluster.cluster_task import AUTO, ClusterError, ClusterOptions
+from embeddings.cluster.cluster_task import AUTO, ClusterError
 from embeddings.cluster.row_exchange import LostMemoryError
 from embeddings.errors import EmbeddingsError
 from embeddings.support.imports import import_extra
 from embeddings.support.logs import notice
+
+if TYPE_CHECKING:
+    from embeddings.cluster.cluster_training import Cluster
 
 VALIDITY = timedelta(days=3650)
 MAX_PARENT = 20  # characters of the folder of the private one: paths of sockets have at most 103 bytes
@@ -63,7 +66,7 @@ def local_ray(ray: Any, **options: Any) -> Iterator[None]:
         stack.callback(reload)
         stack.callback(ray.shutdown)
         with (
-            environment(token_variables() | certificate_variables(Path(folder))),
+            environment(authentication_variables(Path(folder))),
             patch("ray._private.ray_constants.ENABLE_RAY_CLUSTER", False),  # as on macOS: it listens at 127.0.0.1
         ):
             reload()
@@ -91,16 +94,10 @@ def environment(variables: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def token_variables() -> dict[str, str]:
-    """Environment variables of Ray with a random token."""
-    token = secrets.token_hex(32)
-    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token, "RAY_ENABLE_K8S_TOKEN_AUTH": "false"}
+def authentication_variables(folder: Path) -> dict[str, str]:
+    """Environment variables of Ray with a random token, and a new key and certificate of servers and clients.
 
-
-def certificate_variables(folder: Path) -> dict[str, str]:
-    """Environment variables of Ray with a new key and certificate, by which servers and clients authenticate.
-
-    Without them, a call without a token can end a server of Ray.
+    Without a certificate, a call without a token can end a server of Ray.
     """
     x509 = import_extra("cryptography.x509", "cluster", "a local cluster")
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -120,13 +117,19 @@ def certificate_variables(folder: Path) -> dict[str, str]:
     key_file, certificate_file = folder / "key.pem", folder / "certificate.pem"
     key_file.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     certificate_file.write_bytes(certificate.public_bytes(Encoding.PEM))
-    return {"RAY_USE_TLS": "1", "RAY_TLS_SERVER_KEY": str(key_file)} | dict.fromkeys(
-        ("RAY_TLS_SERVER_CERT", "RAY_TLS_CA_CERT"), str(certificate_file)
-    )
+    return {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "RAY_ENABLE_K8S_TOKEN_AUTH": "false",
+        "RAY_USE_TLS": "1",
+        "RAY_TLS_SERVER_KEY": str(key_file),
+        "RAY_TLS_SERVER_CERT": str(certificate_file),
+        "RAY_TLS_CA_CERT": str(certificate_file),
+    }
 
 
 @contextmanager
-def connected(cluster: ClusterOptions) -> Iterator[Any]:
+def connected(cluster: "Cluster") -> Iterator[Any]:
     """The module ray, connected to a cluster; if this process starts Ray, Ray is shut down at the end.
 
     Raises:
@@ -161,7 +164,7 @@ def connected(cluster: ClusterOptions) -> Iterator[Any]:
 
 
 @contextmanager
-def lost_connection(cluster: ClusterOptions) -> Iterator[None]:
+def lost_connection(cluster: "Cluster") -> Iterator[None]:
     """Convert errors of Ray in this process, which are of many types if the cluster is gone, to a ClusterError."""
     try:
         yield
@@ -198,7 +201,7 @@ def get(ray: Any, ref: Any, timeout: float = math.inf) -> Any:
     return ray.get(ref)
 
 
-def start(ray: Any, cluster: ClusterOptions, stack: ExitStack) -> None:
+def start(ray: Any, cluster: "Cluster", stack: ExitStack) -> None:
     """Start Ray on this machine, or connect to a cluster, until the stack is closed."""
     options = {"log_to_driver": False, "logging_level": logging.ERROR, "namespace": "embeddings"}
     if cluster.local_workers is not None:

@@ -16,7 +16,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.models.table import Arrays, copy_into
 from embeddings.training.corpus_share import CorpusShare, ShareOfStream
 from embeddings.training.progress import Tally
-from embeddings.training.replica_tables import ReplicaTables
+from embeddings.training.replicas import ReplicaTables
 from embeddings.training.worker import Worker, run_threads
 
 
@@ -90,18 +90,16 @@ class ReplicaHost:
             data.shares, data.schedule, task.bounds[-1], stream.unit, loss_is_estimate=plan.loss_is_estimate,
             shares=np.diff(task.bounds).tolist(),
         )  # fmt: skip
-        self.workers = {share: self.new_worker(share) for share in task.shares_of(number)}
+        self.workers = {}
+        for share in task.shares_of(number):
+            tables = self.tables.tables(share // task.threads_per_replica - self.hosted.start)
+            self.workers[share] = Worker(data, plan, tables, self.tally, share, task.frozen)
         next(iter(self.workers.values())).compile()
         self.exchange = RowExchange(task, number, plan.tables, self.base, self.tables.copies)
         if task.workers > 1:
             self.exchange.compile()
         copies = sum(table.nbytes for table in (*self.base.values(), *self.tables.copies.values()))
         self.base_memory = max(0, memory_of("VmRSS") - copies)
-
-    def new_worker(self, share: int) -> Worker:
-        """The thread of a share."""
-        replica = share // self.task.threads_per_replica - self.hosted.start
-        return Worker(self.data, self.plan, self.tables.tables(replica), self.tally, share, self.task.frozen)
 
     def load(self, version: int, tables: MergedTables, progress: Mapping[int, ShareProgress]) -> None:
         """Continue from merged tables and the progress at their merge; raises ValueError if unfit for the stream."""
@@ -149,15 +147,14 @@ class ReplicaHost:
         return ReplicaReport(self.progress(), seconds, peak_memory(), self.base_memory, memory_of("RssShmem"))
 
     def progress(self) -> dict[int, ShareProgress]:
-        """The progress of all shares; the arrays are copies."""
-        return {share: self.share_progress(share, worker) for share, worker in self.workers.items()}
-
-    def share_progress(self, share: int, worker: Worker) -> ShareProgress:
-        """The progress of a share, with positions in the whole corpus."""
-        arrays = {name: array.copy() for name, array in worker.arrays().items()}
-        if isinstance(worker.stream, ShareOfStream):
-            worker.stream.move(arrays["block.cursor"], worker.chunk, 1)
-        return ShareProgress.with_counts(worker.state(), arrays, self.tally, share)
+        """The progress of all shares, with positions in the whole corpus; the arrays are copies."""
+        progress = {}
+        for share, worker in self.workers.items():
+            arrays = {name: array.copy() for name, array in worker.arrays().items()}
+            if isinstance(worker.stream, ShareOfStream):
+                worker.stream.move(arrays["block.cursor"], worker.chunk, 1)
+            progress[share] = ShareProgress.with_counts(worker.state(), arrays, self.tally, share)
+        return progress
 
     def changes(self) -> list[Any]:
         """The rows that the replicas changed since the last merge, by the part in which they are merged."""

@@ -254,18 +254,14 @@ class RowExchange:
 
         self.in_threads(find, self.buffers)
         if self.task.parts == 1:
-            return [self.changes_to_send()]
+            rows: Changes = {key: buffer.rows(0) for key, buffer in self.buffers.items()}
+            if self.is_mapped:
+                rows = {key: tuple(map(self.memory.place_of, one)) for key, one in rows.items()}
+            return [SentChanges(rows, self.memory.name, self.other_memory.name, self.is_mapped)]
         return [
             None if part == self.own_part else {key: buffer.rows(part) for key, buffer in self.buffers.items()}
             for part in range(self.task.parts)
         ]
-
-    def changes_to_send(self) -> SentChanges:
-        """All changed rows."""
-        rows: Changes = {key: buffer.rows(0) for key, buffer in self.buffers.items()}
-        if self.is_mapped:
-            rows = {key: tuple(map(self.memory.place_of, one)) for key, one in rows.items()}
-        return SentChanges(rows, self.memory.name, self.other_memory.name, self.is_mapped)
 
     def receive(self, sent: SentChanges) -> Changes:
         """The changed rows that the other worker sent; LostMemoryError if its memory cannot be mapped."""

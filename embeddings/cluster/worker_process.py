@@ -10,7 +10,7 @@ from typing import Any
 
 from embeddings import registry
 from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.distributed_text import CountedWords, Fragment, SentText, TextPiece, merge_counted
+from embeddings.cluster.distributed_text import CountedWords, Fragment, SentText, TextPiece
 from embeddings.cluster.replica_host import MergedTables, ReplicaHost, ShareProgress
 from embeddings.cluster.row_exchange import MergedRows
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -50,11 +50,13 @@ class WorkerProcess:
 
     def merge_words(self, first: CountedWords, second: CountedWords, max_types: int | None) -> CountedWords:
         """Merge the words of two groups of pieces."""
-        return merge_counted(first, second, max_types)
+        return first.merge(second, max_types)
 
-    def place(self, offset: int, vocabulary: Vocabulary, places: Sequence[int]) -> tuple[tuple[int, int], list[int]]:
-        """Set where the piece begins and the rows of words; returns hashes of the piece, and lines near `places`."""
-        return self.piece.place(offset, vocabulary), self.piece.lines_near(places)
+    def set_position(
+        self, offset: int, vocabulary: Vocabulary, positions: Sequence[int]
+    ) -> tuple[tuple[int, int], list[int]]:
+        """Set the position and vocabulary of the piece; returns hashes of the piece, and the lines near positions."""
+        return self.piece.set_position(offset, vocabulary), self.piece.lines_near(positions)
 
     def cut(self, begin: int, end: int) -> Fragment:
         """Some tokens of the piece."""

@@ -2,14 +2,15 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from embeddings.analysis import concordance, explain
+from embeddings.analysis.explanation import explain
+from embeddings.analysis.keyword_in_context import concordance
 from embeddings.analysis.replicates import Replicates
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.explorer.word_map import WordMap
@@ -73,14 +74,13 @@ class VectorExplorer:
     corpus: "Corpus | None" = None
     replicates: Replicates | None = None
     is_documents: bool = False
-    lock: Any = None
+    lock: Any = field(default_factory=RLock)  # one search at a time uses all memory bandwidth
 
     def __post_init__(self) -> None:
         if not len(self.vectors):
             raise SettingError(f"{self.name} has no vectors to explore")
         if self.replicates is not None:
             self.replicates.check_vectors(self.vectors)
-        object.__setattr__(self, "lock", RLock())  # one search at a time uses all memory bandwidth
 
     @cached_property
     def completion(self) -> CompletionIndex:
@@ -132,7 +132,7 @@ class VectorExplorer:
 
     def confident_rows(self, word: str, top: int) -> Rows:
         """The nearest words with intervals of cosine and rank."""
-        from embeddings.analysis import confident_neighbours  # imports scipy
+        from embeddings.analysis.confidence import confident_neighbours  # imports scipy
 
         assert self.replicates is not None
         return [
@@ -165,7 +165,7 @@ class VectorExplorer:
                 "interval": None,
             }  # fmt: skip
             if self.replicates is not None and known:
-                from embeddings.analysis import confident_similarity  # imports scipy
+                from embeddings.analysis.confidence import confident_similarity  # imports scipy
 
                 result["interval"] = asdict(confident_similarity(self.vectors, self.replicates, a, b))
             return result

@@ -18,7 +18,7 @@ from embeddings.models.model import Model
 from embeddings.models.subwords import SubwordVectors, composer
 from embeddings.support.arrow import to_string_array
 from embeddings.support.imports import INSTALL_GENSIM, import_extra
-from embeddings.vectors.file_format import Format, check_writable
+from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
 PICKLE = b"\x80"
@@ -47,7 +47,6 @@ def write(vectors: Vectors, path: Path) -> None:
     """Write all vectors for `gensim.models.KeyedVectors.load`, and the counts if known."""
     remedy = f"{INSTALL_GENSIM}, or write word2vec-text or word2vec-binary, which gensim reads"
     models = import_extra("gensim.models", None, "writing a gensim file", remedy)
-    check_writable(vectors)
     keyed = models.KeyedVectors(vectors.dim)
     keyed.index_to_key = list(vectors.words)
     keyed.key_to_index = {word: index for index, word in enumerate(vectors.words)}
@@ -132,7 +131,7 @@ def word_vectors(path: Path, trained: Any) -> Vectors:
     words, matrix = getattr(keyed, "index_to_key", None), getattr(keyed, "vectors", None)
     if not isinstance(words, list) or not isinstance(matrix, np.ndarray) or len(words) != len(matrix):
         raise FormatError(f"{path} contains {type(keyed).__name__}, not gensim's KeyedVectors or a model with them")
-    if is_untrained(trained):
+    if hasattr(trained, "dv") and trained.sg and not trained.dbow_words and hasattr(trained, "syn1neg"):
         matrix = trained.syn1neg
     counts = getattr(keyed, "expandos", {}).get("count")
     vectors = build_vectors(path, [str(word) for word in words], matrix, counts)
@@ -141,11 +140,6 @@ def word_vectors(path: Path, trained: Any) -> Vectors:
             raise FormatError(f"{path} hashes n-grams as gensim before 3.7.2 did, unlike fastText; retrain the model")
         vectors.compose = SubwordVectors(np.asarray(keyed.vectors_ngrams, np.float32), keyed.min_n, keyed.max_n)
     return vectors
-
-
-def is_untrained(trained: Any) -> bool:
-    """Whether the word vectors of a model are random, but its output rows are not."""
-    return hasattr(trained, "dv") and bool(trained.sg) and not trained.dbow_words and hasattr(trained, "syn1neg")
 
 
 def trainer_name(trained: Any) -> str:

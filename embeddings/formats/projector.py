@@ -18,7 +18,6 @@ from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,
     Format,
     check_dim,
-    check_writable,
     encode_words,
     row_chunks,
 )
@@ -41,7 +40,6 @@ def write(vectors: Vectors, path: Path) -> None:
     """Write all vectors (at least one) with the shortest digits that round-trip as float32."""
     if not len(vectors):
         raise FormatError("the projector format cannot store zero vectors: the number of components would be lost")
-    check_writable(vectors)
     check_dim(vectors.dim, "the projector format", MAX_TEXT_DIM)
     words = list(encode_words(vectors, forbidden=FORBIDDEN, format="projector"))
     with (path / METADATA).open("wb") as stream:
@@ -87,16 +85,14 @@ def parse_metadata(path: Path, text: bytes) -> tuple[list[bytes], np.ndarray | N
         if len(row) != len(names):
             raise FormatError(f"{path}, line {number}: {len(row)} columns, but line 1 names {len(names)}")
     word = names.index(WORD) if WORD in names else 0
-    counts = parse_counts(path, [row[names.index(COUNT)] for row in rows]) if COUNT in names else None
-    return [row[word] for row in rows], counts
-
-
-def parse_counts(path: Path, fields: list[bytes]) -> np.ndarray:
-    """The counts of a column; refuses anything but integers of up to 18 digits."""
+    words = [row[word] for row in rows]
+    if COUNT not in names:
+        return words, None
+    fields = [row[names.index(COUNT)] for row in rows]
     for number, field in enumerate(fields, 2):
         if not (field.isdigit() and len(field) < 19):
             raise FormatError(f"{path}, line {number}: the count {field!r:.80} is not an integer")
-    return np.array(list(map(int, fields)), dtype=np.int64)
+    return words, np.array(list(map(int, fields)), dtype=np.int64)
 
 
 def read_matrix(path: Path, rows: int) -> np.ndarray:

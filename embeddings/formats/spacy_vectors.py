@@ -23,7 +23,7 @@ from embeddings.formats.npy import map_matrix, read_matrix
 from embeddings.formats.tokenizer_json import has_only_word_characters, is_lower_case
 from embeddings.support.imports import import_extra
 from embeddings.support.records import read_json
-from embeddings.vectors.file_format import Format, check_writable, encode_words
+from embeddings.vectors.file_format import Format, encode_words
 from embeddings.vectors.vectors import Vectors
 
 VOCABULARY, STRINGS, ROWS, DATA, MODE = "vocab", "strings.json", "key2row", "vectors", "vectors.cfg"
@@ -53,7 +53,6 @@ def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
     if not LANGUAGE.fullmatch(language):
         raise SettingError(f"{S.language} must be a code of 2 or 3 letters such as en, or xx, got {language!r}")
     spacy = import_spacy()
-    check_writable(vectors)
     words = [word.decode() for word in encode_words(vectors, format="spacy")]
     try:
         nlp = spacy.blank(language, config={"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}})
@@ -86,12 +85,9 @@ def tokenizer_rules(words: list[str]) -> dict[str, Any]:
 @cache
 def punctuation() -> str:
     """Punctuation and symbols (Unicode categories P and S) except the underscore, as ranges for a regex."""
-
-    def is_separator(code: int) -> bool:
-        return category(chr(code))[0] in "PS" and code != ord("_")
-
-    runs = [list(run) for inside, run in groupby(range(sys.maxunicode + 1), is_separator) if inside]
-    return "".join(f"{re.escape(chr(run[0]))}-{re.escape(chr(run[-1]))}" for run in runs)
+    characters = groupby(map(chr, range(sys.maxunicode + 1)), lambda one: category(one)[0] in "PS" and one != "_")
+    runs = [list(run) for is_separator, run in characters if is_separator]
+    return "".join(f"{re.escape(run[0])}-{re.escape(run[-1])}" for run in runs)
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:

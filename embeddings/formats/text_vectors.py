@@ -15,11 +15,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import HEAD_SIZE, file_compression, open_decompressed
+from embeddings.corpora.reading.compression import HEAD_SIZE, open_decompressed
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import RowBuffer
 from embeddings.support.arrow import string_scalar, to_arrow, to_numpy, to_string_array
-from embeddings.vectors.file_format import check_writable, encode_words, is_number, row_chunks
+from embeddings.vectors.file_format import encode_words, is_number, row_chunks
 from embeddings.vectors.vectors import Vectors
 
 BLOCK_BYTES = 1 << 22
@@ -107,7 +107,6 @@ class Layout:
 
 def write_lines(vectors: Vectors, stream: BinaryIO, *, forbidden: re.Pattern[str], format: str) -> None:
     """Write all vectors with the shortest digits that round-trip as float32, as numpy and gensim write them."""
-    check_writable(vectors)
     words = encode_words(vectors, forbidden=forbidden, format=format)
     for chunk in row_chunks(vectors, 64):
         stream.write(b"".join(b"%b %b\n" % (next(words), row) for row in format_rows(chunk, " ")))
@@ -147,16 +146,11 @@ def read_lines(path: Path, layout: Layout) -> RowBuffer:
     return read_fast(path, layout) or read_slowly(path, layout)
 
 
-def new_row_buffer(path: Path, layout: Layout) -> RowBuffer:
-    """A row buffer, preallocated for an uncompressed file, whose size has confirmed the word count."""
-    return RowBuffer(path, layout.dim, None if file_compression(path) else layout.words)
-
-
 def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
     """Read all lines with Arrow's CSV reader; None if a line is not well-formed."""
     import pyarrow as pa
 
-    rows = new_row_buffer(path, layout)
+    rows = RowBuffer(path, layout.dim, layout.words)
     try:
         for batch in read_batches(path, layout):
             if layout.words is not None and len(rows) + batch.num_rows > layout.words:
@@ -185,7 +179,7 @@ def read_batches(path: Path, layout: Layout) -> Iterator[Any]:
 
 def read_slowly(path: Path, layout: Layout) -> RowBuffer:
     """Read lines one by one, to locate a broken line."""
-    rows, first_empty = new_row_buffer(path, layout), 0
+    rows, first_empty = RowBuffer(path, layout.dim, layout.words), 0
     for number, line in number_lines(path, layout):
         place = f"{path}, line {number}"
         if first_empty and line.strip() and layout.words is None:

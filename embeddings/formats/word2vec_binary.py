@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import file_compression, open_decompressed, read_head
+from embeddings.corpora.reading.compression import open_decompressed, read_head
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import RowBuffer
 from embeddings.formats.word2vec_text import Header, find_header, read_header
-from embeddings.vectors.file_format import Format, check_writable, encode_words, row_chunks
+from embeddings.vectors.file_format import Format, encode_words, row_chunks
 from embeddings.vectors.vectors import Vectors
 
 FORBIDDEN = re.compile("[ \n]")
@@ -30,7 +30,6 @@ def sniff(start: bytes) -> float:
 
 def write(vectors: Vectors, path: Path) -> None:
     """Write all vectors."""
-    check_writable(vectors)
     words = encode_words(vectors, forbidden=FORBIDDEN, format="word2vec-binary")
     with path.open("wb") as stream:
         stream.write(b"%d %d\n" % (len(vectors), vectors.dim))
@@ -46,7 +45,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 def read_rows(path: Path, header: Header) -> RowBuffer:
     """Read the words and vectors block by block; refuses truncated files and trailing bytes."""
-    rows, width = RowBuffer(path, header.dim, None if file_compression(path) else header.words), header.dim * 4
+    rows, width = RowBuffer(path, header.dim, header.words), header.dim * 4
     buffer, filled = bytearray(max(BLOCK_BYTES, 2 * (width + MAX_WORD_BYTES))), 0
     with open_decompressed(path) as stream, memoryview(buffer) as view:
         stream.read(header.end)

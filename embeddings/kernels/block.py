@@ -11,8 +11,7 @@ import numpy as np
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.line_operations import line_end
-from embeddings.kernels.noise_sampling import draw_word
-from embeddings.kernels.random_numbers import UINT32_MAX, random_bits, uniform_below, uniform_uint32
+from embeddings.kernels.random_numbers import UINT32_MAX, draw_word, random_bits, uniform_below, uniform_uint32
 from embeddings.kernels.separate_arrays import separate_zeros
 
 BLOCK_SIZE = 8192  # words

@@ -38,17 +38,12 @@ def compile_handler() -> Any:
     """The engine that holds the machine code of the handler."""
     from llvmlite import binding
 
-    initialize_target(binding)
+    binding.initialize_native_target()  # as numba does
+    binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine()
     engine = binding.create_mcjit_compiler(binding.parse_assembly(str(handler_module())), machine)
     engine.finalize_object()
     return engine
-
-
-def initialize_target(binding: Any) -> None:
-    """Prepare LLVM for machine code of this processor, as numba does."""
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
 
 
 def handler_module() -> Any:

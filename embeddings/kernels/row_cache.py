@@ -22,13 +22,13 @@ SYNC_INTERVAL = 32  # uses of a row between synchronisations
 class RowCache(NamedTuple):
     """Copies of the first rows of a table.
 
-    table: (2,) address of the table, and bytes from row to row.
+    table_location: (2,) address of the table, and bytes from row to row.
     rows: (2 cached rows, width): each copy, followed by its value at the last synchronisation.
     uses: (cached rows,) since the last flush.
     factor, operand: (1,) arguments of `sum_rows`.
     """
 
-    table: np.ndarray
+    table_location: np.ndarray
     rows: np.ndarray
     uses: np.ndarray
     factor: np.ndarray
@@ -36,9 +36,9 @@ class RowCache(NamedTuple):
 
 
 def new_row_cache(rows: int, width: int, dtype: type = np.float32) -> RowCache:
-    """A cache for the first `rows` rows of no table yet."""
+    """An empty cache of `rows` rows that is not attached to a table."""
     return RowCache(
-        table=separate_zeros(2, np.int64),
+        table_location=separate_zeros(2, np.int64),
         rows=aligned_zeros(2 * rows, width, dtype),
         uses=separate_zeros(rows, np.int64),
         factor=separate_ones(1, dtype),
@@ -49,13 +49,13 @@ def new_row_cache(rows: int, width: int, dtype: type = np.float32) -> RowCache:
 def cache_of(table: np.ndarray) -> RowCache:
     """A cache for the most frequent rows of a table."""
     cache = new_row_cache(min(MAX_CACHED_ROWS, len(table)), table.shape[1], table.dtype.type)
-    register_rows(table, cache.table)
-    cache.table[:] = table.ctypes.data, table.strides[0]
+    register_rows(table, cache.table_location)
+    cache.table_location[:] = table.ctypes.data, table.strides[0]
     return cache
 
 
 @inline
-def cached_row(table: np.ndarray, cache: RowCache, row: Int) -> Int:
+def row_address(table: np.ndarray, cache: RowCache, row: Int) -> Int:
     """The address of a row that is about to be used: the thread's copy if it is cached, else the row of the table."""
     if row >= cache.uses.shape[0]:
         return address(table, row)
@@ -71,7 +71,7 @@ def sync_row(cache: RowCache, row: int) -> None:
 
     Other threads may write to the table meanwhile, so the refreshed value is read exactly once.
     """
-    width, shared = cache.rows.shape[1], cache.table[0] + row * cache.table[1]
+    width, shared = cache.rows.shape[1], cache.table_location[0] + row * cache.table_location[1]
     own, before = address(cache.rows, 2 * row), address(cache.rows, 2 * row + 1)
     if cache.uses[row] > 0:
         cache.factor[0], cache.operand[0] = -1, before

@@ -19,8 +19,7 @@ from embeddings.kernels.block import (
 )
 from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.line_operations import line_end
-from embeddings.kernels.noise_sampling import draw_word
-from embeddings.kernels.random_numbers import random_bits, uniform_uint32
+from embeddings.kernels.random_numbers import draw_word, random_bits, uniform_uint32
 from embeddings.kernels.separate_arrays import separate_zeros
 
 

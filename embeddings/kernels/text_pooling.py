@@ -1,12 +1,15 @@
-"""Pools rows of a table for many texts: sums, maxima and minima. Compiled.
+"""Pooling of rows of a table for many texts, and of the contexts of words.
 
 Text t consists of the rows `ids[starts[t]:starts[t + 1]]`, int64. Results go to `output`, float32 (texts, width),
 of which the caller has set the start; the columns of the table beyond the width are not read.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from embeddings.compilation.jit import entry_point
+from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.row_operations import add_table_rows, add_weighted_table_rows
 
 
@@ -50,3 +53,70 @@ def select_rows(raw: np.ndarray, starts: np.ndarray, rows: np.ndarray, ids: np.n
                 ids[count] = row
                 count += 1
     new_starts[starts.shape[0] - 1] = count
+
+
+class ContextText(NamedTuple):
+    """A text and the vectors of its words.
+
+    ids: (tokens,) int32. lines: (lines + 1,) int64, where lines begin in `ids`; windows do not cross them.
+    rows: (types,) int32, the row of each id in `matrix`, -1 for a word without a vector: it counts towards the window
+    size, but is not added. weights: (types,) float32, the factor of each word's vector. matrix: (words, dim) float32.
+    """
+
+    ids: np.ndarray
+    lines: np.ndarray
+    rows: np.ndarray
+    weights: np.ndarray
+    matrix: np.ndarray
+
+
+class ContextSums(NamedTuple):
+    """Sums of the contexts of each of several words.
+
+    sums: (n, dim) float64, of the weighted vectors. weights: (n,) float64. occurrences: (n,) int64, those with at
+    least one context word. buffer: (dim,) float32, of one occurrence; each thread has its own.
+    """
+
+    sums: np.ndarray
+    weights: np.ndarray
+    occurrences: np.ndarray
+    buffer: np.ndarray
+
+
+@entry_point
+def add_contexts(
+    text: ContextText, positions: np.ndarray, slots: np.ndarray, size: int, window: int, line: int,
+    thread: tuple[int, int], result: ContextSums,
+) -> None:  # fmt: skip
+    """Add the contexts of occurrences to the sums of their words.
+
+    Arguments:
+        positions: (n,) int64, ascending: where the occurrences begin in `ids`.
+        slots: (n,) int32, the row of each in the sums.
+        size: the number of tokens of an occurrence.
+        window: the number of tokens on each side.
+        line: the number of a line that begins at or before the first position.
+        thread: t and n: thread t of n adds the occurrences of every nth word, so that no two write to one row.
+    """
+    for i in range(positions.shape[0]):
+        slot, position = slots[i], positions[i]
+        if slot % thread[1] != thread[0]:
+            continue
+        while text.lines[line + 1] <= position:
+            line += 1
+        first = larger(position - window, text.lines[line])
+        last = smaller(position + size + window, text.lines[line + 1])
+        result.buffer[:] = 0
+        total = 0.0
+        for place in range(first, last):
+            row = text.rows[text.ids[place]]
+            if row >= 0 and not position <= place < position + size:
+                weight = text.weights[text.ids[place]]
+                total += weight
+                for column in range(result.buffer.shape[0]):
+                    result.buffer[column] += weight * text.matrix[row, column]
+        if total > 0:
+            result.occurrences[slot] += 1
+            result.weights[slot] += total
+            for column in range(result.buffer.shape[0]):
+                result.sums[slot, column] += result.buffer[column]

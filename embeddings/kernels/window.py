@@ -5,7 +5,7 @@ import numpy as np
 from embeddings.compilation.jit import inline
 from embeddings.kernels.block import FIRST, LAST, SPACING, Block
 from embeddings.kernels.integers import larger, smaller
-from embeddings.kernels.row_cache import RowCache, cached_row
+from embeddings.kernels.row_cache import RowCache, row_address
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers
 
@@ -48,7 +48,7 @@ def gather_rows(
     m: int = block.stop[i] - start - 1
     for j in range(m):
         c = start + j
-        rows[j] = gradient_rows[j] = cached_row(table, cache, np.int64(block.inputs[c + (c >= i)]))
+        rows[j] = gradient_rows[j] = row_address(table, cache, np.int64(block.inputs[c + (c >= i)]))
     prefetch_context(block, table, cache, i)
     return m
 
@@ -67,7 +67,7 @@ def gather_slots(
     rows[first : first + 2 * window] = empty
     for c in range(block.start[i], block.stop[i]):
         if c != i:
-            row = cached_row(table, buffers.input_cache, np.int64(block.inputs[c]))
+            row = row_address(table, buffers.input_cache, np.int64(block.inputs[c]))
             rows[first + slot_index(c, i, window)] = row
     prefetch_context(block, table, buffers.input_cache, i)
 

@@ -28,7 +28,7 @@ from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.logistic import logistic_loss, scores_to_steps
 from embeddings.kernels.loss_tally import count_step, tally_loss
-from embeddings.kernels.row_cache import cached_row
+from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import (
     SCORE_TILE,
     UPDATE_TILE,
@@ -200,9 +200,11 @@ def compute_batch_steps(
     """Compute the steps of m windows with their centres and negative samples into `scores`."""
     noise, width = block.noise.shape[1], output.shape[1] // slots
     for j in range(noise):
-        buffers.targets[j] = cached_row(output, buffers.output_cache, np.int64(block.noise[buffers.centres[0], j]))
+        buffers.targets[j] = row_address(output, buffers.output_cache, np.int64(block.noise[buffers.centres[0], j]))
     for k in range(m):
-        buffers.targets[noise + k] = cached_row(output, buffers.output_cache, np.int64(block.words[buffers.centres[k]]))
+        buffers.targets[noise + k] = row_address(
+            output, buffers.output_cache, np.int64(block.words[buffers.centres[k]])
+        )
     for k in range(m):
         prefetch_next_batch(block, output, buffers, m, k)
         if k % 2 == 0:

@@ -18,8 +18,7 @@ from embeddings.kernels.row_operations import SINGLE_TILE, address, padded, scor
 from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
-from embeddings.objectives.objective import Objective
-from embeddings.objectives.softmax_probabilities import log_softmax, log_softmax_items, log_softmax_of_rows
+from embeddings.objectives.objective import Objective, log_softmax, log_softmax_items, log_softmax_of_rows
 
 SHRINKAGE = 4  # of the dimension from one tail to the next
 FIRST_WORD, LAST_WORD, WIDTH, PROJECTION, TAIL, ROW_BYTES = range(6)  # of `AdaptiveTables.tails`

@@ -14,8 +14,7 @@ from embeddings.kernels.row_operations import address, score
 from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
-from embeddings.objectives.objective import Objective
-from embeddings.objectives.softmax_probabilities import log_softmax, log_softmax_items, log_softmax_of_rows
+from embeddings.objectives.objective import Objective, log_softmax, log_softmax_items, log_softmax_of_rows
 
 
 class FrequencyClusters(NamedTuple):

@@ -11,8 +11,8 @@ from embeddings.kernels.loss_tally import count_step, tally_loss
 from embeddings.kernels.row_operations import address, score
 from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers
-from embeddings.models.table import Arrays, Table
-from embeddings.objectives.softmax_probabilities import SoftmaxObjective
+from embeddings.models.table import Arrays
+from embeddings.objectives.objective import SoftmaxObjective
 
 
 class AllWords(NamedTuple):
@@ -50,10 +50,6 @@ class FullSoftmaxObjective(SoftmaxObjective):
     def max_targets(self) -> int:
         """The largest number of target rows in a step."""
         return len(self.vocabulary)
-
-    def tables(self) -> dict[str, Table]:
-        """The output vectors."""
-        return self.output_tables()
 
     def operand(self, arrays: Arrays) -> AllWords:
         """The operand of one thread."""

@@ -10,7 +10,7 @@ from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import LAST, Block
 from embeddings.kernels.gradient_steps import apply_input_steps, compute_steps, learn_single
 from embeddings.kernels.integers import larger
-from embeddings.kernels.row_cache import cached_row
+from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
@@ -81,7 +81,7 @@ def gather_path(operand: HuffmanTree, buffers: StepBuffers, start: int, n: int, 
     else:
         for j in range(n):
             node = np.int64(operand.paths[start + j]) * slots + slot
-            buffers.targets[j] = cached_row(operand.nodes, buffers.output_cache, node)
+            buffers.targets[j] = row_address(operand.nodes, buffers.output_cache, node)
 
 
 @inline

@@ -8,14 +8,13 @@ import numpy as np
 from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import Block
 from embeddings.kernels.gradient_steps import apply_objective_steps, compute_logistic_steps
-from embeddings.kernels.row_cache import cached_row
+from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import row_stride, score
 from embeddings.kernels.softmax import subtract_offsets
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import prefetch_targets
 from embeddings.models.table import Arrays, Table
-from embeddings.objectives.objective import SampledObjective
-from embeddings.objectives.softmax_probabilities import SoftmaxObjective
+from embeddings.objectives.objective import SampledObjective, SoftmaxObjective
 
 
 class NoiseContrast(NamedTuple):
@@ -67,7 +66,7 @@ def gather_contrast(
     log_z = operand.log_normalizer[slot, 0] if operand.log_normalizer.shape[0] > 0 else 0.0
     for j in range(1 + operand.negatives):
         word = block.words[i] if j == 0 else block.noise[i, first + j - 1]
-        buffers.targets[j] = cached_row(operand.output, buffers.output_cache, word * slots + slot)
+        buffers.targets[j] = row_address(operand.output, buffers.output_cache, word * slots + slot)
         buffers.offsets[j] = log_z + operand.log_noise[word] - operand.bias[word * slots + slot, 0]
     return 1 + operand.negatives
 

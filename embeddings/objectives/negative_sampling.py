@@ -8,11 +8,11 @@ import numpy as np
 from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import Block
 from embeddings.kernels.gradient_steps import apply_objective_steps, compute_logistic_steps
-from embeddings.kernels.row_cache import cached_row
+from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import score
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import prefetch_targets
-from embeddings.models.table import Arrays, Table
+from embeddings.models.table import Arrays
 from embeddings.objectives.objective import SampledObjective
 
 LOSS_SEED = 1  # of the negative samples of held-out text, which are the same for every model of a vocabulary
@@ -54,10 +54,10 @@ def gather_samples(
     A negative sample equal to the word gets weight 0, as in word2vec.
     """
     centre = block.words[i]
-    buffers.targets[0] = cached_row(operand.output, buffers.output_cache, centre * slots + slot)
+    buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slots + slot)
     for j in range(operand.negatives):
         word = block.noise[i, first + j]
-        buffers.targets[1 + j] = cached_row(operand.output, buffers.output_cache, word * slots + slot)
+        buffers.targets[1 + j] = row_address(operand.output, buffers.output_cache, word * slots + slot)
         buffers.weights[1 + j] = word != centre
     return 1 + operand.negatives
 
@@ -66,10 +66,6 @@ class NegativeSamplingObjective(SampledObjective):
     """Negative sampling. Its scores are not logarithms of probabilities."""
 
     has_probabilities = False
-
-    def tables(self) -> dict[str, Table]:
-        """The output vectors."""
-        return self.output_tables()
 
     def operand(self, arrays: Arrays) -> NegativeSamples:
         """The operand of one thread."""

@@ -1,11 +1,11 @@
-"""The interface of objectives, and the compiled call by which a model's kernel predicts a word.
+"""The base classes of objectives, and the compiled call by which a model's kernel predicts a word.
 
 A kernel writes input rows into its step buffers and calls `predict`. The type of the operand, a NamedTuple of the
 objective's tables, decides which implementation is compiled into the kernel.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -73,9 +73,9 @@ class Objective(ABC):
         """The distribution of random words, not normalised, float64 (vocabulary,)."""
         return self.vocabulary.noise_weights(self.settings.noise_exponent)
 
-    @abstractmethod
     def tables(self) -> dict[str, Table]:
-        """Tables that the objective adds to the tables of the model, by name."""
+        """Tables that the objective adds to the tables of the model, by name: by default the output vectors."""
+        return self.output_tables()
 
     @abstractmethod
     def operand(self, arrays: Arrays) -> Any:
@@ -186,3 +186,60 @@ def predict_pair(operand: Any, block: Block, buffers: StepBuffers, i: int, rate:
 def infer_input(operand: Any, block: Block, buffers: StepBuffers, i: int, rate: float) -> None:
     """Let one input predict word i of the block, and update only this input."""
     run_step(operand, block, buffers, i, 1, rate, 1, 0, 0, True)
+
+
+MAX_SCORES = 2**22  # that are computed at a time
+
+
+def log_softmax(scores: np.ndarray) -> np.ndarray:
+    """The logarithm of the softmax of each row."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    logarithms: np.ndarray = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return logarithms
+
+
+def log_softmax_items(
+    scores: Callable[[slice], np.ndarray], width: int, rows: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
+    """Items of `log_softmax(S)`, float64 (items,), of a matrix S that is computed a few rows at a time.
+
+    Arguments:
+        scores: returns some rows of S, which are overwritten.
+        width: numbers in a row of S.
+        rows: (items,) the row of each item, in rising order.
+        columns: (items,) the column.
+    """
+    items, size = np.empty(len(rows)), max(MAX_SCORES // width, 1)
+    for start in range(0, int(rows[-1]) + 1 if len(rows) else 0, size):
+        part = slice(*np.searchsorted(rows, [start, start + size]))
+        block, own = scores(slice(start, start + size)), rows[part] - start
+        block -= block.max(axis=1, keepdims=True)
+        items[part] = block[own, columns[part]]
+        items[part] -= np.log(np.exp(block, out=block).sum(axis=1))[own]
+    return items
+
+
+def log_softmax_of_rows(hidden: np.ndarray, table: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """`log_softmax_items` of the products of hidden rows, only those that `rows` names, with all rows of a table."""
+    used, numbers = np.unique(rows, return_inverse=True)
+    return log_softmax_items(lambda part: hidden[used[part]] @ table.T, len(table), numbers, columns)
+
+
+class SoftmaxObjective(Objective):
+    """Base of objectives whose probabilities are the softmax of the scores of all words."""
+
+    def word_scores(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int) -> np.ndarray:
+        """The scores of all words, (n, vocabulary)."""
+        return self.scores(hidden, tables, "output", slot)
+
+    def log_probabilities(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0) -> np.ndarray:
+        """The logarithm of the softmax of the scores: normalised exactly, even if it is not in training."""
+        return log_softmax(self.word_scores(hidden, tables, slot))
+
+    def word_log_probabilities(
+        self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], rows: np.ndarray, words: np.ndarray, slot: int = 0
+    ) -> np.ndarray:
+        """See `Objective`."""
+        return log_softmax_items(
+            lambda part: self.word_scores(hidden[part], tables, slot), len(self.vocabulary), rows, words
+        )

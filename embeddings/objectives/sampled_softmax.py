@@ -8,13 +8,12 @@ from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import Block
 from embeddings.kernels.gradient_steps import apply_objective_steps
 from embeddings.kernels.loss_tally import count_step, tally_loss
-from embeddings.kernels.row_cache import cached_row
+from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import score
 from embeddings.kernels.softmax import softmax_steps, subtract_offsets
 from embeddings.kernels.step_buffers import StepBuffers
-from embeddings.models.table import Arrays, Table
-from embeddings.objectives.objective import SampledObjective
-from embeddings.objectives.softmax_probabilities import SoftmaxObjective
+from embeddings.models.table import Arrays
+from embeddings.objectives.objective import SampledObjective, SoftmaxObjective
 
 
 class Proposals(NamedTuple):
@@ -66,7 +65,7 @@ def gather_candidates(
     centre, last_step, words = block.words[i], operand.last_step, operand.last_step.shape[0] - 1
     last_step[words] += 1
     step = last_step[words]
-    buffers.targets[0] = cached_row(operand.output, buffers.output_cache, centre * slots + slot)
+    buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slots + slot)
     buffers.offsets[0] = operand.log_expected[centre]
     if operand.target_in_sample:
         last_step[centre] = step
@@ -75,7 +74,7 @@ def gather_candidates(
         word = block.noise[i, first + j]
         if last_step[word] != step:
             last_step[word] = step
-            buffers.targets[n] = cached_row(operand.output, buffers.output_cache, word * slots + slot)
+            buffers.targets[n] = row_address(operand.output, buffers.output_cache, word * slots + slot)
             buffers.offsets[n] = operand.log_expected[word]
             n += 1
     return n
@@ -91,10 +90,6 @@ class SampledSoftmaxObjective(SoftmaxObjective, SampledObjective):
             return super().noise_weights
         ranks = np.arange(1.0, len(self.vocabulary) + 1)
         return np.log1p(1 / ranks) / np.log(len(self.vocabulary) + 1)  # type: ignore[no-any-return]
-
-    def tables(self) -> dict[str, Table]:
-        """The output vectors."""
-        return self.output_tables()
 
     def operand(self, arrays: Arrays) -> Proposals:
         """The operand of one thread."""

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.corpora.document_counts import document_counts
-from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import recorded_settings
 from embeddings.errors import CorpusError, FormatError, S, SettingError
@@ -22,7 +20,6 @@ from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, zero_rows
 from embeddings.models.text_settings import PHRASES
 from embeddings.support.arrow import to_arrow, to_string_array
-from embeddings.training.vocabulary_selection import with_unknown_rows, with_vocabulary
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -59,9 +56,6 @@ def padded_rows(array: np.ndarray) -> np.ndarray:
     return rows
 
 
-OBJECTIVE_SETTINGS = ("objective", "nce_normalizer", "tree", "cutoffs", "tie")  # the tables of a model depend on them
-
-
 def check_model(model: Any) -> None:
     """Refuse anything but a model."""
     if not isinstance(model, Model):
@@ -76,11 +70,9 @@ def check(model: Model, trainer: "Trainer") -> None:
     if not trainer.can_continue:
         what = S.objective(settings["objective"]) if "objective" in settings else "these settings"
         raise SettingError(f"{model.name} models cannot be trained further with {what}")
-    of_objective = set(OBJECTIVE_SETTINGS) & set(settings) - set(trainer.free_settings)
-    rows = [name for name in ("unknown_rows",) if name in settings]
-    for name in (*trainer.fixed_settings, *sorted(of_objective), *rows):
-        old = model.settings.get(name, settings[name])
-        if old != settings[name]:
+    for name in (*trainer.fixed_settings, "unknown_rows"):
+        old = model.settings.get(name, settings.get(name))
+        if name in settings and old != settings[name]:
             raise SettingError(f"{S[name]} must be {old}, as in the model, got {settings[name]}")
     max_vocab = settings.get("max_vocab")
     if max_vocab is not None and max_vocab < len(model.vocabulary):
@@ -110,22 +102,6 @@ def check_corpus(model: Model, corpus: "Corpus") -> None:
             f"{S.joiner} must be {old_phrases.get('joiner')!r}, as in the phrases of the model, "
             f"got {new_phrases.joiner!r}"
         )
-
-
-def extend_corpus(model: Model, encoded: EncodedCorpus, settings: "Trainer") -> EncodedCorpus:
-    """The new text encoded with the extended vocabulary, in a temporary folder."""
-    values = asdict(settings)
-    limits = {"min_count": values.get("min_count", 1), "max_vocab": values.get("max_vocab")}
-    new = encoded.vocabulary
-    if values.get("min_documents", 1) > 1:
-        documents = document_counts(encoded, values.get("documents") or "auto")
-        is_common = (documents >= values["min_documents"]) | (rows_in(model.vocabulary, new) >= 0)
-        words = to_string_array(new.column).filter(to_arrow(is_common))
-        new = Vocabulary(words, new.counts[is_common], total=new.total)
-    vocabulary = extend_vocabulary(model.vocabulary, new, **limits)
-    if rows := values.get("unknown_rows", 0):
-        return with_unknown_rows(encoded, vocabulary, rows)
-    return with_vocabulary(encoded, vocabulary)
 
 
 def extend_vocabulary(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | None) -> Vocabulary:
@@ -159,7 +135,8 @@ def apply(model: Model, data: "TrainingData", plan: "Plan", arrays: Arrays) -> i
             )
         if table.continuation == "restart":
             continue
-        saved = optional_table(model, plan.saved_name(name))
+        saved_name = plan.saved_name(name)
+        saved = model.vectors.matrix if saved_name == VECTORS else model.tables.get(saved_name or "")
         if saved is None and table.continuation == "grow":
             raise FormatError(f"the {model.name} model has no table {name!r}, so it cannot be trained further")
         if saved is not None and table.continuation == "grow":
@@ -169,11 +146,6 @@ def apply(model: Model, data: "TrainingData", plan: "Plan", arrays: Arrays) -> i
             check_shape(name, table, saved, table.rows)
             table.set_rows(arrays[name], slice(None), saved)
     return len(new_rows)
-
-
-def optional_table(model: Model, name: str | None) -> np.ndarray | None:
-    """A table of a model by the name it is saved as, or the vectors."""
-    return model.vectors.matrix if name == VECTORS else model.tables.get(name or "")
 
 
 def check_shape(name: str, table: Table, saved: np.ndarray, rows: int) -> None:

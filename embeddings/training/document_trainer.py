@@ -18,22 +18,23 @@ from embeddings.errors import CorpusError, NoWordsError, SettingError
 from embeddings.kernels.block import NO_ROWS, new_block
 from embeddings.kernels.document_kernels import Inference, infer, learn_block, new_state
 from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows
+from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.learning_rates import LINEAR
 from embeddings.models.document_vectors import DOCUMENTS, as_list
 from embeddings.models.model import Epochs, Model
-from embeddings.models.table import INITIALIZERS, Arrays, zero_rows
+from embeddings.models.table import INITIALIZERS, Arrays, Initializer, Table, zero_rows
 from embeddings.models.text_settings import check_same_text_settings, corpus_settings, model_settings
 from embeddings.objectives.objective import Objective
 from embeddings.settings import DocumentChoice, check_value
 from embeddings.support.arrow import to_string_array
+from embeddings.support.mapped_files import memory_mapped_zeros
 from embeddings.training.continued_training import padded_tables
-from embeddings.training.document_stream import document_table, tag_rows
 from embeddings.training.plan import Kernel, Plan
-from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.stream import TokenStream
+from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData, block_source, check_threads_and_seed
 from embeddings.training.worker import run_threads
 
@@ -87,16 +88,12 @@ def tags_of_texts(model: Model, tags: Any, texts: int) -> InferenceTags | None:
     if tags is None:
         return None
     lists = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else []
-    if len(lists) != texts or not all(is_list_of_strings(one) for one in lists):
+    is_valid = len(lists) == texts and all(isinstance(one, list | tuple) for one in lists)
+    if not is_valid or not all(isinstance(tag, str) for one in lists for tag in one):
         raise SettingError(f"tags must be a list of tags for each of the {texts} texts, got {tags!r:.80}")
     distinct = [list(dict.fromkeys(one)) for one in lists]
     names = to_string_array([tag for one in distinct for tag in one])
     return known_tags(known_rows(model, names), np.array([len(one) for one in distinct], np.int64))
-
-
-def is_list_of_strings(value: Any) -> bool:
-    """Whether a value is a list or tuple of strings."""
-    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 def known_rows(model: Model, tags: Any) -> NDArray[np.int64]:
@@ -272,6 +269,38 @@ def document_ranges(borders: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         last = min(max(last, first + 1), count)
         yield first, last
         first = last
+
+
+MAX_MEMORY_BYTES = 1 << 30  # a larger table of documents is mapped from a file
+
+
+def document_table(data: TrainingData, documents: Documents, dim: int, init: Initializer) -> Table:
+    """The table of document vectors: initialised by `init`, zeros for documents without a known word."""
+
+    def initialize(table: np.ndarray, dim: int, seed: int) -> None:
+        init(table, dim, seed)
+        table[~rows_with_words(data, documents)] = 0
+
+    rows, is_large = documents.count, 4 * documents.count * padded(dim) > MAX_MEMORY_BYTES
+    zeros = (lambda: memory_mapped_zeros(rows, padded(dim))) if is_large else None
+    return Table(rows=rows, dim=dim, axis="documents", init=initialize, seed=2**32, zeros=zeros)
+
+
+def rows_with_words(data: TrainingData, documents: Documents) -> np.ndarray:
+    """Whether a document with each row has a known word (rows,)."""
+    is_marked = np.zeros(documents.size if documents.has_several_tags else documents.count, np.bool_)
+    ids, numbers = np.asarray(data.encoded.ids), documents.numbers
+    mark_documents_with_words(ids, documents.borders, numbers, len(data.vocabulary), is_marked)
+    if not documents.has_several_tags:
+        return is_marked
+    has_words = np.zeros(documents.count, np.bool_)
+    has_words[documents.rows[np.repeat(is_marked, documents.tag_counts)]] = True
+    return has_words
+
+
+def tag_rows(documents: Documents) -> TagRows:
+    """The rows of documents as kernels read them."""
+    return SINGLE_ROWS if documents.starts is None else TagRows(documents.starts, documents.rows)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,7 @@ from embeddings.models.embed import embed
 from embeddings.models.model import Model
 from embeddings.models.table import Table
 from embeddings.settings import field_types, split_optional
-from embeddings.training.replica_tables import ReplicaTables
-from embeddings.training.replicas import Replicas
+from embeddings.training.replicas import Replicas, ReplicaTables
 from embeddings.training.train import train
 from embeddings.vectors.pooling import Pool
 
@@ -54,8 +53,8 @@ def trainable() -> list[str]:
 def precompile(name: str) -> float:
     """Compile all kernels of a trainer, and those that its models use for composition, inference and search.
 
-    Trains models on a tiny text: with the default settings, and with all other values of one or two yes/no or
-    choice settings.
+    Reads text, merges replicas, and trains models on a tiny text: with the default settings, and with all other values
+    of one or two yes/no or choice settings.
 
     Returns:
         Seconds of compilation; 0 if all was cached.
@@ -68,8 +67,12 @@ def precompile(name: str) -> float:
     names = {field.name for field in dataclasses.fields(trainer)}
     small = {key: value for key, value in SMALL.items() if key in names} | dict(trainer.precompile_settings)
     before = compile_time.seconds
-    precompile_text()
-    precompile_merges()
+    words = " ".join(f"word{number}" for number in range(10_000))  # the vocabulary grows
+    for settings in ({}, {"max_types": 100}, {"phrases": "auto"}, {"tokenizer": "whitespace"}):
+        with Corpus([words, *LINES], **settings).encode():
+            pass
+    table = Table(rows=1, dim=1, axis="other")
+    ReplicaTables(Replicas(2), {"table": table}, {"table": table.allocate(seed=1)}, threads=1)
     with without_warnings():
         for number, choice in enumerate(choices(trainer)):
             try:
@@ -90,20 +93,6 @@ def without_warnings() -> Iterator[None]:
         yield
     finally:
         log.setLevel(level)
-
-
-def precompile_text() -> None:
-    """Compile the kernels that read text: growing and limited vocabularies, and phrase detection."""
-    words = " ".join(f"word{number}" for number in range(10_000))
-    for settings in ({}, {"max_types": 100}, {"phrases": "auto"}, {"tokenizer": "whitespace"}):
-        with Corpus([words, *LINES], **settings).encode():
-            pass
-
-
-def precompile_merges() -> None:
-    """Compile the kernel that merges replicas."""
-    table = Table(rows=1, dim=1, axis="other")
-    ReplicaTables(Replicas(2), {"table": table}, {"table": table.allocate(seed=1)}, threads=1)
 
 
 def choices(trainer: type) -> Iterator[dict[str, Any]]:

@@ -21,8 +21,8 @@ from embeddings.models.table import VECTORS, Arrays, Table, orthogonal, word_vec
 from embeddings.objectives.objective import Objective, predict, predict_pair
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.plan import Kernel, Plan
-from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.stream import Stream
+from embeddings.training.trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
 
 

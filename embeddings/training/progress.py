@@ -220,7 +220,8 @@ class ProgressDisplay:
         view = ProgressView.of(done, total)
         if view.is_complete and self._print_notice in notice_printers:
             notice_printers.remove(self._print_notice)
-        notebook = in_notebook()
+        ipython = sys.modules.get("IPython")  # imported already if this runs in the kernel of a notebook
+        notebook = getattr(ipython.get_ipython() if ipython else None, "kernel", None) is not None
         stream = self.stream or sys.stderr
         terminal = not notebook and stream.isatty()
         elapsed_time = perf_counter() - self._last_time
@@ -274,10 +275,3 @@ class ProgressView:
     def _repr_html_(self) -> str:
         bar = Html("") if self.share is None else tag("progress", value=f"{self.share:.4f}", max=1)
         return tag("div", bar, " ", tag("code", self.text))
-
-
-def in_notebook() -> bool:
-    """Whether this runs in a notebook's kernel; imports nothing."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "kernel", None) is not None

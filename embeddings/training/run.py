@@ -7,27 +7,116 @@ continues from there. So the state at checkpoints, epoch ends and interrupts can
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from embeddings.errors import CorpusError, DeclarationError, EmbeddingsError, FormatError
+from embeddings import registry
+from embeddings.corpora.phrases.phrase_list import merge_phrase_tables
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import CorpusError, DeclarationError, EmbeddingsError, FormatError, S
 from embeddings.models.model import Model
-from embeddings.models.table import Arrays, copy_into
+from embeddings.models.model_files import package_versions
+from embeddings.models.table import VECTORS, Arrays, copy_into, is_finite
+from embeddings.models.text_settings import PHRASES, TEXT_SETTINGS
+from embeddings.support.logs import log
 from embeddings.support.mapped_files import check_mapped_files
+from embeddings.support.records import to_jsonable
 from embeddings.training import continued_training
 from embeddings.training.callbacks import EpochEnd, RunStart, stateful, wants_epoch_end
 from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, RunState, check_same_run, unusable
 from embeddings.training.plan import Plan
-from embeddings.training.progress import Tally
-from embeddings.training.replica_tables import ReplicaTables
-from embeddings.training.result import AVERAGE, NOTES, Interrupted, build_model, nothing_learned, overflow
+from embeddings.training.progress import Progress, Tally
+from embeddings.training.replicas import ReplicaTables
 from embeddings.training.training_data import TrainingData
 from embeddings.training.worker import Worker, check_count, run_threads
+from embeddings.vectors.vectors import Vectors
+
+NOTES = "notes"  # in the record of a model: what its run started from, and what is wrong with it
+DIVERGED_LOSS = 1e8  # of an example: random vectors have less even with a million labels
+AVERAGE = "average"  # in the record of a model whose tables are averages
+
+
+class TrainingError(EmbeddingsError):
+    """Training failed."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user interrupted a training run; `model` holds what was learned until then."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__("training was interrupted; the attribute .model of this exception holds what was learned")
+        self.model = model
+
+
+def overflow(name: str, tally: Tally) -> TrainingError:
+    """The error for numbers that overflowed."""
+    read = f"{tally.done:,} {tally.unit}"
+    return TrainingError(f"training diverged: the {name} became too large after {read}; use a lower {S.learning_rate}")
+
+
+def nothing_learned(data: TrainingData, tally: Tally) -> CorpusError:
+    """The error for a run that took no training step: its tables have only initial values."""
+    advice = "use longer texts"
+    if getattr(data.settings, "min_count", 1) > 1:
+        advice += f", or a lower {S.min_count}"
+    if getattr(data.settings, "subsample", 0) > 0:
+        advice += f", or {S.subsample(0)} to keep frequent words"
+    return CorpusError(
+        f"nothing was learned: no word was left with another one near it ({tally.unit} read: {tally.done:,}); {advice}"
+    )
+
+
+def new_model(
+    data: TrainingData, arrays: Arrays, progress: Progress, record: Mapping[str, Any] | None = None, *,
+    composes: bool = True, tags: Any = None, labels: Vocabulary | None = None,
+) -> Model:  # fmt: skip
+    """A model with a complete record, for trainers that define `learn`.
+
+    Arguments:
+        arrays: the tables to save, float32; "vectors" (vocabulary, dim) are those of the words.
+        progress: that at the end of training.
+        record: further JSON values for the record.
+        composes: whether the model composes vectors, if its trainer has a composer.
+        tags: a pyarrow array of strings, one for each row of the table "documents".
+        labels: the labels of texts, for a model that predicts labels.
+    """
+    numbers = data.trainer, progress.words, progress.total, progress.unit, progress.seconds
+    log.info("trained %s: %s of %s %s, %.1f s", *numbers)
+    meta, options = data.encoded.meta, data.run_options
+    full_record = {
+        "seed": data.seed,
+        "threads": data.threads,
+        **({} if options.replicas is None else {"replicas": to_jsonable(options.replicas)}),
+        "corpus": data.encoded.fingerprint,
+        "text": {**{name: meta["settings"].get(name) for name in TEXT_SETTINGS}, PHRASES: meta.get(PHRASES)},
+        "unit": progress.unit,
+        "words": progress.words,
+        "total_words": progress.total,
+        "seconds": round(progress.seconds, 3),
+        "compile_seconds": round(data.compile_seconds, 3),
+        "words_per_second": round(progress.words_per_second),
+        **(record or {}),
+    }
+    phrases, continued = data.encoded.phrases, options.continued
+    return Model(
+        data.trainer,
+        vectors=Vectors(list(data.vocabulary.words), arrays[VECTORS], counts=data.vocabulary.counts),
+        vocabulary=data.vocabulary,
+        settings=asdict(data.settings),
+        tables={name: array for name, array in arrays.items() if name != VECTORS},
+        record=full_record,
+        packages=package_versions() | registry.package_of("trainer", data.trainer),
+        composer=data.settings.composer if composes else None,
+        tags=tags,
+        labels=labels,
+        phrases=phrases if continued is None else merge_phrase_tables(continued.phrases, phrases),
+    )
+
 
 POINTS = 20  # at which the tables enter the mean; the last is the end of training
 BLOCK = 1 << 22  # numbers at a time, so that no further table is ever in memory
@@ -60,35 +149,22 @@ class Average:
         if self.count == 1:
             self.tables = {name: table.copy() for name, table in tables.items()}
             return
-        for name, mean in self.tables.items():
-            add_to_mean(mean.reshape(-1), tables[name].reshape(-1), self.count)
-
-    def clear(self) -> None:
-        """Forget all points so far."""
-        self.tables, self.count = {}, 0
-
-
-def add_to_mean(mean: np.ndarray, numbers: np.ndarray, count: int) -> None:
-    """Make the mean of `count` - 1 arrays (n,) that of `count` arrays."""
-    for start in range(0, len(mean), BLOCK):
-        block = slice(start, start + BLOCK)
-        mean[block] += (numbers[block] - mean[block]) / np.float32(count)
+        for name, table in self.tables.items():
+            mean, numbers = table.reshape(-1), tables[name].reshape(-1)
+            for start in range(0, len(mean), BLOCK):
+                block = slice(start, start + BLOCK)
+                mean[block] += (numbers[block] - mean[block]) / np.float32(self.count)
 
 
-@dataclass(frozen=True)
-class RunProgress:
-    """What a run has read: the counts, and the states of its workers. With replicas, the next merge."""
+class RunProgress(NamedTuple):
+    """The counts of a run and the states of its workers; with replicas also the next merge."""
 
     values: dict[str, Any]
     arrays: dict[str, np.ndarray]
 
-    def copy(self) -> "RunProgress":
-        """A copy that later steps of the run do not change."""
-        return RunProgress(self.values, {name: array.copy() for name, array in self.arrays.items()})
-
 
 def capture_progress(run: "Run") -> RunProgress:
-    """What a run has read; the arrays are not copies."""
+    """The progress of a run; the arrays are not copies."""
     arrays = {
         f"thread.{number}.{name}": array
         for number, worker in enumerate(run.workers)
@@ -244,7 +320,7 @@ class Run:
             OutputError: there are checkpoints already, or they cannot be written.
             FormatError: another program truncated a file that is being read; a checkpoint is written before.
         """
-        self.start()
+        self.start(self.run_options.checkpoints)
         try:
             while not self.stopped and self.epochs_reported < self.data.schedule.epochs:
                 self.run_segment()
@@ -261,34 +337,31 @@ class Run:
             raise Interrupted(self.make_model(self.tables)) from None
         if not self.tally.steps.any():
             raise nothing_learned(self.data, self.tally)
-        model = self.final_model()
+        if self.average.share is not None and self.epochs_reported == self.data.schedule.epochs:
+            self.average.add(self.tables)
+        model = self.make_model(self.average.tables if self.average.count else self.tables)
         for callback in self.callbacks:
             model = callback.on_run_end(model) or model
         return model
 
-    def start(self) -> None:
-        """Prepare checkpoints, resume if requested, and notify callbacks."""
-        if self.run_options.checkpoints is not None:
-            self.resume(self.run_options.checkpoints)
-            self.writer = CheckpointWriter(self.run_options.checkpoints, self.tally.done)
+    def start(self, checkpoints: Checkpoints | None) -> None:
+        """Resume from the last checkpoint if requested and if there is one, else tidy the folder; notify callbacks."""
+        if checkpoints is not None:
+            if not self.run_options.resume and checkpoints.force:
+                checkpoints.remove_all()
+            checkpoints.remove_partial()
+            state = checkpoints.latest() if self.run_options.resume else None
+            if state is not None:
+                check_same_run(checkpoints.folder, state.fingerprint, self.fingerprint)
+                try:
+                    restore(self, state)
+                except FormatError as error:
+                    raise unusable(checkpoints, f"it is damaged: {error}") from None
+            self.writer = CheckpointWriter(checkpoints, self.tally.done)
             self.record_merge()
         name, tally = self.data.trainer, self.tally
         for callback in self.callbacks:
             callback.on_run_start(RunStart(name, self.fingerprint, tally.done, tally.total, tally.unit))
-
-    def resume(self, checkpoints: Checkpoints) -> None:
-        """Continue from the last checkpoint if requested and if there is one; otherwise clean up the folder."""
-        if not self.run_options.resume and checkpoints.force:
-            checkpoints.remove_all()
-        checkpoints.remove_partial()
-        state = checkpoints.latest() if self.run_options.resume else None
-        if state is None:
-            return
-        check_same_run(checkpoints.folder, state.fingerprint, self.fingerprint)
-        try:
-            restore(self, state)
-        except FormatError as error:
-            raise unusable(checkpoints, f"it is damaged: {error}") from None
 
     def run_segment(self) -> None:
         """Let the threads learn until an epoch end, a point of the average or a checkpoint is due, and handle it."""
@@ -341,7 +414,8 @@ class Run:
     def record_merge(self) -> None:
         """Record the progress at a merge, from which a checkpoint that is written before the next one continues."""
         if self.replicas is not None and self.writer is not None:
-            self.merged_progress = capture_progress(self).copy()
+            values, arrays = capture_progress(self)
+            self.merged_progress = RunProgress(values, {name: array.copy() for name, array in arrays.items()})
 
     def report(self) -> bool:
         """Report progress; returns whether the threads are to halt for a checkpoint; replicas halt when merged."""
@@ -378,7 +452,7 @@ class Run:
             self.tables[name][...] = table
         if self.replicas is not None:
             self.replicas.broadcast()
-        self.average.clear()
+        self.average.tables, self.average.count = {}, 0
         self.is_rollback_due = False
 
     def write_checkpoint(self) -> None:
@@ -396,24 +470,29 @@ class Run:
         """Copies of all tables."""
         return {name: table.copy() for name, table in self.tables.items()}
 
-    def final_model(self) -> Model:
-        """The model at the end of training: of the tables or, if the settings say so, of their average."""
-        if self.data.schedule.average_last is None:
-            return self.make_model(self.tables)
-        if self.epochs_reported == self.data.schedule.epochs:
-            self.average.add(self.tables)
-        if not self.average.count:
-            return self.make_model(self.tables)
-        model = self.make_model(self.average.tables)
-        model.record[AVERAGE] = {"share": self.average.share, "points": self.average.count}
-        return model
-
     def make_model(self, tables: Arrays) -> Model:
         """The model of these tables, which it consumes."""
-        model = build_model(self.data, self.plan, self.plan.saved_arrays(tables), self.tally)
-        if self.notes:
-            model.record[NOTES] = [*self.notes, *model.record.get(NOTES, [])]
-        return model
+        plan, tally, losses = self.plan, self.tally, self.tally.losses()
+        arrays = plan.saved_arrays(tables)
+        for name, array in arrays.items():
+            if not is_finite(array):
+                raise overflow(name, tally)
+        record = {
+            "steps": int(tally.steps.sum()),
+            "loss_by_epoch": losses,
+            "loss_is_estimate": tally.loss_is_estimate,
+            **plan.record,
+        }
+        notes = [*self.notes, *record.get(NOTES, [])]
+        last = next((loss for loss in reversed(losses) if loss is not None), 0.0)
+        if last > DIVERGED_LOSS:
+            notes += [f"training diverged: the loss of the last epoch is {last:.2g}; use a lower learning rate"]
+        if notes:
+            record[NOTES] = notes
+        if tables is self.average.tables:
+            record[AVERAGE] = {"share": self.average.share, "points": self.average.count}
+        parts = {"composes": plan.composes, "tags": plan.tags, "labels": plan.labels}
+        return new_model(self.data, arrays, tally.progress(), record, **parts)
 
 
 def run_uninterrupted(work: Callable[[], None]) -> None:

@@ -243,13 +243,6 @@ class Curves:
     loss: Points = field(default_factory=list)
     scores: dict[str, Points] = field(default_factory=dict)
 
-    def forget_after(self, position: float) -> None:
-        """Drop what was read again after a crash."""
-        self.loss = [point for point in self.loss if point[0] <= position]
-        self.scores = {
-            name: [point for point in points if point[0] <= position] for name, points in self.scores.items()
-        }
-
 
 def read_curves(path: str | os.PathLike[str]) -> Curves:
     """The curves of a saved model, by epoch, or of a log, by words of the corpus or other units.
@@ -258,18 +251,17 @@ def read_curves(path: str | os.PathLike[str]) -> Curves:
         FormatError: there are no losses and no scores.
     """
     source = Path(path)
-    curves = model_curves(read_model_json(source)["record"]) if source.is_dir() else log_curves(source)
+    if source.is_dir():
+        record = read_model_json(source)["record"]
+        stopping = record.get("early_stopping")
+        stopping = stopping if isinstance(stopping, dict) else {}
+        name = HELD_OUT_LOSS if HELD_OUT_LOSS in stopping else "scores"
+        curves = Curves("epochs", by_epoch(record.get("loss_by_epoch")), {name: by_epoch(stopping.get(name))})
+    else:
+        curves = log_curves(source)
     if not curves.loss and not any(curves.scores.values()):
         raise FormatError(f"{path} has no losses: nothing was trained, or its trainer does not report a loss")
     return curves
-
-
-def model_curves(record: dict[str, Any]) -> Curves:
-    """The curves of the record of a model."""
-    stopping = record.get("early_stopping")
-    stopping = stopping if isinstance(stopping, dict) else {}
-    name = HELD_OUT_LOSS if HELD_OUT_LOSS in stopping else "scores"
-    return Curves("epochs", by_epoch(record.get("loss_by_epoch")), {name: by_epoch(stopping.get(name))})
 
 
 def by_epoch(values: Any) -> Points:
@@ -289,7 +281,8 @@ def log_curves(path: Path) -> Curves:
             continue
         curves.unit = str(line.get("unit", curves.unit))
         if line["event"] == "begin":
-            curves.forget_after(words)
+            for points in (curves.loss, *curves.scores.values()):
+                points[:] = [point for point in points if point[0] <= words]
         elif line["event"] == "progress" and is_number(loss):
             curves.loss.append((float(words), float(loss)))
         elif line["event"] == "epoch" and isinstance(scores, dict):

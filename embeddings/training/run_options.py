@@ -1,4 +1,4 @@
-"""How a run is carried out: what it starts from, its checkpoints and its callbacks."""
+"""`RunOptions`: initial vectors, checkpoints, callbacks, replicas and other options of a run."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
 
 
-class RemoteTraining(ABC):
-    """Where a model is trained, if not in this process."""
+class ClusterBase(ABC):
+    """Base of `embeddings.Cluster`, which trains models outside of this process."""
 
     @abstractmethod
     def train(
@@ -50,8 +50,8 @@ class RunOptions:
         vocabulary_rule: which words of the corpus get vectors: a function of a word and its count that returns True to
             select the word whatever its counts are, False to drop it, or None to let the settings decide.
         cluster: an `embeddings.Cluster` of machines or processes to train on; if not given, this process trains.
-        rate_advice: log the learning rate that is usually better than the default, if there is one: for many
-            replicas.
+        rate_advice: with many replicas, log a learning rate that usually works better than the default, if one is
+            known.
         read: encodes the corpus, for example with a progress bar; called once, after all options are checked. By
             default `Corpus.encode`.
         compiler: compiles the kernels in a second process; `read` may start it.
@@ -67,7 +67,7 @@ class RunOptions:
     callbacks: Sequence[Callback] = ()
     replicas: Replicas | None = None
     vocabulary_rule: VocabularyRule | None = None
-    cluster: RemoteTraining | None = None
+    cluster: ClusterBase | None = None
     rate_advice: bool = True
     read: "Callable[[Corpus], EncodedCorpus] | None" = None
     compiler: CompileProcess = field(default_factory=CompileProcess, compare=False)
@@ -85,7 +85,7 @@ class RunOptions:
             if not isinstance(callback, Callback):
                 raise SettingError(f"a callback must be an embeddings.Callback, got {callback!r:.80}")
         check_type("replicas", self.replicas, Replicas)
-        check_type("cluster", self.cluster, RemoteTraining)
+        check_type("cluster", self.cluster, ClusterBase)
         if self.init is not None and not isinstance(self.init, InitFrom):
             raise SettingError(f"{S.init} must be an embeddings.InitFrom, got {self.init!r:.80}")
         if self.vocabulary_rule is not None and not callable(self.vocabulary_rule):
@@ -112,7 +112,7 @@ class RunOptions:
         if not trainer.accepts_run_options and any(part is not None for part in parts):
             raise SettingError(
                 f"the trainer {trainer.trainer_name} does not support checkpoints, callbacks, starting vectors, "
-                "replicas or clusters"
+                "continued training, replicas or clusters"
             )
         if self.checkpoints is not None:
             self.checkpoints.check(resume=self.resume)
@@ -125,9 +125,10 @@ class RunOptions:
         trainer.check_installation()
 
     def check_fingerprint(self, trainer: "Trainer", threads: int, seed: int) -> None:
-        """Refuse to resume another run, as far as this is known before the corpus is read.
+        """Raise an error if the checkpoint belongs to a run with other settings.
 
-        A cluster decides how many replicas there are, so its run is checked once it is reached.
+        Properties of the corpus are compared later. A cluster decides how many replicas there are: its run is checked
+        once the cluster is reached.
         """
         if self.checkpoints is not None and self.resume and self.cluster is None:
             self.checkpoints.check_fingerprint(self.fingerprint(trainer.run_trainer, threads, seed))

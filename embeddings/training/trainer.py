@@ -1,16 +1,23 @@
 """Base classes of trainers."""
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import DeclarationError, EmbeddingsError, SettingError
+from embeddings.kernels.row_operations import padded
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.capabilities import Capabilities
 from embeddings.models.model import Model
+from embeddings.models.table import Table, word_vectors
+from embeddings.models.text_settings import model_settings
+from embeddings.objectives.objective import Objective
 from embeddings.setting_names import hint
 from embeddings.settings import (
     ContextWindow,
@@ -24,12 +31,15 @@ from embeddings.settings import (
     VocabularyChoice,
     WeightTying,
 )
-from embeddings.training.continued_training import extend_corpus
-from embeddings.training.plan import Plan
+from embeddings.support.arrow import to_arrow, to_string_array
+from embeddings.training.continued_training import extend_vocabulary, rows_in
+from embeddings.training.plan import Kernel, Plan
 from embeddings.training.progress import Report
 from embeddings.training.run import Run
 from embeddings.training.run_options import RunOptions
-from embeddings.training.training_data import TrainingData, prepare
+from embeddings.training.stream import Stream
+from embeddings.training.training_data import TrainingData, prepare, with_vocabulary
+from embeddings.training.word_predictor import WordPredictor, new_predictor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,16 +53,16 @@ class Trainer(Settings, Capabilities):
     tokenizer, case: how text is tokenized by default.
     reads_labels, reads_pairs: whether it learns from texts with labels, or from pairs of texts.
     precompile_settings: settings with which it uses all of its kernels, to compile them ahead of time.
-    fixed_settings: settings that continued training must not change.
-    free_settings: those that it may change, though tables of other models depend on settings of the same name.
+    fixed_settings: settings that continued training must not change, in addition to those of the base class.
     max_threads: how many threads it can use; None for any number.
     libraries: optional libraries that it needs for training, see `check_installation`.
     has_parallel_kernel: whether its kernel runs on several threads itself, so that one worker reads the whole text.
-    unsupported: what it can do with no settings, of "init", "freeze" and "continued".
+    unsupported: which of "init", "freeze" and "continued" it never supports, whatever its settings are.
     init_modes: how it can use pretrained vectors; see `embeddings.InitFrom`.
     replica_rate_factor: the factor of the default learning rate that is better for many replicas; see
         `embeddings.training.replicas`.
-    accepts_run_options: whether it supports checkpoints, callbacks and initial vectors; `learn` must implement them.
+    accepts_run_options: whether it supports checkpoints, callbacks, initial vectors, continued training and replicas;
+        `learn` must implement them.
     """
 
     trainer_name: ClassVar[str]
@@ -69,11 +79,10 @@ class Trainer(Settings, Capabilities):
     init_modes: ClassVar[tuple[str, ...]] = ("initial",)
     replica_rate_factor: ClassVar[float] = 1.0
     fixed_settings: ClassVar[tuple[str, ...]] = ("dim",)
-    free_settings: ClassVar[tuple[str, ...]] = ()
 
     @property
     def run_trainer(self) -> "Trainer":
-        """The trainer that checkpoints belong to: another one, if this trainer builds on its model."""
+        """The trainer whose run writes the checkpoints: this one, or that of the base model that it post-processes."""
         return self
 
     @property
@@ -106,7 +115,15 @@ class Trainer(Settings, Capabilities):
 
     def extend_corpus(self, model: Model, encoded: EncodedCorpus) -> EncodedCorpus:
         """The new text for continued training: by default with the extended vocabulary of the model."""
-        return extend_corpus(model, encoded, self)
+        values, new = asdict(self), encoded.vocabulary
+        if values.get("min_documents", 1) > 1:
+            documents = document_counts(encoded, values.get("documents") or "auto")
+            is_common = (documents >= values["min_documents"]) | (rows_in(model.vocabulary, new) >= 0)
+            words = to_string_array(new.column).filter(to_arrow(is_common))
+            new = Vocabulary(words, new.counts[is_common], total=new.total)
+        limits = {"min_count": values.get("min_count", 1), "max_vocab": values.get("max_vocab")}
+        vocabulary = extend_vocabulary(model.vocabulary, new, **limits)
+        return with_vocabulary(encoded, vocabulary, values.get("unknown_rows", 0))
 
     def train(
         self,
@@ -142,3 +159,78 @@ class WindowTrainer(
     Trainer, NegativeSampling, ContextWindow, DocumentFrequency, VocabularyChoice, Schedule, InitialValues, Dimension
 ):
     """Base of trainers of models that learn words from context windows by negative sampling."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionTrainer(ObjectiveChoice, WindowTrainer):
+    """Base of trainers of models that predict words from their context windows by the objective that settings choose.
+
+    A subclass whose words have several output rows overrides `slots` or `is_concatenated`; see `Objective`.
+
+    examples: which predictions a trained model makes in windows of text, for perplexity and probabilities of words: a
+        method, or a function such as `embeddings.training.word_predictor.pair_examples`. None: it predicts no words.
+    """
+
+    examples: ClassVar[Any] = None
+    fixed_settings: ClassVar[tuple[str, ...]] = ("dim", "objective", "nce_normalizer", "tree", "cutoffs", "tie")
+
+    @property
+    def predicts_words(self) -> bool:
+        """Whether it declares `examples`."""
+        return self.examples is not None
+
+    @property
+    def slots(self) -> int:
+        """How many output rows a word has, or how many rows are concatenated."""
+        return 1
+
+    @property
+    def is_concatenated(self) -> bool:
+        """Whether hidden rows are concatenations."""
+        return False
+
+    def new_objective(self, vocabulary: Vocabulary) -> Objective:
+        """The objective that the settings choose."""
+        kind: type[Objective] = self.word_objective.implementation()
+        return kind(self, vocabulary, self.dim, self.slots, self.is_concatenated)
+
+    def word_tables(self, objective: Objective) -> dict[str, Table]:
+        """The tables of input vectors of words and of the objective."""
+        return {"words": word_vectors(len(objective.vocabulary), self.dim, self.initializer), **objective.tables()}
+
+    def window_plan(
+        self,
+        data: TrainingData,
+        objective: Objective,
+        *,
+        kernel: Kernel,
+        buffers: Callable[[int, int], StepBuffers] = lambda targets, width: new_step_buffers(1, targets, width),
+        tables: Mapping[str, Table] | None = None,
+        stream: Stream | None = None,
+        **others: Any,
+    ) -> Plan:
+        """The plan of a model of input vectors and an objective that learns from context windows.
+
+        Arguments:
+            buffers: makes the step buffers of one thread, given the objective's number of targets and the padded dim.
+            tables: by default `word_tables`.
+            stream: by default windows with the random words of the objective.
+            others: other fields of the plan, such as `operands`, which include the `operand` of the objective.
+        """
+        targets, width = objective.max_targets, padded(self.dim)
+        return Plan(
+            tables=tables or self.word_tables(objective),
+            stream=stream or data.window_stream(objective.noise_weights, objective.noise),
+            kernel=kernel,
+            buffers=lambda: buffers(targets, width),
+            loss_is_estimate=objective.estimates_loss,
+            **others,
+        )
+
+    @classmethod
+    def word_predictor(cls, model: Model) -> WordPredictor | None:
+        """The probabilities of words by a trained model."""
+        if cls.examples is None:
+            return None
+        settings = model_settings(cls, model)
+        return new_predictor(model, settings, settings.new_objective(model.vocabulary))

@@ -3,22 +3,25 @@
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.corpus_cache import corpora_folder, new_folder
+from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.documents import Documents
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.pair_encoding import PairFormat, format_of
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.text_pairs import TextPairs
-from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.corpora.remapping import remap, remap_to_rows
+from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
-from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.sentence_block import SentenceSource, fill_sentences, is_valid_sentences, new_sentence_block
 from embeddings.settings import ObjectiveChoice, Schedule, check_value
 from embeddings.support.logs import log
@@ -28,7 +31,6 @@ from embeddings.training.progress import Report
 from embeddings.training.replicas import REPLICA_BLOCK_SIZE, log_rate_advice
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import TokenStream
-from embeddings.training.vocabulary_selection import select_vocabulary
 
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
@@ -186,9 +188,12 @@ def prepare(
         encoded = callback.on_corpus(encoded, settings) or encoded
     if run_options.continued is not None:
         encoded = settings.extend_corpus(run_options.continued, encoded)
-    encoded, vocabulary = select_vocabulary(
-        encoded, settings, run_options.vocabulary_rule, is_new=run_options.continued is None
-    )
+    vocabulary = select_words(encoded, settings, run_options.vocabulary_rule)
+    if run_options.continued is None and (unknown_rows := getattr(settings, "unknown_rows", 0)):
+        encoded = with_vocabulary(encoded, vocabulary, unknown_rows)
+        vocabulary = encoded.vocabulary
+    elif getattr(settings, "min_documents", 1) > 1 or run_options.vocabulary_rule is not None:
+        encoded = with_vocabulary(encoded, vocabulary)  # the words need not be the most frequent ones
     if isinstance(settings, ObjectiveChoice) and not settings.target_in_sample:
         log.warning("without the target in the sample the loss has no lower bound, and training may diverge")
     epochs = getattr(settings, "epochs", 1)
@@ -198,6 +203,33 @@ def prepare(
     log_rate_advice(data)
     run_options.compiler.wait_for_stage()
     return data
+
+
+def select_words(encoded: EncodedCorpus, settings: "Trainer", rule: VocabularyRule | None) -> Vocabulary:
+    """The words of an encoded corpus that a trainer with these settings learns."""
+    values = asdict(settings)
+    min_documents = values.get("min_documents", 1)
+    has_limit = min_documents > 1 and not encoded.meta["fixed_vocabulary"]
+    return encoded.select(
+        min_count=values.get("min_count", 1),
+        max_vocab=values.get("max_vocab"),
+        min_documents=min_documents,
+        documents=document_counts(encoded, values.get("documents") or "auto") if has_limit else None,
+        rule=rule,
+    )
+
+
+def with_vocabulary(encoded: EncodedCorpus, vocabulary: Vocabulary, unknown_rows: int = 0) -> EncodedCorpus:
+    """The text encoded with a vocabulary, and with rows that all other words share if there are any.
+
+    It is in a temporary folder.
+    """
+    with new_folder(corpora_folder()) as folder:
+        if unknown_rows:
+            remap_to_rows(encoded, vocabulary, unknown_rows, folder)
+        else:
+            remap(encoded, vocabulary, folder)
+    return EncodedCorpus(folder, temporary=True)
 
 
 def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: "Trainer") -> Corpus:

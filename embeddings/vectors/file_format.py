@@ -36,8 +36,8 @@ class Format:
             file is broken. `errors`, which the caller checks, is "strict", "replace" or "ignore" and applies to words
             that are not UTF-8. Only a format that is a pickle needs `allow_pickle`.
         write: `write(vectors, path, **options)` writes a new file, or fills an empty folder; the caller makes that
-            atomic. Its keyword arguments, such as `dtype`, are the options of the format. It raises `FormatError` if
-            the format cannot store a word.
+            atomic, and refuses NaN and infinity. Its keyword arguments, such as `dtype`, are the options of the format.
+            It raises `FormatError` if the format cannot store a word.
         sniff: `sniff(start)` returns the confidence, from 0 to 1, that a file which starts with these (decompressed)
             bytes has this format, broken or not. Required of a file format.
         sniff_folder: `sniff_folder(path)` returns the same for a folder. Required of a folder format.
@@ -78,7 +78,6 @@ class Format:
         return self.sniff_folder is not None
 
 
-ERROR_HANDLERS = ("strict", "replace", "ignore")
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
 NUMBER = re.compile(rb"[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 MAX_DIM = 1 << 20  # a row of 4 MiB; used where the file size implies no limit
@@ -105,12 +104,6 @@ def encode_words(vectors: BaseVectors, *, format: str, forbidden: re.Pattern[str
         if len(encoded) > MAX_WORD_BYTES:
             raise FormatError(f"the word {word!r:.80}... has {len(encoded)} bytes, more than {MAX_WORD_BYTES}")
         yield encoded
-
-
-def check_error_handler(errors: str) -> None:
-    """Refuse an unknown handler of invalid UTF-8."""
-    if errors not in ERROR_HANDLERS:
-        raise SettingError(f"{S.errors} must be one of {', '.join(ERROR_HANDLERS)}, got {errors!r}")
 
 
 def decode_words(words: Sequence[bytes], errors: str, place: str, first: int) -> list[str]:

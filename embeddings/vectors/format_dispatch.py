@@ -15,7 +15,7 @@ from embeddings.corpora.reading.compression import read_head
 from embeddings.errors import FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.support.files import atomic_write, atomic_write_all, check_output
 from embeddings.vectors.base_vectors import BaseVectors
-from embeddings.vectors.file_format import WHITE_SPACE, Format, encode_words
+from embeddings.vectors.file_format import WHITE_SPACE, Format, check_writable, encode_words
 
 if TYPE_CHECKING:
     from embeddings.classifier.classifier import Classifier
@@ -94,12 +94,16 @@ def write(
     targets = output_files(path, format=name, counts=counts, options=options)
     if counts and vectors.counts is None:
         raise SettingError("cannot write counts: these vectors have none")
+    check_writable(vectors)
     if counts is False:
         vectors = type(vectors)(vectors.word_list, vectors.matrix, word_form=vectors.word_form)
     with replacing_targets(name, targets, force=force) as temporary:
         load_format(name).write(vectors, temporary[0], **options)
-        if counts and not load_format(name).stores_counts:
-            write_counts(vectors, temporary[-1], name)
+        if counts and vectors.counts is not None and not load_format(name).stores_counts:
+            words = encode_words(vectors, forbidden=WHITE_SPACE, format=name)
+            lines = (b"%b %d\n" % pair for pair in zip(words, vectors.counts.tolist(), strict=True))
+            with temporary[-1].open("wb") as stream:
+                stream.writelines(lines)
     return targets
 
 
@@ -124,6 +128,7 @@ def write_model(
     targets = output_files(path, format=name, counts=counts, options=options)
     if counts is False:
         raise SettingError(f"the {name} format always stores the counts of a model")
+    check_writable(model.vectors)
     with replacing_targets(name, targets, force=force) as temporary:
         write_whole(model, temporary[0], **options)
     return targets
@@ -208,14 +213,6 @@ def replacing_targets(name: str, targets: list[Path], *, force: bool) -> Iterato
     else:
         with atomic_write_all(targets, force=force) as files:
             yield files
-
-
-def write_counts(vectors: BaseVectors, path: Path, name: str) -> None:
-    """Write lines "word count", as word2vec's vocabulary files have them."""
-    assert vectors.counts is not None
-    words = encode_words(vectors, forbidden=WHITE_SPACE, format=name)
-    with path.open("wb") as stream:
-        stream.writelines(b"%b %d\n" % pair for pair in zip(words, vectors.counts.tolist(), strict=True))
 
 
 def sniff(path: Path) -> str | None:

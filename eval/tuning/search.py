@@ -28,7 +28,7 @@ from embeddings.settings import SearchRange, check_value, field_types, split_opt
 from embeddings.support.imports import import_extra
 from embeddings.training.callbacks import Callback, EpochEnd
 from embeddings.training.progress import Progress, Report
-from embeddings.training.result import Interrupted, TrainingError
+from embeddings.training.run import Interrupted, TrainingError
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
 

@@ -20,8 +20,7 @@ from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.logistic import logistic_loss, scores_to_steps
 from embeddings.kernels.loss_tally import count_step, tally_loss
-from embeddings.kernels.noise_sampling import draw_word
-from embeddings.kernels.random_numbers import random_bits, uniform_below
+from embeddings.kernels.random_numbers import draw_word, random_bits, uniform_below
 from embeddings.kernels.row_operations import address, prefetch_l2, score
 from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
 from embeddings.kernels.separate_arrays import separate_zeros

@@ -19,7 +19,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, TextLabels, corpus_labels
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
-from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import read_only, separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
@@ -46,7 +46,7 @@ from embeddings.plugins.classifier.training_features import (
 from embeddings.support.logs import log
 from embeddings.training.continued_training import extend_vocabulary, rows_in
 from embeddings.training.plan import Plan
-from embeddings.training.result import NOTES
+from embeddings.training.run import NOTES
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
 
@@ -148,7 +148,7 @@ class TextClassification(Trainer, ClassifierSettings):
     case = "keep"
     reads_labels = True
     precompile_settings: ClassVar[Mapping[str, Any]] = {"word_ngrams": 2, "min_n": 1, "max_n": 2}
-    fixed_settings = ("dim", "word_ngrams", "min_n", "max_n", "buckets")
+    fixed_settings = ("dim", "objective", "word_ngrams", "min_n", "max_n", "buckets")
 
     @property
     def can_continue(self) -> bool:

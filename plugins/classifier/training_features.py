@@ -23,7 +23,7 @@ from embeddings.kernels.separate_arrays import read_only
 from embeddings.kernels.subword_rows import hash_words
 from embeddings.models.subwords import LINE_END, bucket_rows, concatenate_bytes, ngram_hashes, to_bytes
 from embeddings.support.arrow import find_words, string_bytes, to_arrow, to_string_array
-from embeddings.training.document_stream import memory_mapped_zeros
+from embeddings.support.mapped_files import memory_mapped_zeros
 
 NO_ITEM = np.iinfo(np.int32).min  # of a type that has no row
 MAX_COUNT = np.iinfo(np.int32).max

@@ -13,7 +13,7 @@ from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, keep_thresholds
 from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.gradient_steps import learn
-from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
@@ -51,8 +51,7 @@ from embeddings.settings import (
 from embeddings.training.plan import Plan
 from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import TrainingData
-from embeddings.training.vocabulary_selection import with_vocabulary
+from embeddings.training.training_data import TrainingData, with_vocabulary
 
 DEFAULT_PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
 

@@ -19,11 +19,10 @@ from embeddings.plugins.tensor_indexing.fitting import ReportFit, check_enough, 
 from embeddings.plugins.tensor_indexing.phrase_pairs import Examples, PhraseSource, find_examples
 from embeddings.settings import option, with_optional_fields
 from embeddings.training.progress import Report
-from embeddings.training.result import Interrupted
+from embeddings.training.run import Interrupted
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer, WindowTrainer
-from embeddings.training.training_data import as_corpus, check_threads_and_seed
-from embeddings.training.vocabulary_selection import select_words
+from embeddings.training.training_data import as_corpus, check_threads_and_seed, select_words
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:

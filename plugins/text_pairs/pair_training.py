@@ -257,7 +257,6 @@ class DualEncoder(Trainer, PairSettings):
 
     trainer_name = "text-pairs"
     reads_pairs = True
-    free_settings = ("objective",)
     fixed_settings = ("dim", "token_weights", "linear_map", "min_n", "max_n")
     precompile_settings: ClassVar[Mapping[str, Any]] = {"min_n": 1, "max_n": 2}
     composer = staticmethod(new_composer)

@@ -58,7 +58,7 @@ def test_the_list_tells_what_is_compiled(tmp_path, python):
     assert {"skipgram", "training kernels", "the text reader", "nearest-neighbour search"} <= before.keys()
     assert all(row["kernels"] > 0 == row["compiled"] for row in before.values())
     assert f"compiled code is in {tmp_path / 'cache' / 'kernels'}" in run.stderr
-    code = "import numpy as np\nfrom embeddings.kernels.noise_sampling import alias_table\nalias_table(np.ones(3))"
+    code = "import numpy as np\nfrom embeddings.kernels.random_numbers import alias_table\nalias_table(np.ones(3))"
     python("-c", code, **cache)
     after = {
         row["part"]: row for row in json.loads(python("-m", "embeddings", "warm", "--list", "--json", **cache).stdout)
@@ -79,8 +79,6 @@ def test_warnings_about_tiny_models_are_not_shown(monkeypatch, caplog):
     settings = {"objective": "sampled-softmax", "target_in_sample": False}
     monkeypatch.setattr(precompile, "choices", lambda trainer: [{}, settings])
     monkeypatch.setattr(precompile, "use_model", lambda model: None)
-    for name in ("precompile_text", "precompile_merges"):
-        monkeypatch.setattr(precompile, name, lambda: None)
     precompile.precompile("skipgram")
     assert not caplog.records
     em.SkipGram(dim=8, min_count=1, epochs=1, **settings).train(precompile.LINES)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.cluster.distributed_text import TextPiece, join_fragments, merge_counted
+from embeddings.cluster.distributed_text import TextPiece, join_ids, join_lines
 from embeddings.corpora.reading.file_ranges import divide_files
 from embeddings.corpora.reading.sources import File
 from embeddings.training.corpus_share import cut_lines, share_bounds
@@ -32,15 +32,15 @@ def test_pieces_are_the_text(tmp_path_factory, texts, parts, shares):
     pieces = [TextPiece(files, rules, 1) for files in divide_files([*map(File, paths)], parts, "utf-8")]
     counted = pieces[0].counted_words()
     for piece in pieces[1:]:
-        counted = merge_counted(counted, piece.counted_words(), None)
+        counted = counted.merge(piece.counted_words(), None)
     assert counted.vocabulary.words == encoded.vocabulary.words
     assert (counted.vocabulary.counts == encoded.vocabulary.counts).all()
     assert counted.vocabulary.total == len(encoded.ids)
     offsets = np.append(0, np.cumsum([piece.tokens for piece in pieces])).tolist()
-    hashes = [piece.place(offset, counted.vocabulary) for piece, offset in zip(pieces, offsets, strict=False)]
+    hashes = [piece.set_position(offset, counted.vocabulary) for piece, offset in zip(pieces, offsets, strict=False)]
     whole = TextPiece([*map(File, paths)], rules, 1)
     assert tuple(sum(one) % 2**64 for one in zip(*hashes, strict=True)) == tuple(
-        one % 2**64 for one in whole.place(0, counted.vocabulary)
+        one % 2**64 for one in whole.set_position(0, counted.vocabulary)
     )
     total = offsets[-1]
     ideal = [total * share // shares for share in range(shares + 1)]
@@ -48,10 +48,11 @@ def test_pieces_are_the_text(tmp_path_factory, texts, parts, shares):
     bounds = share_bounds(total, np.array(lines), shares)
     assert bounds == share_bounds(total, np.asarray(encoded.sentences), shares)
     for begin, end in pairwise(bounds):
-        ids, starts, first = join_fragments([piece.cut(begin, end) for piece in pieces], begin, end)
-        assert (ids == encoded.ids[begin:end]).all()
+        fragments = [piece.cut(begin, end) for piece in pieces]
+        starts, first = join_lines(fragments, begin, end)
         expected, number = cut_lines(np.asarray(encoded.sentences), begin, end)
         if end > begin:
+            assert (join_ids([fragment.ids for fragment in fragments], end - begin) == encoded.ids[begin:end]).all()
             assert starts.tolist() == expected.tolist()
             assert first == number
     for piece in [*pieces, whole]:
@@ -65,8 +66,17 @@ def test_too_many_words_are_bounded(tmp_path):
     counts = dict(zip(exact.words, exact.counts.tolist(), strict=True))
     rules = em.Corpus(*paths, max_types=100).text_settings
     counted = [TextPiece([File(path)], rules, 1).counted_words() for path in paths]
-    merged = merge_counted(merge_counted(*counted[:2], 100), merge_counted(*counted[2:], 100), 100)
+    first, second, third, fourth = counted
+    merged = first.merge(second, 100).merge(third.merge(fourth, 100), 100)
     assert len(merged.vocabulary) <= 100
     for word, count in zip(merged.vocabulary.words, merged.vocabulary.counts.tolist(), strict=True):
         assert count <= counts.pop(word) <= count + merged.max_undercount
     assert max(counts.values()) <= merged.max_undercount
+
+
+def test_a_piece_without_words_remembers_that_its_text_came_as_rows(tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text('text\n""\n')
+    piece = TextPiece([File(path)], em.Corpus(path).text_settings, 1)
+    assert piece.tokens == 0
+    assert piece.meta["has_items"]

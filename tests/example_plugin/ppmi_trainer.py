@@ -8,7 +8,7 @@ import numpy as np
 from embeddings import Model
 from embeddings.settings import Dimension, option
 from embeddings.training.progress import Progress
-from embeddings.training.result import new_model
+from embeddings.training.run import new_model
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kernel_helpers import block_source, fill_all
 
 from embeddings.kernels.block import fill_block, new_block, rewind
-from embeddings.kernels.line_operations import gather_lines, mark_documents_with_words
+from embeddings.kernels.line_operations import gather_lines, look_up_ids, mark_documents_with_words
 
 SIZE, MARGIN, OUTSIDE = 12, 40, 777
 BORDERS = st.lists(st.integers(-MARGIN, SIZE + MARGIN), min_size=1, max_size=6)
@@ -68,3 +68,12 @@ def test_documents_of_words_beyond_the_last_line_exist():
     rewind(block, source, 0, SIZE)
     fill_block(block, source, np.array([1, 0], np.uint64))
     assert set(block.documents[:SIZE].tolist()) == {5, 6}
+
+
+def test_ids_become_entries_of_the_table():
+    rng = np.random.default_rng(1)
+    table, ids = rng.permutation(50).astype(np.int32), rng.integers(0, 50, 1000, dtype=np.int32)
+    expected = table[ids]
+    found = look_up_ids(table, ids)
+    assert found is ids
+    np.testing.assert_array_equal(found, expected)

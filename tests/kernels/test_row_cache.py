@@ -15,7 +15,7 @@ from kernel_helpers import (
 from paragraph_blocks import DOCUMENTS, WORDS, dbow_tables, filled_block, random_tables
 
 from embeddings.kernels.document_kernels import learn_block
-from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.random_numbers import shared_noise_count
 from embeddings.kernels.row_cache import MAX_CACHED_ROWS, SYNC_INTERVAL, cache_of, flush, new_row_cache
 from embeddings.kernels.step_buffers import new_step_buffers, with_frozen_rows, with_row_caches
 from embeddings.kernels.window_batch import new_window_buffers

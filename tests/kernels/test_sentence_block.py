@@ -5,7 +5,7 @@ import pytest
 from random_draws import draw_words, random_sequence
 
 from embeddings.kernels.block import FILLED, LAST, POSITION, keep_thresholds, rewind
-from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.sentence_block import (
     SentenceSource,
     fill_sentences,

@@ -14,7 +14,7 @@ from test_ngram_trie import trie_of
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rewind
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
-from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.separate_arrays import aligned_zeros
 from embeddings.plugins.sembei import sembei

@@ -8,7 +8,7 @@ import pytest
 import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
-from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import aligned_zeros, read_only
 from embeddings.kernels.step_buffers import new_step_buffers

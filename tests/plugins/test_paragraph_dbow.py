@@ -15,7 +15,7 @@ from paragraph_blocks import DOCUMENTS, WORDS, dbow_tables, filled_block, groups
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.document_kernels import learn_block
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS
-from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.random_numbers import shared_noise_count
 from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples

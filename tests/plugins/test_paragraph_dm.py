@@ -26,7 +26,7 @@ from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
 from embeddings.kernels.document_kernels import learn_block
 from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
-from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.random_numbers import shared_noise_count
 from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.kernels.window_batch import new_window_buffers

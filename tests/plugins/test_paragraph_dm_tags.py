@@ -18,7 +18,7 @@ from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.document_kernels import learn_block
 from embeddings.kernels.hidden_layer import TagRows, new_slot_buffers
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS
-from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.random_numbers import shared_noise_count
 from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples

@@ -7,7 +7,7 @@ import embeddings as em
 from embeddings.corpora.phrases import PhraseList, Phrases
 from embeddings.errors import CorpusError, SettingError
 from embeddings.testing import check_trainer
-from embeddings.training.result import Interrupted
+from embeddings.training.run import Interrupted
 
 SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "min_phrases": 10, "fit_epochs": 3}
 COLOURS = ("red", "green", "black", "white")

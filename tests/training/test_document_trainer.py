@@ -13,9 +13,10 @@ from embeddings.corpora.phrases import Phrase, PhraseList
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
 from embeddings.models import model_files
+from embeddings.support import mapped_files
 from embeddings.support.arrow import write_table
 from embeddings.testing import check_trainer
-from embeddings.training import document_stream
+from embeddings.training import document_trainer
 from embeddings.training.training_data import prepare
 
 TRAINERS = [
@@ -198,7 +199,7 @@ def test_shares_of_threads_begin_at_documents():
 def test_a_large_table_is_memory_mapped(monkeypatch, tmp_path):
     trainer = em.ParagraphDBOW(**{**SMALL, "epochs": 2})
     expected = trainer.train(em.Corpus(list(texts())), threads=1).documents.matrix
-    monkeypatch.setattr(document_stream, "MAX_MEMORY_BYTES", 1000)
+    monkeypatch.setattr(document_trainer, "MAX_MEMORY_BYTES", 1000)
     model = trainer.train(em.Corpus(list(texts())), threads=1)
     base = model.documents.matrix
     while not isinstance(base, np.memmap):
@@ -212,8 +213,8 @@ def test_no_disk_space_for_a_large_table(monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(document_stream, "MAX_MEMORY_BYTES", 1000)
-    monkeypatch.setattr(document_stream.os, "posix_fallocate", full)
+    monkeypatch.setattr(document_trainer, "MAX_MEMORY_BYTES", 1000)
+    monkeypatch.setattr(mapped_files.os, "posix_fallocate", full)
     with pytest.raises(OutputError, match=r"240 documents, 15,360 bytes.*No space left"):
         em.ParagraphDBOW(**SMALL).train(em.Corpus(list(texts())))
 

@@ -17,8 +17,7 @@ from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.models.table import zero_rows
 from embeddings.settings import field_types
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.result import TrainingError
-from embeddings.training.run import Run
+from embeddings.training.run import Run, TrainingError
 from embeddings.training.training_data import prepare
 
 TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])

@@ -8,16 +8,16 @@ from interrupted_runs import CONFIGURATIONS, corpus, interrupted_at_check, learn
 
 import embeddings as em
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.run import BLOCK, POINTS, Average, add_to_mean
+from embeddings.training.run import BLOCK, POINTS, Average
 
 
 def test_mean_of_arrays():
     rng = np.random.default_rng(1)
     arrays = rng.normal(size=(7, BLOCK + 5)).astype(np.float32)
-    mean = arrays[0].copy()
-    for count, array in enumerate(arrays[1:], 2):
-        add_to_mean(mean, array, count)
-    np.testing.assert_allclose(mean, arrays.mean(axis=0), atol=1e-6)
+    average = Average(1.0)
+    for array in arrays:
+        average.add({"words": array})
+    np.testing.assert_allclose(average.tables["words"], arrays.mean(axis=0), atol=1e-6)
 
 
 def test_points_divide_the_last_share():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, keep_thresholds, new_block, rewind
 from embeddings.kernels.loss_tally import report_loss
-from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.random_numbers import alias_table
 from embeddings.training import stream
 from embeddings.training.run import Run
 from embeddings.training.stream import shuffled_chunks

@@ -16,8 +16,7 @@ import embeddings as em
 from embeddings.kernels.block import LAST
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import worker
-from embeddings.training.result import Interrupted
-from embeddings.training.run import Run
+from embeddings.training.run import Interrupted, Run
 from embeddings.training.training_data import prepare
 
 ENDLESS = 100_000  # epochs: hours
@@ -154,7 +153,7 @@ SCRIPT = """
 import sys
 import embeddings as em
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.result import Interrupted
+from embeddings.training.run import Interrupted
 
 def report(progress):
     if progress.words:

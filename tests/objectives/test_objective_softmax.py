@@ -35,7 +35,7 @@ def test_probabilities_sum_to_one(name, shape):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_probabilities_of_single_words_equal_those_of_all(name, shape, max_scores, monkeypatch):
-    monkeypatch.setattr("embeddings.objectives.softmax_probabilities.MAX_SCORES", max_scores)
+    monkeypatch.setattr("embeddings.objectives.objective.MAX_SCORES", max_scores)
     trial, rng = Trial(name, 3, **shape), np.random.default_rng(4)
     hidden = rng.normal(size=(6, SMALL_DIM * (shape["slots"] if "is_concatenated" in shape else 1))) * 30
     tables, slot = saved_tables(trial), 1 if shape == {"slots": 2} else 0

@@ -9,8 +9,7 @@ from random_draws import draw_words, random_sequence
 from scipy.stats import chisquare
 
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.kernels.noise_sampling import alias_table
-from embeddings.kernels.random_numbers import thread_keys
+from embeddings.kernels.random_numbers import alias_table, thread_keys
 
 
 def probabilities(table):

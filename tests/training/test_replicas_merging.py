@@ -6,15 +6,14 @@ from interrupted_runs import corpus, learn
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.models.table import Table
-from embeddings.training import replica_tables
-from embeddings.training.replica_tables import ReplicaTables
-from embeddings.training.replicas import Replicas
+from embeddings.training import replicas as replicas_module
+from embeddings.training.replicas import Replicas, ReplicaTables
 
 THREE = Replicas(3, merge_every=4000)
 
 
 def test_replicas_that_do_not_fit_into_memory_are_refused(monkeypatch):
-    monkeypatch.setattr(replica_tables, "free_memory", lambda: 10_000)
+    monkeypatch.setattr(replicas_module, "free_memory", lambda: 10_000)
     with pytest.raises(SettingError, match="use fewer replicas"):
         learn("skipgram", corpus("skipgram"), {}, replicas=THREE)
 

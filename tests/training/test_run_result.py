@@ -8,7 +8,7 @@ import pytest
 import embeddings as em
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.progress import Tally
-from embeddings.training.result import Interrupted, TrainingError
+from embeddings.training.run import Interrupted, TrainingError
 
 TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
 
@@ -34,7 +34,7 @@ def test_a_diverged_model_says_so(monkeypatch):
         return em.SkipGram(dim=8, epochs=1).train(synonym_corpus(), threads=1).record.get("notes", [])
 
     assert notes() == []
-    monkeypatch.setattr("embeddings.training.result.DIVERGED_LOSS", 0.1)
+    monkeypatch.setattr("embeddings.training.run.DIVERGED_LOSS", 0.1)
     (note,) = notes()
     assert re.search("diverged.*loss.*lower learning rate", note)
 

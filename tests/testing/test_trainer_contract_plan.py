@@ -9,7 +9,7 @@ import pytest
 import embeddings as em
 from embeddings.models.table import word_vectors
 from embeddings.plugins import skipgram
-from embeddings.testing.plan_contract import check_plan
+from embeddings.testing.trainer_contract import check_plan
 from embeddings.training.stream import TokenStream
 from embeddings.training.training_data import prepare
 
