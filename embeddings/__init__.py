@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 from embeddings.support.imports import lazy_getattr
 
 if TYPE_CHECKING:
-    from embeddings.analysis import ContextInducer as ContextInducer
-    from embeddings.analysis import ContextMap as ContextMap
-    from embeddings.analysis import Replicates as Replicates
-    from embeddings.analysis import compare_usage as compare_usage
-    from embeddings.analysis import concordance as concordance
-    from embeddings.analysis import confident_analogy as confident_analogy
-    from embeddings.analysis import confident_difference as confident_difference
-    from embeddings.analysis import confident_neighbours as confident_neighbours
-    from embeddings.analysis import confident_similarity as confident_similarity
-    from embeddings.analysis import explain as explain
-    from embeddings.analysis import fit_context_map as fit_context_map
-    from embeddings.analysis import stability as stability
+    from embeddings.analysis.confidence import confident_analogy as confident_analogy
+    from embeddings.analysis.confidence import confident_difference as confident_difference
+    from embeddings.analysis.confidence import confident_neighbours as confident_neighbours
+    from embeddings.analysis.confidence import confident_similarity as confident_similarity
+    from embeddings.analysis.explanation import explain as explain
+    from embeddings.analysis.induced_vectors import ContextInducer as ContextInducer
+    from embeddings.analysis.induced_vectors import ContextMap as ContextMap
+    from embeddings.analysis.induced_vectors import fit_context_map as fit_context_map
+    from embeddings.analysis.keyword_in_context import concordance as concordance
+    from embeddings.analysis.replicates import Replicates as Replicates
+    from embeddings.analysis.replicates import stability as stability
+    from embeddings.analysis.usage_change import compare_usage as compare_usage
     from embeddings.classifier.classifier import Classifier as Classifier
     from embeddings.cluster.cluster_training import Cluster as Cluster
     from embeddings.corpora import Corpus as Corpus
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from embeddings.eval import evaluate_classifier as evaluate_classifier
     from embeddings.eval.early_stopping import EarlyStopping as EarlyStopping
     from embeddings.eval.tuning import tune as tune
-    from embeddings.indexes import build_index as build_index
-    from embeddings.indexes import load_index as load_index
+    from embeddings.indexes.index import build_index as build_index
+    from embeddings.indexes.index import load_index as load_index
     from embeddings.models.document_vectors import concatenate as concatenate
     from embeddings.models.embed import embed as embed
     from embeddings.models.loading import load as load
@@ -93,8 +93,12 @@ if TYPE_CHECKING:
 MODULES = {
     name: f"embeddings.{module}"
     for module, names in {
-        "analysis": "ContextInducer ContextMap Replicates compare_usage concordance confident_analogy "
-        "confident_difference confident_neighbours confident_similarity explain fit_context_map stability",
+        "analysis.confidence": "confident_analogy confident_difference confident_neighbours confident_similarity",
+        "analysis.explanation": "explain",
+        "analysis.induced_vectors": "ContextInducer ContextMap fit_context_map",
+        "analysis.keyword_in_context": "concordance",
+        "analysis.replicates": "Replicates stability",
+        "analysis.usage_change": "compare_usage",
         "cluster.cluster_training": "Cluster",
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
@@ -106,7 +110,7 @@ MODULES = {
         "eval": "compare evaluate evaluate_classifier",
         "eval.early_stopping": "EarlyStopping",
         "eval.tuning": "tune",
-        "indexes": "build_index load_index",
+        "indexes.index": "build_index load_index",
         "classifier.classifier": "Classifier",
         "models.document_vectors": "concatenate",
         "models.embed": "embed",

@@ -1,6 +1,6 @@
 """Concordances: lines of a corpus around the occurrences of a word (keyword in context)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -79,7 +79,7 @@ def concordance_lines(occurrences: Occurrences, lines: int, width: int) -> list[
     """At most `lines` occurrences, evenly spaced."""
     encoded, total = occurrences.encoded, len(occurrences)
     rows = np.arange(total) if total <= lines else (np.arange(lines) * total + total // 2) // lines
-    chosen = Occurrences(encoded, occurrences.words, occurrences.positions[rows])
+    chosen = replace(occurrences, positions=occurrences.positions[rows])
     sentences, (starts, ends) = chosen.sentences, chosen.bounds(width)  # a word has one character at least
     size = len(chosen.words)
     return [

@@ -1,9 +1,9 @@
 """Words whose use differs between two groups of documents, such as two periods, with a permutation test."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,14 +50,16 @@ class DocumentGroups:
                 raise CorpusError(f"{message}; blank lines separate the documents of a text file")
 
     @property
-    def sizes(self) -> tuple[int, int]:
-        """How many documents are in each group."""
-        return int(np.sum(self.groups == 0)), int(np.sum(self.groups == 1))
+    def tokens(self) -> NDArray[np.int64]:
+        """The number of tokens of each document, (documents,)."""
+        return np.diff(np.asarray(self.encoded.sentences)[np.asarray(self.encoded.documents)])
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """The occurrences of each word of the corpus in each group, (2, types)."""
-        return np.stack([word_counts(self.encoded, np.flatnonzero(self.groups == group)) for group in (0, 1)])
+        group_of_token, size = np.repeat(self.groups, self.tokens), len(self.encoded.vocabulary)
+        ids = (self.encoded.ids[group_of_token == group] for group in (0, 1))
+        return np.stack([np.bincount(part, minlength=size)[:size] for part in ids])
 
     def divisions(self, permutations: int, seed: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """The documents of both groups: as they are, then divided at random into groups with as many words.
@@ -67,8 +69,7 @@ class DocumentGroups:
         """
         yield np.flatnonzero(self.groups == 0), np.flatnonzero(self.groups == 1)
         members = np.flatnonzero(self.groups >= 0)
-        borders = np.asarray(self.encoded.sentences)[np.asarray(self.encoded.documents)]
-        sizes, random = np.diff(borders)[members], np.random.default_rng(seed)
+        sizes, random = self.tokens[members], np.random.default_rng(seed)
         first_size = int(sizes[self.groups[members] == 0].sum())
         for _ in range(permutations):
             order = random.permutation(len(members))
@@ -94,8 +95,7 @@ class GroupTrainer:
             return self.trainer.learn(data).vectors.normalize()
 
 
-@dataclass(frozen=True)
-class DivisionChanges:
+class DivisionChanges(NamedTuple):
     """How far words change between two groups, and between random groups of the same sizes.
 
     pair: the vectors of the two groups. rows: (words,) those of the words that were compared. changes: (1 +
@@ -127,16 +127,6 @@ def measure_changes(
     return DivisionChanges(pair, rows, np.stack(changes))
 
 
-def word_counts(encoded: EncodedCorpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The occurrences of each word of the corpus in some documents."""
-    borders = np.asarray(encoded.sentences)[np.asarray(encoded.documents)]
-    inside = np.zeros(len(borders) - 1, bool)
-    inside[documents] = True
-    tokens = np.repeat(inside, np.diff(borders))
-    size = len(encoded.vocabulary)
-    return np.bincount(encoded.ids[tokens], minlength=size)[:size]
-
-
 def compared_rows(vectors: Vectors, counts: NDArray[np.int64], occurrences: int) -> NDArray[np.int64]:
     """The rows of the words that are frequent enough in both groups; the vocabulary is sorted as the counts are."""
     rows = np.flatnonzero(counts[:, : len(vectors)].min(axis=0) >= occurrences)
@@ -149,15 +139,14 @@ def compared_rows(vectors: Vectors, counts: NDArray[np.int64], occurrences: int)
 
 
 def distances(pair: list[Vectors], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """1 - cosine of each word's two vectors, after the first space is rotated onto the second, (rows,)."""
-    first, second = (Vectors([str(row) for row in rows], centred(one.matrix[rows])).normalize() for one in pair)
+    """1 - cosine of each word's two vectors, after the first space is rotated onto the second, (rows,).
+
+    The mean vector, a direction that all words share, would hide differences and is subtracted first.
+    """
+    words, matrices = [str(row) for row in rows], (vectors.matrix[rows] for vectors in pair)
+    first, second = (Vectors(words, matrix - matrix.mean(axis=0)).normalize() for matrix in matrices)
     aligned = align(first, onto=second).vectors.matrix
     return np.asarray(1 - np.einsum("ij,ij->i", aligned, second.matrix, dtype=np.float64))
-
-
-def centred(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows less their mean, the direction that all words share, which would hide differences."""
-    return np.asarray(matrix - matrix.mean(axis=0))
 
 
 DEFAULT_PERMUTATIONS, DEFAULT_OCCURRENCES, DEFAULT_FDR = 20, 20, 0.05
@@ -239,14 +228,23 @@ def compare_usage(
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")
     group_trainer = GroupTrainer(trainer, *check_threads_and_seed(threads, seed, trainer))
     divided = DocumentGroups(check_corpus(corpus).encode(), np.asarray(groups))
-    measured = measure_changes(divided, group_trainer, permutations, occurrences, report)
-    tested = compare_changes(measured.changes)
-    words = [changed_word(i, divided, measured, tested, lines) for i in tested.order[:top].tolist()]
-    return UsageChange(words, len(measured.rows), int(np.sum(tested.q <= fdr)), divided.sizes)
+    pair, rows, changes = measure_changes(divided, group_trainer, permutations, occurrences, report)
+    tested = compare_changes(changes)
+    words = []
+    for i in tested.order[:top].tolist():
+        word = pair[0].words[rows[i]]
+        neighbours = [[name for name, _ in one.most_similar(word, top=DEFAULT_NEIGHBOURS)] for one in pair]
+        counts = divided.counts[:, rows[i]].tolist()
+        words.append(ChangedWord(
+            word=word, change=float(changes[0, i]), expected=float(tested.expected[i]), z=float(tested.z[i]),
+            p=float(tested.p[i]), q=float(tested.q[i]), counts=(counts[0], counts[1]),
+            neighbours=(neighbours[0], neighbours[1]), lines=tuple(group_lines(divided, word, lines)),
+        ))  # fmt: skip
+    documents = int(np.sum(divided.groups == 0)), int(np.sum(divided.groups == 1))
+    return UsageChange(words, len(rows), int(np.sum(tested.q <= fdr)), documents)
 
 
-@dataclass(frozen=True)
-class ChangeTest:
+class ChangeTest(NamedTuple):
     """Whether the change of each word is larger than by chance; see `ChangedWord` for the arrays (words,)."""
 
     expected: NDArray[np.float64]
@@ -267,21 +265,6 @@ def compare_changes(changes: NDArray[np.float64]) -> ChangeTest:
     z, p = significance(changes)
     rates = np.asarray(false_discovery_control(p))  # Benjamini and Hochberg 1995
     return ChangeTest(changes[1:].mean(axis=0), z, p, rates)
-
-
-def changed_word(
-    number: int, groups: DocumentGroups, measured: DivisionChanges, tested: ChangeTest, lines: int
-) -> ChangedWord:
-    """A compared word with the evidence for its change."""
-    row, pair = measured.rows[number], measured.pair
-    word = pair[0].words[row]
-    return ChangedWord(
-        word=word, change=float(measured.changes[0, number]), expected=float(tested.expected[number]),
-        z=float(tested.z[number]), p=float(tested.p[number]), q=float(tested.q[number]),
-        counts=(int(groups.counts[0, row]), int(groups.counts[1, row])),
-        neighbours=(nearest_words(pair[0], word), nearest_words(pair[1], word)),
-        lines=tuple(group_lines(groups.encoded, word, groups.groups, lines)),
-    )  # fmt: skip
 
 
 def significance(changes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -309,19 +292,11 @@ def deviation(values: NDArray[np.float64], others: NDArray[np.float64], offset: 
     return np.asarray((values - others.mean(axis=0)) / (others.std(axis=0, ddof=1) + max(offset, 1e-12)))
 
 
-def nearest_words(vectors: Vectors, word: str) -> list[str]:
-    """The nearest neighbours of a word."""
-    return [neighbour for neighbour, _ in vectors.most_similar(word, top=DEFAULT_NEIGHBOURS)]
-
-
-def group_lines(encoded: EncodedCorpus, word: str, groups: NDArray[np.int64], lines: int) -> list[ConcordanceLine]:
+def group_lines(divided: DocumentGroups, word: str, lines: int) -> list[ConcordanceLine]:
     """Lines around a word in each group."""
     if not lines:
         return []
-    everywhere = Occurrences.of(encoded, word)
-    documents = document_of(encoded, everywhere.sentences)
-    result = []
-    for group in (0, 1):
-        positions = everywhere.positions[groups[documents] == group]
-        result += concordance_lines(Occurrences(encoded, everywhere.words, positions), lines, DEFAULT_WIDTH)
-    return result
+    everywhere = Occurrences.of(divided.encoded, word)
+    groups = divided.groups[document_of(divided.encoded, everywhere.sentences)]
+    parts = (replace(everywhere, positions=everywhere.positions[groups == group]) for group in (0, 1))
+    return [line for part in parts for line in concordance_lines(part, lines, DEFAULT_WIDTH)]

@@ -42,7 +42,8 @@ def command(
 
 def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, str, str], top: int) -> list[dict[str, Any]]:
     """Answers with the interval of the score and of the rank."""
-    from embeddings.analysis import Replicates, confident_analogy  # imports scipy
+    from embeddings.analysis.confidence import confident_analogy  # imports scipy
+    from embeddings.analysis.replicates import Replicates
 
     answers = confident_analogy(vectors, Replicates.load(folder), *words, top=top)
     report_lookups(vectors, words)

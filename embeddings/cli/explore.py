@@ -85,7 +85,7 @@ def command(
         else read_corpus(corpus, source, {**settings, "encoding_errors": errors}, quiet)
     )
 
-    from embeddings.analysis import Replicates  # these import a trainer, and scipy
+    from embeddings.analysis.replicates import Replicates  # these import a trainer, and scipy
     from embeddings.explorer.http_server import ExplorerServer
     from embeddings.explorer.vector_explorer import VectorExplorer
     from embeddings.explorer.word_map import WordMap

@@ -62,7 +62,8 @@ def command(
 
 def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, ...], top: int) -> list[dict[str, Any]]:
     """Neighbours with the interval of the cosine and of the rank."""
-    from embeddings.analysis import Replicates, confident_neighbours  # imports scipy
+    from embeddings.analysis.confidence import confident_neighbours  # imports scipy
+    from embeddings.analysis.replicates import Replicates
 
     replicates = Replicates.load(folder)
     report_lookups(vectors, words)

@@ -42,7 +42,8 @@ def command(
 
 def confidence_columns(vectors: Vectors, folder: str, word: str, first: str, other: str) -> dict[str, Any]:
     """The interval of the cosine with a word, and of its difference from that with the first one."""
-    from embeddings.analysis import Replicates, confident_difference, confident_similarity  # imports scipy
+    from embeddings.analysis.confidence import confident_difference, confident_similarity  # imports scipy
+    from embeddings.analysis.replicates import Replicates
 
     replicates = Replicates.load(folder)
     columns = spread(confident_similarity(vectors, replicates, word, other))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from embeddings.analysis import concordance, explain
+from embeddings.analysis.explanation import explain
+from embeddings.analysis.keyword_in_context import concordance
 from embeddings.analysis.replicates import Replicates
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.explorer.word_map import WordMap
@@ -132,7 +133,7 @@ class VectorExplorer:
 
     def confident_rows(self, word: str, top: int) -> Rows:
         """The nearest words with intervals of cosine and rank."""
-        from embeddings.analysis import confident_neighbours  # imports scipy
+        from embeddings.analysis.confidence import confident_neighbours  # imports scipy
 
         assert self.replicates is not None
         return [
@@ -165,7 +166,7 @@ class VectorExplorer:
                 "interval": None,
             }  # fmt: skip
             if self.replicates is not None and known:
-                from embeddings.analysis import confident_similarity  # imports scipy
+                from embeddings.analysis.confidence import confident_similarity  # imports scipy
 
                 result["interval"] = asdict(confident_similarity(self.vectors, self.replicates, a, b))
             return result

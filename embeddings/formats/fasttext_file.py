@@ -28,7 +28,7 @@ from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, 
 from embeddings.models.model import Model
 from embeddings.models.subwords import MAX_NGRAM_LENGTH, composer
 from embeddings.support.cosine import row_blocks
-from embeddings.vectors.file_format import MAX_DIM, check_writable, encode_words
+from embeddings.vectors.file_format import MAX_DIM, encode_words
 from embeddings.vectors.vectors import Vectors
 
 MAGIC, VERSION = 793712314, 12
@@ -492,7 +492,6 @@ def write_file(
     path: Path, header: Header, vectors: Vectors, inputs: list[np.ndarray], output: np.ndarray | None
 ) -> None:
     """Write header, dictionary and both matrices in chunks; if counts are unknown, 1 is written."""
-    check_writable(vectors)
     check_size(header)
     counts = [1] * len(vectors) if vectors.counts is None else vectors.counts.tolist()
     words = encode_words(vectors, forbidden=FORBIDDEN, format="fasttext")

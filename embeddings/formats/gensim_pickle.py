@@ -18,7 +18,7 @@ from embeddings.models.model import Model
 from embeddings.models.subwords import SubwordVectors, composer
 from embeddings.support.arrow import to_string_array
 from embeddings.support.imports import INSTALL_GENSIM, import_extra
-from embeddings.vectors.file_format import Format, check_writable
+from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
 PICKLE = b"\x80"
@@ -47,7 +47,6 @@ def write(vectors: Vectors, path: Path) -> None:
     """Write all vectors for `gensim.models.KeyedVectors.load`, and the counts if known."""
     remedy = f"{INSTALL_GENSIM}, or write word2vec-text or word2vec-binary, which gensim reads"
     models = import_extra("gensim.models", None, "writing a gensim file", remedy)
-    check_writable(vectors)
     keyed = models.KeyedVectors(vectors.dim)
     keyed.index_to_key = list(vectors.words)
     keyed.key_to_index = {word: index for index, word in enumerate(vectors.words)}

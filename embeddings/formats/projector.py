@@ -18,7 +18,6 @@ from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,
     Format,
     check_dim,
-    check_writable,
     encode_words,
     row_chunks,
 )
@@ -41,7 +40,6 @@ def write(vectors: Vectors, path: Path) -> None:
     """Write all vectors (at least one) with the shortest digits that round-trip as float32."""
     if not len(vectors):
         raise FormatError("the projector format cannot store zero vectors: the number of components would be lost")
-    check_writable(vectors)
     check_dim(vectors.dim, "the projector format", MAX_TEXT_DIM)
     words = list(encode_words(vectors, forbidden=FORBIDDEN, format="projector"))
     with (path / METADATA).open("wb") as stream:

@@ -23,7 +23,7 @@ from embeddings.formats.npy import map_matrix, read_matrix
 from embeddings.formats.tokenizer_json import has_only_word_characters, is_lower_case
 from embeddings.support.imports import import_extra
 from embeddings.support.records import read_json
-from embeddings.vectors.file_format import Format, check_writable, encode_words
+from embeddings.vectors.file_format import Format, encode_words
 from embeddings.vectors.vectors import Vectors
 
 VOCABULARY, STRINGS, ROWS, DATA, MODE = "vocab", "strings.json", "key2row", "vectors", "vectors.cfg"
@@ -53,7 +53,6 @@ def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
     if not LANGUAGE.fullmatch(language):
         raise SettingError(f"{S.language} must be a code of 2 or 3 letters such as en, or xx, got {language!r}")
     spacy = import_spacy()
-    check_writable(vectors)
     words = [word.decode() for word in encode_words(vectors, format="spacy")]
     try:
         nlp = spacy.blank(language, config={"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}})

@@ -19,7 +19,7 @@ from embeddings.corpora.reading.compression import HEAD_SIZE, file_compression, 
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import RowBuffer
 from embeddings.support.arrow import string_scalar, to_arrow, to_numpy, to_string_array
-from embeddings.vectors.file_format import check_writable, encode_words, is_number, row_chunks
+from embeddings.vectors.file_format import encode_words, is_number, row_chunks
 from embeddings.vectors.vectors import Vectors
 
 BLOCK_BYTES = 1 << 22
@@ -107,7 +107,6 @@ class Layout:
 
 def write_lines(vectors: Vectors, stream: BinaryIO, *, forbidden: re.Pattern[str], format: str) -> None:
     """Write all vectors with the shortest digits that round-trip as float32, as numpy and gensim write them."""
-    check_writable(vectors)
     words = encode_words(vectors, forbidden=forbidden, format=format)
     for chunk in row_chunks(vectors, 64):
         stream.write(b"".join(b"%b %b\n" % (next(words), row) for row in format_rows(chunk, " ")))

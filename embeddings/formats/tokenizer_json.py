@@ -66,21 +66,13 @@ def copy_tokenizer(source: Path, path: Path) -> tuple[list[str], str | None]:
     Raises:
         FormatError: it cannot be read, or has gaps in its ids.
     """
-    tokenizers = import_tokenizers()
     if not source.is_file():
         raise FormatError(f"the words are tokens of {source}, which does not exist: move the file back to this path")
-    try:
-        tokenizer = tokenizers.Tokenizer.from_file(str(source))
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        ids = tokenizer.get_vocab(with_added_tokens=True)
-    except Exception as error:  # the library raises nothing more specific
-        raise FormatError(f"{source} is not a tokenizer: {' '.join(str(error).split()):.200}") from None
-    tokens = sorted(ids, key=ids.__getitem__)
-    if sorted(ids.values()) != list(range(len(ids))):
-        raise FormatError(f"{source}: the {len(ids)} tokens must have the ids 0 to {len(ids) - 1}")
+    tokenizer, tokens, unknown = load_tokenizer(source, None, "strict")
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     path.write_text(tokenizer.to_str(), encoding="utf-8")
-    return tokens, getattr(tokenizer.model, "unk_token", None)
+    return tokens, unknown
 
 
 def new_normalizer(words: list[str]) -> Any:
@@ -118,6 +110,15 @@ def are_words(words: list[str]) -> bool:
 
 def read_tokens(path: Path, rows: int, errors: str) -> tuple[list[str], str | None]:
     """The tokens in the order of their ids, which must be 0 to rows - 1, and the token for unknown words, if any."""
+    return load_tokenizer(path, rows, errors)[1:]
+
+
+def load_tokenizer(path: Path, rows: int | None, errors: str) -> tuple[Any, list[str], str | None]:
+    """A tokenizer, its tokens in the order of their ids from 0 (to rows - 1), and the token for unknown words, if any.
+
+    Raises:
+        FormatError: the file cannot be read, or the ids have gaps.
+    """
     tokenizers = import_tokenizers()
     with open_binary(path) as stream:
         data = stream.read()
@@ -129,6 +130,8 @@ def read_tokens(path: Path, rows: int, errors: str) -> tuple[list[str], str | No
     except Exception as error:  # the library raises nothing more specific
         raise FormatError(f"{path} is truncated or not a tokenizer: {' '.join(str(error).split()):.200}") from None
     tokens = sorted(ids, key=ids.__getitem__)
-    if sorted(ids.values()) != list(range(rows)):
-        raise FormatError(f"{path}: the {len(tokens)} tokens must have the ids 0 to {rows - 1}, one for each vector")
-    return tokens, getattr(tokenizer.model, "unk_token", None)
+    last = (len(ids) if rows is None else rows) - 1
+    if sorted(ids.values()) != list(range(last + 1)):
+        reason = "" if rows is None else ", one for each vector"
+        raise FormatError(f"{path}: the {len(tokens)} tokens must have the ids 0 to {last}{reason}")
+    return tokenizer, tokens, getattr(tokenizer.model, "unk_token", None)

@@ -14,7 +14,7 @@ from embeddings.corpora.reading.compression import file_compression, open_decomp
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import RowBuffer
 from embeddings.formats.word2vec_text import Header, find_header, read_header
-from embeddings.vectors.file_format import Format, check_writable, encode_words, row_chunks
+from embeddings.vectors.file_format import Format, encode_words, row_chunks
 from embeddings.vectors.vectors import Vectors
 
 FORBIDDEN = re.compile("[ \n]")
@@ -30,7 +30,6 @@ def sniff(start: bytes) -> float:
 
 def write(vectors: Vectors, path: Path) -> None:
     """Write all vectors."""
-    check_writable(vectors)
     words = encode_words(vectors, forbidden=FORBIDDEN, format="word2vec-binary")
     with path.open("wb") as stream:
         stream.write(b"%d %d\n" % (len(vectors), vectors.dim))

@@ -2,27 +2,24 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embeddings import registry
 from embeddings.errors import FormatError, RegistryError, S, SettingError
-from embeddings.indexes.protocol import (
-    Engine,
-    HasIndexedVectors,
-    IndexedVectors,
-    Kind,
-    SearchResult,
-    as_indexed_vectors,
-)
+from embeddings.indexes.protocol import Engine, Kind, SearchResult, as_indexed_vectors
 from embeddings.support.cosine import check_search, normalize
 from embeddings.support.local_paths import local_path
 from embeddings.support.records import RecordFolder
+
+if TYPE_CHECKING:
+    from embeddings.vectors.base_vectors import BaseVectors
+    from embeddings.vectors.vectors import HasVectors
 
 RECORD, TENSORS = "index.json", "tensors.safetensors"
 INDEX_FOLDER = RecordFolder("index", RECORD, TENSORS, {
@@ -30,6 +27,7 @@ INDEX_FOLDER = RecordFolder("index", RECORD, TENSORS, {
 })  # fmt: skip
 
 
+@dataclass(eq=False, repr=False)
 class Index:
     """Finds the rows of `vectors` nearest to queries by cosine; `build_index` and `load_index` make one.
 
@@ -41,12 +39,11 @@ class Index:
         seconds: the time that building took.
     """
 
-    def __init__(self, name: str, kind: Kind, vectors: IndexedVectors, engine: Engine, seconds: float) -> None:
-        self.name = name
-        self.kind = kind
-        self.vectors = vectors
-        self.engine = engine
-        self.seconds = seconds
+    name: str
+    kind: Kind
+    vectors: "BaseVectors"
+    engine: Engine
+    seconds: float
 
     def __repr__(self) -> str:
         return f"<Index {self.name}: {len(self.vectors)} rows, {self.vectors.dim} components>"
@@ -95,7 +92,7 @@ class Index:
             return SearchResult(np.empty(shape, np.int64), np.empty(shape), np.zeros(len(rows), np.int64))
         return self.engine.search(normalize(rows), top, restrict if candidates < len(self.vectors) else None)
 
-    def check_vectors(self, vectors: IndexedVectors) -> None:
+    def check_vectors(self, vectors: "BaseVectors") -> None:
         """Check that the index was built from these vectors.
 
         Raises:
@@ -137,7 +134,7 @@ def search_settings(kind: Any) -> frozenset[str]:
     return getattr(kind, "SEARCH_SETTINGS", frozenset())
 
 
-def build_index(vectors: IndexedVectors | HasIndexedVectors, kind: str = "lsh", **settings: Any) -> Index:
+def build_index(vectors: "BaseVectors | HasVectors", kind: str = "lsh", **settings: Any) -> Index:
     """Build an index of an installed kind: `exact`, `lsh`, `faiss`, or one of another package.
 
     >>> import numpy as np, embeddings as em
@@ -158,7 +155,7 @@ def build_index(vectors: IndexedVectors | HasIndexedVectors, kind: str = "lsh", 
     return build(as_indexed_vectors(vectors), kind, settings)
 
 
-def build(vectors: IndexedVectors, name: str, settings: Mapping[str, Any]) -> Index:
+def build(vectors: "BaseVectors", name: str, settings: Mapping[str, Any]) -> Index:
     """`build_index` with the settings as a mapping, so that they can have any name."""
     kind: Kind = registry.create("index", name, settings)
     units = vectors.unit_rows
@@ -168,7 +165,7 @@ def build(vectors: IndexedVectors, name: str, settings: Mapping[str, Any]) -> In
 
 
 def load_index(
-    path: str | os.PathLike[str], vectors: IndexedVectors | HasIndexedVectors, *, allow_faiss: bool = False
+    path: str | os.PathLike[str], vectors: "BaseVectors | HasVectors", *, allow_faiss: bool = False
 ) -> Index:
     """Load a saved index, with the Vectors or the Model that it was built from.
 

@@ -6,7 +6,7 @@ Search settings, which need no rebuild, may follow a path: `vectors.lsh:rerank=5
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
 from embeddings.errors import SettingError
@@ -20,14 +20,16 @@ from embeddings.indexes.index import (
     saved_kind,
     search_settings,
 )
-from embeddings.indexes.protocol import IndexedVectors
 from embeddings.settings import field_types, split_optional
+
+if TYPE_CHECKING:
+    from embeddings.vectors.base_vectors import BaseVectors
 
 BOOLEANS = {"true": True, "false": False}
 
 
 def as_index(
-    spec: "Index | str | os.PathLike[str] | None", vectors: IndexedVectors, *, allow_faiss: bool = False
+    spec: "Index | str | os.PathLike[str] | None", vectors: "BaseVectors", *, allow_faiss: bool = False
 ) -> Index:
     """The index itself, one loaded from a path, or one built now from `KIND` or `KIND:name=value,name=value`.
 

@@ -68,7 +68,9 @@ def signatures(units: np.ndarray, planes: Planes) -> np.ndarray:
     step = max(1, MAX_BLOCK // bits)  # so that the products stay in the processor's cache
     for start in range(0, len(units), step):
         block = slice(start, start + step)
-        pack(units[block] @ planes.normals.T, planes.offsets, words[:, block])
+        with np.errstate(over="ignore", invalid="ignore"):  # planes of a changed file may be huge
+            products = units[block] @ planes.normals.T
+        pack(products, planes.offsets, words[:, block])
     return words
 
 

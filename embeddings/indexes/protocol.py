@@ -1,11 +1,14 @@
-"""The parts of an index: vectors to search, a kind with its settings, an engine that searches, and its results."""
+"""The parts of an index: a kind with its settings, an engine that searches, and its results."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from embeddings.errors import SettingError
+
+if TYPE_CHECKING:
+    from embeddings.vectors.base_vectors import BaseVectors
 
 
 class SearchResult(NamedTuple):
@@ -18,32 +21,6 @@ class SearchResult(NamedTuple):
     ids: np.ndarray
     similarities: np.ndarray
     n_compared: np.ndarray
-
-
-class IndexedVectors(Protocol):
-    """The part of vectors that an index uses: unit rows (rows, dim) float32, and a fingerprint."""
-
-    @property
-    def dim(self) -> int:
-        """Components per row."""
-
-    @property
-    def unit_rows(self) -> np.ndarray:
-        """The rows at length one, or zero."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of all numbers."""
-
-    def __len__(self) -> int: ...
-
-
-class HasIndexedVectors(Protocol):
-    """A model, or any object with such vectors."""
-
-    @property
-    def vectors(self) -> IndexedVectors:
-        """The indexed vectors."""
 
 
 class Engine(Protocol):
@@ -86,9 +63,9 @@ class Kind(Protocol):
         """
 
 
-def as_indexed_vectors(source: Any) -> IndexedVectors:
+def as_indexed_vectors(source: Any) -> "BaseVectors":
     """`source` if it is vectors, or the vectors of a model."""
-    vectors: Any = getattr(source, "vectors", source)
+    vectors: BaseVectors = getattr(source, "vectors", source)
     if not all(hasattr(type(vectors), name) for name in ("dim", "unit_rows", "fingerprint")):
         raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")
-    return cast(IndexedVectors, vectors)
+    return vectors

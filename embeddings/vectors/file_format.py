@@ -36,8 +36,8 @@ class Format:
             file is broken. `errors`, which the caller checks, is "strict", "replace" or "ignore" and applies to words
             that are not UTF-8. Only a format that is a pickle needs `allow_pickle`.
         write: `write(vectors, path, **options)` writes a new file, or fills an empty folder; the caller makes that
-            atomic. Its keyword arguments, such as `dtype`, are the options of the format. It raises `FormatError` if
-            the format cannot store a word.
+            atomic, and refuses NaN and infinity. Its keyword arguments, such as `dtype`, are the options of the format.
+            It raises `FormatError` if the format cannot store a word.
         sniff: `sniff(start)` returns the confidence, from 0 to 1, that a file which starts with these (decompressed)
             bytes has this format, broken or not. Required of a file format.
         sniff_folder: `sniff_folder(path)` returns the same for a folder. Required of a folder format.

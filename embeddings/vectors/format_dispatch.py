@@ -15,7 +15,7 @@ from embeddings.corpora.reading.compression import read_head
 from embeddings.errors import FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.support.files import atomic_write, atomic_write_all, check_output
 from embeddings.vectors.base_vectors import BaseVectors
-from embeddings.vectors.file_format import WHITE_SPACE, Format, encode_words
+from embeddings.vectors.file_format import WHITE_SPACE, Format, check_writable, encode_words
 
 if TYPE_CHECKING:
     from embeddings.classifier.classifier import Classifier
@@ -94,6 +94,7 @@ def write(
     targets = output_files(path, format=name, counts=counts, options=options)
     if counts and vectors.counts is None:
         raise SettingError("cannot write counts: these vectors have none")
+    check_writable(vectors)
     if counts is False:
         vectors = type(vectors)(vectors.word_list, vectors.matrix, word_form=vectors.word_form)
     with replacing_targets(name, targets, force=force) as temporary:
@@ -124,6 +125,7 @@ def write_model(
     targets = output_files(path, format=name, counts=counts, options=options)
     if counts is False:
         raise SettingError(f"the {name} format always stores the counts of a model")
+    check_writable(model.vectors)
     with replacing_targets(name, targets, force=force) as temporary:
         write_whole(model, temporary[0], **options)
     return targets

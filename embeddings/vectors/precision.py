@@ -11,7 +11,6 @@ import numpy as np
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.vectors.base_vectors import BaseVectors
-from embeddings.vectors.file_format import check_writable
 
 DTYPES = ("float32", "float16", "int8")
 INT8_MAX = 127
@@ -25,10 +24,9 @@ class RoundingError(NamedTuple):
 
 
 def cast_matrix(vectors: BaseVectors, dtype: str) -> np.ndarray:
-    """The matrix as float32 or float16; refuses other dtypes, NaN, infinity and overflow, naming the word."""
+    """The matrix as float32 or float16; refuses other dtypes, and overflow, naming the word."""
     if dtype not in ("float32", "float16"):
         raise SettingError(f"{S.dtype} must be float32 or float16, got {dtype!r}")
-    check_writable(vectors)
     if dtype == "float32":
         return np.ascontiguousarray(vectors.matrix)
     with np.errstate(over="ignore"):
@@ -46,7 +44,6 @@ def encode_matrix(vectors: BaseVectors, dtype: str) -> tuple[np.ndarray, np.ndar
         raise SettingError(f"{S.dtype} must be {', '.join(DTYPES[:-1])} or {DTYPES[-1]}, got {dtype!r}")
     if dtype != "int8":
         return cast_matrix(vectors, dtype), None
-    check_writable(vectors)
     return quantise(vectors.matrix)
 
 

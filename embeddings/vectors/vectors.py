@@ -16,19 +16,16 @@ from embeddings.vectors.precision import dequantise
 from embeddings.vectors.search import SearchMixin
 
 
-def to_pandas(words: list[str], matrix: np.ndarray) -> Any:
-    """See `Vectors.to_pandas`; the frame holds the matrix itself."""
-    pandas = import_extra("pandas", "pandas", "to_pandas")
-    return pandas.DataFrame(matrix, index=pandas.Index(words, name=WORD, dtype=object), copy=False)
-
-
 def from_pandas(frame: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     """The words, the matrix (words, dim) float32 and the counts, if any, of a frame; see `Vectors.from_pandas`."""
     if WORD in frame.columns and VECTOR in frame.columns:
         words, counts = frame[WORD].tolist(), frame[COUNT] if COUNT in frame.columns else None
         matrix = vector_column(frame)
     else:
-        words, matrix, counts = frame.index.tolist(), component_columns(frame), None
+        for name, dtype in frame.dtypes.items():
+            if getattr(dtype, "kind", "O") not in "fiu":
+                raise SettingError(f"the column {name!r} must hold numbers, got {dtype}")
+        words, matrix, counts = frame.index.tolist(), frame.to_numpy(dtype=np.float32), None
     wrong = next((word for word in words if not isinstance(word, str)), None)
     if wrong is not None:
         raise SettingError(f"words must be strings, got {wrong!r}")
@@ -48,14 +45,6 @@ def vector_column(frame: Any) -> np.ndarray:
         return rows.astype(np.float32)
     except (ValueError, TypeError) as error:
         raise SettingError(f"the column {VECTOR!r} must hold vectors of one length: {error}") from None
-
-
-def component_columns(frame: Any) -> np.ndarray:
-    """All columns, each of numbers, as a float32 matrix."""
-    for name, dtype in frame.dtypes.items():
-        if getattr(dtype, "kind", "O") not in "fiu":
-            raise SettingError(f"the column {name!r} must hold numbers, got {dtype}")
-    return np.asarray(frame.to_numpy(dtype=np.float32))
 
 
 MAX_WORDS, MAX_COMPONENTS = 10, 6
@@ -131,7 +120,8 @@ class Vectors(SearchMixin):
         Raises:
             EmbeddingsError: pandas is not installed.
         """
-        return to_pandas(self.words, self.to_numpy())
+        pandas = import_extra("pandas", "pandas", "to_pandas")
+        return pandas.DataFrame(self.to_numpy(), index=pandas.Index(self.words, name=WORD, dtype=object), copy=False)
 
     @classmethod
     def from_pandas(cls, frame: Any) -> "Vectors":
