@@ -53,23 +53,6 @@ def cut_lines(lines: np.ndarray, begin: int, end: int) -> tuple[np.ndarray, int]
     return np.append(starts, end) - begin, first
 
 
-def share_bounds(tokens: int, lines: np.ndarray, shares: int) -> list[int]:
-    """Where the shares of a corpus begin and end, (shares + 1): as `TokenStream.bounds`.
-
-    Arguments:
-        tokens: of the corpus.
-        lines: where lines begin, in ascending order; those next to an equal division are enough.
-    """
-
-    @dataclass
-    class Source:
-        ids: np.ndarray
-        lines: np.ndarray
-
-    no_memory = np.broadcast_to(np.int32(0), (tokens,))
-    return TokenStream(Source(no_memory, lines), make_block=lambda: None).bounds(shares)
-
-
 @dataclass(frozen=True, kw_only=True)
 class ShareOfStream(TokenStream):
     """The part of a stream of words that a machine holds.
