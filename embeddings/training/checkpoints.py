@@ -51,8 +51,6 @@ MAX_VALUE_LENGTH = 100  # characters of a value in a message
 MAX_COUNT = 1e15  # of words, steps, seconds, or a sum of losses, of one thread
 BYTES_PER_SECOND = 5e8  # assumed for the cost of the first checkpoint
 AUTO = "auto"
-AUTO_SECONDS = 60.0  # between checkpoints
-AUTO_SHARE = 0.01  # maximum share of the time spent on writing
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 WORDS = {"w": 1.0, "kw": 1e3, "Mw": 1e6, "Gw": 1e9}
 PATTERN = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([a-zA-Z]+)", re.ASCII)
@@ -70,7 +68,7 @@ class Interval:
     def parse(cls, text: str) -> "Interval":
         """Parse an interval."""
         if text == AUTO:
-            return cls(seconds=AUTO_SECONDS, share=AUTO_SHARE)
+            return cls(seconds=60.0, share=0.01)
         match = PATTERN.fullmatch(text) if isinstance(text, str) else None
         number, unit = (float(match[1]), match[2]) if match else (0.0, "")
         if not number or unit not in SECONDS | WORDS:
