@@ -83,10 +83,8 @@ OWN_NAMES = {
     "embeddings/formats/numpy_folder.py": (1, "constants"),
     "embeddings/formats/projector.py": (3, "constants"),
     "embeddings/formats/spacy_vectors.py": (1, "constants"),
-    "embeddings/compilation/machine_code_cache.py": (
-        4,
-        "digests, names of functions in a safe alphabet, names listed in this folder",
-    ),
+    "embeddings/compilation/machine_code_cache.py": (5, "digests, names of functions in a safe alphabet, listed names"),
+    "embeddings/compilation/source_digest.py": (1, "names listed in this folder"),
     "embeddings/support/cache_folder.py": (3, "constants, and names that were listed in this folder"),
     "embeddings/support/files.py": (6, "the name of the output"),
     "embeddings/support/foreign_files.py": (1, "here names from elsewhere become paths"),
