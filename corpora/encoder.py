@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora import scanner
-from embeddings.corpora.array_file import ArrayFile, MapIds, output_errors
+from embeddings.corpora.array_file import ArrayFile, MapBlock, output_errors
 from embeddings.corpora.block_scanner import ScannedText
 from embeddings.corpora.characters import ScannedTokenizer
 from embeddings.corpora.encoded_corpus import (
@@ -345,11 +345,12 @@ class Encoder:
                     file.file.close()
 
 
-def rank_mapping(words: WordTable, rank: NDArray[np.int32], unknown: int) -> MapIds:
+def rank_mapping(words: WordTable, rank: NDArray[np.int32], unknown: int) -> MapBlock:
     """Return a function from raw ids to frequency ranks; raw ids of pruned words become `unknown`."""
     if not words.max_undercount:
         return partial(look_up_ids, rank)
-    known_ids, ranks = words.raw_ids(), np.append(rank, np.int32(unknown))
+    known_ids = words.arrays.records[: len(words), scanner.HASH_AND_RAW] >> scanner.RAW_SHIFT  # ascending
+    ranks = np.append(rank, np.int32(unknown))
 
     def to_rank(raw: NDArray[np.int32]) -> NDArray[np.int32]:
         place = np.searchsorted(known_ids, raw)

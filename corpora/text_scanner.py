@@ -185,7 +185,7 @@ class TextScanner:
     def __init__(self, rules: WordRules, words: WordTable, threads: int) -> None:
         self.rules = rules
         self.words = words
-        self.threads = 1 if words.is_limited else min(threads, MAX_THREADS)
+        self.threads = 1 if words.max_types else min(threads, MAX_THREADS)
         self.inline = BlockScanner(rules, words)
         self.cutter = ChunkCutter(rules.tokenizer, CHUNK_SIZE)
         self.pool: ThreadPoolExecutor | None = None

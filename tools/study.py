@@ -12,10 +12,9 @@ on an otherwise idle machine.
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from studies.grid import Grid, Study
 
@@ -24,35 +23,35 @@ from embeddings.errors import EmbeddingsError
 STUDIES = {  # the class of each study
     "classifiers": "classifier_study:Classifiers",
     "cluster-check": "cluster_plan:ClusterCheck",
-    "cluster-costs": "cluster_costs:ClusterCosts",
+    "cluster-costs": "cluster_plan:ClusterCosts",
     "cluster-plan": "cluster_plan:ClusterPlan",
-    "composition": "composition_summary:Composition",
-    "composition-curve": "composition_summary:CompositionCurve",
-    "evidence-coverage": "evidence_study:Coverage",
+    "composition": "page_tables:Composition",
+    "composition-curve": "page_tables:CompositionCurve",
+    "evidence-coverage": "evidence_coverage:Coverage",
     "evidence-times": "command_times:EvidenceTimes",
-    "explorer-times": "explore_times:ExplorerTimes",
+    "explorer-times": "command_times:ExplorerTimes",
     "first-runs": "command_times:FirstRuns",
     "glove": "objective_study:Glove",
     "kernels": "kernel_roofline:Kernels",
     "language-examples": "page_tables:LanguageExamples",
-    "loading": "loading_times:Loading",
+    "loading": "library_speed:Loading",
     "neural": "neural_study:Neural",
     "objectives": "objective_study:Objectives",
-    "pair-curve": "text_pair_curve:PairCurve",
-    "pair-speed": "text_pair_speed:PairSpeed",
+    "pair-curve": "text_pair_study:PairCurve",
+    "pair-speed": "library_speed:PairSpeed",
     "reading": "reading_speed:Reading",
     "readme": "page_tables:Readme",
     "replicas": "replica_study:Replicas",
     "reproduction": "reproduction:Reproduction",
     "search": "search_speed:Search",
-    "settings": "settings_study:Settings",
+    "settings": "scored_models:Settings",
     "text-pairs": "text_pair_study:TextPairs",
-    "text-vectors": "text_vector_speed:TextVectors",
+    "text-vectors": "library_speed:TextVectors",
     "threads": "thread_scaling:Threads",
     "tokenizer-speed": "reading_speed:Tokenizers",
-    "tokenizers": "tokenizer_comparison:Tokenization",
+    "tokenizers": "scored_models:Tokenization",
     "unseen-words": "unseen_word_study:UnseenWords",
-    "unsegmented": "unsegmented_text:Unsegmented",
+    "unsegmented": "scored_models:Unsegmented",
     "usage-groups": "usage_change_study:Groups",
     "usage-halves": "usage_change_study:RandomHalves",
 }
@@ -64,18 +63,25 @@ def find(name: str) -> type[Study]:
     return getattr(import_module(f"studies.{module}"), kind)
 
 
-def add_options(parser: argparse.ArgumentParser, defaults: Mapping[str, Any]) -> None:
-    """Add the options of a study; a type in place of a default means that a value is required."""
-    for name, default in defaults.items():
-        flag = "--" + name.replace("_", "-")
+def options_of(name: str, kind: type[Study]) -> argparse.ArgumentParser:
+    """The parser of the options of a study, which its defaults declare."""
+    parser = argparse.ArgumentParser(
+        f"study.py {name}", description=kind.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "eval" / "results" / kind.results)
+    parser.add_argument("--only-table", action="store_true", help="write the table of the rows that are there")
+    parser.add_argument("--processes", type=int, default=1, help="that measure at the same time, if a study has any")
+    for option, default in kind.defaults.items():
+        flag = "--" + option.replace("_", "-")
         if isinstance(default, bool):
             parser.add_argument(flag, action="store_true")
-        elif isinstance(default, list):
-            parser.add_argument(flag, nargs="+", type=type(default[0]) if default else str, default=default)
+        elif isinstance(default, list | dict):
+            parser.add_argument(flag, nargs="+", type=type(next(iter(default), "")), default=default)
         elif isinstance(default, type):
             parser.add_argument(flag, type=default)
         else:
             parser.add_argument(flag, type=str if default is None else type(default), default=default)
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -90,13 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         study = kind(name, task["options"], Path(task["folder"]))
         sys.stdout.write(json.dumps([list(row) for row in study.measure(*task["cell"])]) + "\n")
         return
-    parser = argparse.ArgumentParser(
-        f"study.py {name}", description=kind.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "eval" / "results" / kind.results)
-    parser.add_argument("--only-table", action="store_true", help="write the table of the rows that are there")
-    parser.add_argument("--processes", type=int, default=1, help="that measure at the same time, if a study has any")
-    add_options(parser, kind.defaults)
+    parser = options_of(name, kind)
     options = vars(parser.parse_args(others))
     out, only_table, processes = (options.pop(name) for name in ("out", "only_table", "processes"))
     missing = [one for one, default in kind.defaults.items() if isinstance(default, type) and options[one] is None]

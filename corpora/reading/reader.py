@@ -44,14 +44,12 @@ def first_items(items: Iterator[Any]) -> list[Any]:
     return first
 
 
-def refuse_path(item: str) -> None:
-    """Refuse an iterable of file names instead of texts."""
+def is_path_of_file(item: str) -> bool:
+    """Whether a text is the path of a file."""
     try:
-        is_file = len(item) < 4096 and Path(item).is_file()
+        return len(item) < 4096 and Path(item).is_file()
     except (OSError, ValueError):
-        is_file = False
-    if is_file:
-        raise CorpusError(f"an iterable must contain texts, but its first item, {item!r}, is a file: Corpus(*paths)")
+        return False
 
 
 def check_tokens(number: int, item: Any) -> list[str]:
@@ -236,8 +234,10 @@ class SourceReader:
         if column is not None:
             raise CorpusError(f"{source.name} has no column {column!r}")
         is_text = isinstance(example, str) or is_null(example)
-        if isinstance(example, str) and not isinstance(source.items, Texts):
-            refuse_path(example)
+        if isinstance(example, str) and not isinstance(source.items, Texts) and is_path_of_file(example):
+            raise CorpusError(
+                f"an iterable must contain texts, but its first item, {example!r}, is a file: Corpus(*paths)"
+            )
         buffer: list[tuple[int, Any]] = []
         size = 0
         for number, item in enumerate(islice(chain(first, items), self.rows), 1):

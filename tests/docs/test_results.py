@@ -12,8 +12,8 @@ import readers
 from drawn import drawn_points
 from index_benchmarks import read_benchmark
 from optional_libraries import import_gensim
-from studies import composition_summary
 from studies.grid import read_rows
+from studies.page_tables import composition_tables
 from studies.reproduction import FIGURES, Reproduction, verdict
 
 from embeddings import registry
@@ -70,7 +70,7 @@ def test_tagging_table_is_that_of_the_evaluation():
 def test_composition_table_is_that_of_the_evaluation():
     """`python tools/study.py composition` writes it."""
     for name in ("composition", "composition-larger"):
-        made = composition_summary.results(RESULTS / f"{name}.tsv")
+        made = composition_tables(RESULTS / f"{name}.tsv")
         assert (RESULTS / f"{name}.md").read_text(encoding="utf-8") == made
 
 

@@ -4,8 +4,7 @@ from itertools import product
 
 import pyarrow
 import pytest
-from studies import classification_data
-from studies.classifier_study import Classifiers
+from studies.classifier_study import Classifiers, labelled
 from studies.grid import append_rows, read_rows
 from study import main
 
@@ -50,7 +49,7 @@ def test_a_part_of_the_cells():
 
 
 def test_lines_for_fasttext():
-    assert classification_data.labelled("pos", "It's GOOD,<br />really…") == "__label__pos it ' s good , really …"
+    assert labelled("pos", "It's GOOD,<br />really…") == "__label__pos it ' s good , really …"
 
 
 @pytest.mark.slow

@@ -3,18 +3,18 @@
 from pathlib import Path
 
 import numpy as np
-from studies import cluster_costs, cluster_plan
+from studies import cluster_plan
 from studies.grid import collect, read_rows
 
 import embeddings as em
 
 RESULTS = Path(__file__).parents[2] / "eval" / "results" / "cluster"
-NO_BURSTS = cluster_costs.Bursts([1], [1.0])
+NO_BURSTS = cluster_plan.Bursts([1], [1.0])
 
 
 def test_tables_are_those_of_the_record():
-    content = cluster_plan.read_costs(RESULTS)
-    assert (RESULTS / "plan.md").read_text(encoding="utf-8") == cluster_plan.plan_table(content)
+    plan = cluster_plan.ClusterPlan("cluster-plan", {}).page(RESULTS / "plan")
+    assert (RESULTS / "plan.md").read_text(encoding="utf-8") == plan
     values = collect(read_rows(RESULTS / "check.tsv"), "workers")
     assert [workers for (workers,) in values] == ["1", "2", "3", "4"]
     assert all(one["merges"] == one["calculated merges"] for (workers,), one in values.items() if workers > "1")
@@ -25,7 +25,7 @@ def test_rows_that_change_are_those_of_a_simulation(monkeypatch):
     frequencies = 1 / np.arange(1, 2001)
     curve = cluster_plan.Curve(frequencies / frequencies.sum(), np.ones(2000), NO_BURSTS)
     rng, words = np.random.default_rng(1), 3000
-    keep = cluster_costs.kept_share(curve.frequencies)
+    keep = cluster_plan.kept_share(curve.frequencies)
     drawn = [rng.choice(2000, words, p=curve.frequencies) for _ in range(50)]
     changed = np.mean([len(np.unique(ids[rng.random(words) < keep[ids]])) for ids in drawn])
     inputs, outputs = cluster_plan.changed_per_interval(curve, words)
@@ -42,12 +42,12 @@ def test_bursts_are_measured():
     ranks = np.empty(20_000, int)
     ranks[order] = np.arange(20_000)
     vocabulary = em.Vocabulary([f"w{i}" for i in order], counts[order]).select(min_count=3)
-    bursts = cluster_costs.measure_bursts(ranks[ids], vocabulary)
+    bursts = cluster_plan.measure_bursts(ranks[ids], vocabulary)
     assert bursts.words == [5_000, 20_000]
     assert all(2.2 < size < 3.2 for size in bursts.sizes)
     curve = cluster_plan.Curve(vocabulary.counts / vocabulary.tokens, np.ones(len(vocabulary)), bursts)
     inputs, _ = cluster_plan.changed_per_interval(curve, 5_000)
-    keep = cluster_costs.kept_share(curve.frequencies)
+    keep = cluster_plan.kept_share(curve.frequencies)
     parts = [ranks[ids][first : first + 5_000] for first in range(0, 100_000, 5_000)]
     distinct = np.mean([len(np.unique(part[rng.random(5_000) < keep[part]])) for part in parts])
     assert abs(inputs.sum() / distinct - 1) < 0.03

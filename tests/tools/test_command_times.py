@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from studies import explore_times
+from studies import command_times
 from studies.grid import read_rows
 from study import main
 
@@ -38,9 +38,9 @@ def test_commands_of_evidence_have_a_row_each(tmp_path):
 
 
 def test_answers_of_the_explorer_are_timed(tmp_path, monkeypatch):
-    monkeypatch.setattr(explore_times, "QUERIES", 3)
+    monkeypatch.setattr(command_times, "QUERIES", 3)
     main(["explorer-times", "--words", "3000", "--out", str(tmp_path / "explore")])
     _, _, (words, *numbers) = rows_of(tmp_path / "explore.md")
     assert words == "3,000"
-    assert len(numbers) == len(explore_times.ExplorerTimes.columns)
-    assert {row["measure"] for row in read_rows(tmp_path / "explore.tsv")} == set(explore_times.ExplorerTimes.columns)
+    assert len(numbers) == len(command_times.ExplorerTimes.columns)
+    assert {row["measure"] for row in read_rows(tmp_path / "explore.tsv")} == set(command_times.ExplorerTimes.columns)

@@ -1,4 +1,4 @@
-"""The measurement of reading on a small text."""
+"""The measurement of reading and of tokenizers on small texts."""
 
 from studies import grid, reading_speed
 from study import main
@@ -34,3 +34,15 @@ def test_every_table_has_all_lines(tmp_path):
             form.write(text, tmp_path / form.file)
             with em.Corpus(tmp_path / form.file).encode() as encoded:
                 assert len(encoded.ids) == 50 * 6, name
+
+
+def test_the_table_has_a_row_for_each_text(tmp_path):
+    (tmp_path / "text").write_text("Don't touch it\n" * 50)
+    arguments = ["tokenizer-speed", "--size", "500", "--rounds", "1", "--text", f"Short={tmp_path / 'text'}"]
+    main([*arguments, "--out", str(tmp_path / "speed")])
+    about, _, heads, _, *lines = (tmp_path / "speed.md").read_text().splitlines()
+    assert len(about.split("; ")) >= 3
+    rows = [line.strip("| ").split(" | ") for line in lines]
+    assert [row[0] for row in rows][:2] == ["Short", "English, repeated article"]
+    assert {len(row) for row in rows} == {len(heads.split(" | "))}
+    assert all(float(number) >= 0 for row in rows for number in row[1:])

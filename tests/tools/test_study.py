@@ -67,13 +67,11 @@ class Squares(Grid):
     keys = rows = ("number",)
     columns: ClassVar = {"square": ".1f"}
     packages = ("numpy",)
+    about = "About {text}."
     defaults: ClassVar = {"number": [1, 2], "text": str}
 
     def measure(self, number):
         return [("square", number * number)]
-
-    def about(self):
-        return "About squares."
 
 
 @pytest.fixture
@@ -89,7 +87,7 @@ def test_a_grid_measures_what_is_missing(tmp_path, squares, capsys):
     assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()] == ["3", "4000"]
     assert read_rows(tmp_path / "new" / "table.tsv")[1] == {"number": "4000", "measure": "square", "value": "16000000"}
     about, *lines = (tmp_path / "new" / "table.md").read_text().splitlines()
-    assert about.endswith(" About squares.")
+    assert about.endswith(" About a.")
     assert lines == ["", "| number | square |", "| --- | --- |", "| 3 | 9.0 |", "| 4,000 | 16000000.0 |"]
     assert json.loads((tmp_path / "new" / "table.json").read_text())["machine"]["packages"]["numpy"]
 

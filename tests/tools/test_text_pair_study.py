@@ -1,14 +1,18 @@
-"""The tables of a study of text vectors, the retrieval sets of held-out articles, and a run on a small text."""
+"""Studies of text vectors: tables, the retrieval sets of held-out articles, loss curves, and runs on a small text."""
 
 import json
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from studies import text_pair_study
 from studies.grid import append_rows, read_rows
-from studies.retrieval_articles import TASKS, make_query
+from studies.text_pair_study import TASKS, make_query
 from study import main
+
+import embeddings as em
+from embeddings.training.run_log import HELD_OUT_LOSS, read_curves
 
 ROWS = [
     ("skip-gram", 1, "", "", "CPU seconds", 9.4),
@@ -93,3 +97,53 @@ def test_held_out_articles_are_not_learned_from(tmp_path):
     assert len(Path(one.retrieval["title"][1]).read_text().splitlines()) == 12
     assert Path(one.retrieval["title"][2]).read_text().splitlines() == ["0\t0\t1", "4\t4\t1", "8\t8\t1"]
     assert [f"T{n}\n" in text for n in range(12)] == [n % 4 != 0 for n in range(12)]
+
+
+def toy_articles(count, topics):
+    """Articles whose sentences are words of one topic."""
+    rng = random.Random(1)
+
+    def sentence(topic):
+        return " ".join(rng.sample([f"word{topic}x{n}" for n in range(12)], 8)).capitalize() + "."
+
+    return [[f"Title{n}", " ".join(sentence(n % topics) for _ in range(5))] for n in range(count)]
+
+
+def test_scores_of_a_batch():
+    """Loss and accuracy are those of a softmax in both directions."""
+    vectors = em.Vectors(["a", "b", "c"], np.array([[1, 0], [0.6, 0.8], [0, 1]], np.float32))
+    loss, accuracy = text_pair_study.score_batch(vectors, [("a", "a"), ("b", "c"), ("c", "b")])
+    cosines = np.array([[1, 0, 0.6], [0.6, 0.8, 1], [0, 1, 0.8]]) / text_pair_study.TEMPERATURE
+    own = cosines.diagonal()
+    expected = [np.log(np.exp(cosines).sum(axis)) - own for axis in (0, 1)]
+    assert np.isclose(loss, np.mean(expected), rtol=1e-5)
+    assert accuracy == 1 / 3
+
+
+def test_the_curve_has_held_out_articles(tmp_path):
+    articles = toy_articles(10, 10)
+    (tmp_path / "t.txt").write_text("\n\n".join("\n".join(article) for article in articles))
+    training, held_out = text_pair_study.split_pairs(tmp_path / "t.txt", 0.2)
+    topics = [{text.split("x")[0].lower() for pair in part for text in pair} for part in (training, held_out)]
+    assert [len(part) for part in (training, held_out)] == [32, 8]
+    assert topics[1] == {"word0", "word5"}
+    assert topics[0].isdisjoint(topics[1])
+
+
+@pytest.mark.slow
+def test_a_picture_of_a_small_text(tmp_path, monkeypatch):
+    (tmp_path / "t.txt").write_text("\n\n".join("\n".join(article) for article in toy_articles(60, 12)))
+    drawn, draw = [], text_pair_study.draw_loss_curve
+
+    def draw_and_read(log, out, *, force):
+        drawn.append(read_curves(log))
+        draw(log, out, force=force)
+
+    monkeypatch.setattr(text_pair_study, "draw_loss_curve", draw_and_read)
+    arguments = ["--text", str(tmp_path / "t.txt"), "--out", str(tmp_path / "c"), "--dim", "16", "--epochs", "3"]
+    main(["pair-curve", *arguments, "--learning-rate", "0.2"])
+    assert drawn[0].unit == "pairs"
+    losses = [loss for _, loss in drawn[0].scores[HELD_OUT_LOSS]]
+    assert len(losses) == 3
+    assert max(losses) < np.log(12)
+    assert (tmp_path / "c.svg").read_text().startswith("<?xml")

@@ -9,6 +9,8 @@ worker changed, without its own part.
 """
 
 import json
+import platform
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -20,22 +22,65 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 import embeddings as em
+from embeddings.cluster.cluster_task import ClusterTask
 from embeddings.cluster.cluster_training import next_interval, number_of_parts
+from embeddings.cluster.ray_runtime import connected
+from embeddings.cluster.row_exchange import RowExchange, SentChanges
+from embeddings.cluster.row_exchange import Rows as ChangedRows
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.eval.benchmark.workspace import write_text
 from embeddings.kernels.row_operations import padded
+from embeddings.models.table import Table
 from embeddings.settings import BATCH_WINDOWS
 from embeddings.support.system import available_threads
-from embeddings.training.replicas import FIRST_INTERVAL, MergeSchedule, default_interval
-from studies.cluster_costs import DIMS, Bursts, Costs, kept_share, measure_bursts
+from embeddings.training.replicas import FIRST_INTERVAL, MergeSchedule, Replicas, default_interval
 from studies.grid import Grid, Rows, Study, beside, collect, markdown
 
-NEGATIVES = 5
-THREADS, THREAD_EFFICIENCY = 16, 0.85  # of a machine: an assumption
+DIMS, SUBSAMPLE, NEGATIVES = (100, 300), 1e-3, 5
+SAMPLE_ROWS, SAMPLE_REPLICAS, SAMPLE_BYTES = 50_000, 4, 1 << 24
+MESSAGE_REPLICAS, MESSAGE_INTERVAL = 2, 2_000
+CURVE_POINTS, CURVE_GROUPS = 200, 2000
+BURST_WORDS, BURST_SAMPLES = (5_000, 20_000, 50_000, 200_000, 800_000, 3_200_000), 20
+THREADS = 16 * 0.85  # of a machine, times their efficiency: an assumption
 MERGE_EVERY = 64_000_000
-MACHINES, GIGABITS, VOCABULARIES, WORDS = (1, 4, 16, 64), (10, 100), (1_000_000, 5_000_000), (10**10, 10**12)
+MACHINES, GIGABITS, VOCABULARIES, WORDS = (4, 16, 64), (10, 100), (1_000_000, 5_000_000), (10**10, 10**12)
 ROW_NUMBER = 8  # bytes that are sent with a row
-TIMES = ("seconds", "calculated seconds", "merging", "calculated merging")
-CURVE_GROUPS = 2000
+
+
+class Costs(NamedTuple):
+    """Seconds of one thread: CPU seconds for a word and for a byte of rows, seconds for a byte sent and for a merge."""
+
+    learn: float
+    scan: float
+    copy: float
+    merge: float
+    apply: float
+    send: float
+    message: float
+
+
+class Bursts(NamedTuple):
+    """How often a rare word occurs in so many words in a row, if it occurs: words of a text come in bursts."""
+
+    words: list[int]
+    sizes: list[float]
+
+    def size(self, words: float) -> float:
+        """Their size in an interval; that of the longest measured interval, if it is longer."""
+        return float(np.interp(np.log(max(words, 1)), np.log(self.words), self.sizes))
+
+
+class Curve(NamedTuple):
+    """Groups of words of about the same frequency: the frequency of each, and how many words there are.
+
+    bursts: of its words.
+    known: the share of the text that is in the vocabulary.
+    """
+
+    frequencies: np.ndarray
+    words: np.ndarray
+    bursts: Bursts
+    known: float = 1.0
 
 
 class Job(NamedTuple):
@@ -55,7 +100,7 @@ class Job(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What a run takes: seconds, bytes that a machine receives of changed rows, and bytes of memory."""
+    """Seconds of learning and of merging, merges, bytes of changed rows that a machine receives, bytes of memory."""
 
     learning: float
     merging: float
@@ -69,23 +114,128 @@ class Estimate(NamedTuple):
         return self.learning + self.merging
 
 
-class Curve(NamedTuple):
-    """Groups of words of about the same frequency: the frequency of each, and how many words there are.
+def kept_share(frequencies: np.ndarray) -> np.ndarray:
+    """The share of each word that subsampling keeps."""
+    ratio = SUBSAMPLE / frequencies
+    return np.asarray(np.minimum(1, np.sqrt(ratio) + ratio))
 
-    bursts: of its words.
-    known: the share of the text that is in the vocabulary.
+
+def measure_bursts(ids: np.ndarray, vocabulary: Vocabulary) -> Bursts:
+    """The sizes of bursts with which as many different words are expected in an interval as there are."""
+    rng, known = np.random.default_rng(1), vocabulary.tokens / vocabulary.total
+    frequencies = vocabulary.counts / vocabulary.tokens
+    kept, words, sizes = kept_share(frequencies), [], []
+    for count in (one for one in BURST_WORDS if one <= len(ids) / 4):
+        distinct = []
+        for start in np.unique(np.linspace(0, len(ids) - count, BURST_SAMPLES).astype(int)):
+            part = np.asarray(ids[start : start + count])
+            part = part[(part >= 0) & (part < len(vocabulary))]
+            distinct.append(len(np.unique(part[rng.random(len(part)) < kept[part]])))
+        occurrences, low, high = count * known * frequencies * kept, 1.0, 16.0
+        for _ in range(40):
+            size = (low + high) / 2
+            is_too_small = (1 - np.exp(-occurrences / size)).sum() > np.mean(distinct)
+            low, high = (size, high) if is_too_small else (low, size)
+        words, sizes = [*words, count], [*sizes, round(low, 4)]
+    return Bursts(words or [1], sizes or [1.0])
+
+
+def seconds_of(work: Any, clock: Any = time.process_time) -> float:
+    """Seconds of a call, after one call more; the mean over at least one second."""
+    work()
+    started, count = clock(), 0
+    while clock() - started < 1:
+        work()
+        count += 1
+    return float(clock() - started) / count
+
+
+def measure_rows(dim: int) -> dict[str, float]:
+    """CPU seconds for a byte: of a table, of changed rows, of those of all replicas, and of rows that are set."""
+    rng, width, replicas = np.random.default_rng(1), padded(dim), Replicas(SAMPLE_REPLICAS)
+    base = {"": rng.random((SAMPLE_ROWS, width), np.float32)}
+    copies = {"": base[""][np.newaxis].copy()}
+    task = ClusterTask(
+        em.SkipGram(dim=dim), em.Vocabulary(["a"], [1]), 1, replicas, SAMPLE_REPLICAS, 1, 1, {}, "", 0, 1, []
+    )
+    exchange = RowExchange(task, 0, {"": Table(rows=SAMPLE_ROWS, dim=dim, axis="words")}, base, copies)
+    scan = seconds_of(exchange.changes)  # which finds nothing
+    rows, before = np.arange(0, SAMPLE_ROWS, 2), base[""].copy()
+    copies[""][0, rows] += np.float32(0.01)
+    copy = seconds_of(exchange.changes) - scan
+    (segment,), sent = exchange.segments, ChangedRows(rows, before[rows] + np.float32(0.02))
+    others = SentChanges({(replica, segment): sent for replica in range(1, SAMPLE_REPLICAS)}, "", "", False)
+
+    def restore() -> None:
+        base[""][:], copies[""][0] = before, before
+
+    def merge() -> None:
+        restore()
+        exchange.merge_all([others])
+
+    seconds = seconds_of(merge) - seconds_of(restore)
+    applied = seconds_of(lambda: exchange.set_merged([{segment: sent}]))
+    size = 4.0 * width * len(rows)
+    return {"scan": scan / base[""].nbytes, "copy": copy / size, "merge": seconds / (SAMPLE_REPLICAS * size),
+            "apply": applied / (2 * size)}  # fmt: skip
+
+
+def measure_learning(corpus: em.Corpus, dim: int) -> float:
+    """CPU seconds for a word: those of three epochs without those of one."""
+
+    def train(epochs: int) -> float:
+        started = time.process_time()
+        em.train("skipgram", corpus, dim=dim, epochs=epochs, threads=1)
+        return time.process_time() - started
+
+    train(1)
+    words = len(corpus.encode().ids)
+    return (train(3) - train(1)) / (2 * words)
+
+
+def measure_messages() -> dict[str, float]:
+    """Seconds for a merge of few rows, and for a byte that goes through the object store of this machine."""
+    values = np.zeros(SAMPLE_BYTES, np.uint8)
+    with connected(em.Cluster("local:1")) as ray:
+        send = seconds_of(lambda: ray.get(ray.put(values)), time.perf_counter) / SAMPLE_BYTES
+    cluster = em.Cluster(f"local:{MESSAGE_REPLICAS}", merge_every=MESSAGE_INTERVAL)
+    model = em.train("skipgram", "sample", dim=8, min_count=1_000, epochs=2, cluster=cluster)
+    statistics = model.record["cluster"]
+    return {"send": send, "message": statistics["merge_seconds"] / statistics["merges"]}
+
+
+class ClusterCosts(Study):
+    """Measures the costs of training on a cluster (requires ray).
+
+    CPU seconds of learning, and of finding, merging and applying changed rows, seconds of messages, and some points of
+    the rank-frequency curve and the bursts of words of --corpus.
     """
 
-    frequencies: np.ndarray
-    words: np.ndarray
-    bursts: Bursts
-    known: float = 1.0
+    results = "cluster/costs"
+    defaults: ClassVar = {"corpus": "sample"}
+
+    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
+        """Write the costs as JSON."""
+        corpus = em.Corpus(self.options.corpus)
+        encoded, messages = corpus.encode(), measure_messages()
+        vocabulary = encoded.vocabulary.select(min_count=5)
+        costs = {dim: Costs(learn=measure_learning(corpus, dim), **measure_rows(dim), **messages) for dim in DIMS}
+        ranks = np.unique(np.geomspace(1, len(vocabulary), CURVE_POINTS).astype(int))
+        frequencies = vocabulary.counts[ranks - 1] / vocabulary.tokens
+        content = {
+            "machine": f"{platform.processor() or platform.machine()}, one thread",
+            "corpus": f"{len(encoded.ids):,} words",
+            "costs": {str(dim): one._asdict() for dim, one in costs.items()},
+            "bursts": measure_bursts(encoded.ids, vocabulary)._asdict(),
+            "curve": {"ranks": ranks.tolist(), "frequencies": frequencies.tolist()},
+        }
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_text(json.dumps(content, indent=1) + "\n", beside(out, ".json"))
 
 
 def extended_curve(content: dict[str, Any], vocabulary: int) -> Curve:
     """The curve of so many words: between measured ranks and beyond them by a power law."""
-    curve = content["curve"]
-    ranks, values = np.log(curve["ranks"]), np.log(curve["frequencies"])
+    ranks, values = np.log(content["curve"]["ranks"]), np.log(content["curve"]["frequencies"])
     slope = np.polyfit(ranks[len(ranks) // 2 :], values[len(ranks) // 2 :], 1)[0]
     bounds = np.unique(np.geomspace(1, vocabulary + 1, CURVE_GROUPS).astype(int))
     wanted = np.log((bounds[:-1] + bounds[1:] - 1) / 2)
@@ -114,61 +264,42 @@ def intervals(job: Job) -> Iterator[tuple[float, int]]:
     yield from Counter(np.diff(np.sort(merges)).tolist()).items()
 
 
-class Exchange(NamedTuple):
-    """Rows at a merge: changes that a worker receives, that it merges, sets, stores to send, and holds; messages."""
-
-    changed: float
-    merged: float
-    applied: float
-    stored: float
-    held: float
-    messages: int
-
-
-def exchange_directly(job: Job, own_rows: float) -> Exchange:
-    """Each worker gets all changes, and merges them where they are; two on one machine share memory."""
-    others, stored = job.machines - 1, 0.0 if isinf(job.bandwidth) else own_rows
-    return Exchange(own_rows * others, own_rows * job.machines, 0, stored, own_rows * (job.machines + 1), 1)
-
-
-def exchange_parts(job: Job, own_rows: float, all_rows: float) -> Exchange:
-    """Each worker gets the changes of a part of the rows, and the merged rows of the other parts."""
-    share, part = 1 - 1 / job.machines, all_rows / job.machines
-    return Exchange(own_rows * share, own_rows, all_rows, own_rows * share + part, 2 * own_rows + part, 2)
-
-
-def take_overs(words: float, seconds: float) -> int:
-    """How often the tables of a single worker are taken over, given the seconds for a word."""
-    count, interval, read = 0, FIRST_INTERVAL, FIRST_INTERVAL
-    while read < words:
+def estimate_alone(job: Job, costs: Costs) -> Estimate:
+    """The time and memory of a run on one machine: it merges nothing, and takes its tables over once a second."""
+    table, seconds = job.vocabulary * 4 * padded(job.dim), costs.learn / job.threads
+    merges, interval, read = job.epochs, FIRST_INTERVAL, FIRST_INTERVAL
+    while read < job.words:
         interval = next_interval(interval, interval * seconds)
-        read, count = read + interval, count + 1
-    return count
+        read, merges = read + interval, merges + 1
+    merging = merges * (costs.scan + costs.apply) * 2 * table / job.threads
+    return Estimate(job.words * seconds, merging, merges, 0, 4 * table)
 
 
 def estimate(job: Job, costs: Costs, curve: Curve) -> Estimate:
-    """What a run takes. A single machine merges nothing, and takes its tables over once a second."""
-    width = 4 * padded(job.dim)
-    table = job.vocabulary * width
-    learning = job.words / job.machines * costs.learn / job.threads
-    merging, received, merges, largest = 0.0, 0.0, 0, 0.0
+    """The time and memory of a run."""
     if job.machines == 1:
-        merges = take_overs(job.words, costs.learn / job.threads) + job.epochs
-        return Estimate(learning, merges * (costs.scan + costs.apply) * 2 * table / job.threads, merges, 0, 4 * table)
+        return estimate_alone(job, costs)
+    width, others = 4 * padded(job.dim), job.machines - 1
+    table, share = job.vocabulary * width, others / job.machines
+    merging, received, merges, largest = 0.0, 0.0, 0, 0.0
     for words, count in intervals(job):
         own = changed_per_interval(curve, words)
-        own_rows = sum(float((part * curve.words).sum()) for part in own)
-        all_rows = sum(float(((1 - (1 - part) ** job.machines) * curve.words).sum()) for part in own)
-        is_direct = number_of_parts(job.machines) == 1
-        exchanged = exchange_directly(job, own_rows) if is_direct else exchange_parts(job, own_rows, all_rows)
-        cpu = costs.scan * 2 * table + costs.copy * own_rows * width
-        cpu += costs.merge * exchanged.merged * width + costs.apply * 2 * exchanged.applied * width
-        traffic = (exchanged.changed + exchanged.applied * (1 - 1 / job.machines)) * (width + ROW_NUMBER)
-        sent = costs.send * exchanged.stored * width + costs.message * exchanged.messages
-        merging += count * (cpu / job.threads + sent + traffic / job.bandwidth)
-        received += count * exchanged.changed * (width + ROW_NUMBER)
-        merges += count
-        largest = max(largest, exchanged.held * width)
+        rows = sum(float((part * curve.words).sum()) for part in own)
+        everything = sum(float(((1 - (1 - part) ** job.machines) * curve.words).sum()) for part in own)
+        part, applied, merged, messages = everything / job.machines, everything, rows, 2
+        changed, stored, held = rows * share, rows * share + part, 2 * rows + part
+        if number_of_parts(job.machines) == 1:  # each gets all changes, and merges them where they are
+            applied, merged, messages = 0, rows * job.machines, 1
+            changed, stored, held = rows * others, 0.0 if isinf(job.bandwidth) else rows, rows * (job.machines + 1)
+        cpu = costs.scan * 2 * table + costs.copy * rows * width
+        cpu += costs.merge * merged * width + costs.apply * 2 * applied * width
+        sent = costs.send * stored * width + costs.message * messages
+        merging += count * (
+            cpu / job.threads + sent + (changed + applied * share) * (width + ROW_NUMBER) / job.bandwidth
+        )
+        received += count * changed * (width + ROW_NUMBER)
+        merges, largest = merges + count, max(largest, held * width)
+    learning = job.words / job.machines * costs.learn / job.threads
     return Estimate(learning, merging, merges, received, 4 * table + largest)
 
 
@@ -208,9 +339,11 @@ class ClusterCheck(Grid):
         every, size = default_interval(workers), len(curve.words)
         job = Job(workers, threads, float("inf"), size, 100, record["words"], every, epochs)
         expected = estimate(job, costs, curve)
-        values = {
+        times = {
             "seconds": record["seconds"], "calculated seconds": expected.seconds,
             "merging": statistics["merge_share"], "calculated merging": expected.merging / expected.seconds,
+        }  # fmt: skip
+        values = {
             "merges": statistics["merges"], "calculated merges": expected.merges,
             "GB of changed rows": statistics["exchanged_bytes"] / 1e9,
             "calculated GB": workers * expected.received / 1e9,
@@ -219,7 +352,7 @@ class ClusterCheck(Grid):
             "object store": statistics["store_memory_bytes"] / 1e9,
             "calculated tables and rows": expected.memory / 1e9,
         }  # fmt: skip
-        return [one for one in values.items() if not (self.options.without_times and one[0] in TIMES)]
+        return [*({} if self.options.without_times else times).items(), *values.items()]
 
     def table(self, rows: Rows) -> str:
         """A row for each number of workers."""
@@ -237,32 +370,19 @@ class ClusterPlan(Study):
 
     results = "cluster/plan"
 
-    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
-        """Write the table."""
-        write_text(plan_table(read_costs(out.parent)), beside(out, ".md"))
-
-
-def plan_table(content: dict[str, Any]) -> str:
-    """A row for each number of words, vocabulary, dimension and number of machines."""
-    speeds = [head for gigabits in GIGABITS for head in (f"{gigabits} Gbit/s: hours", "speed-up", "merging")]
-    rows = []
-    for words, vocabulary, dim in product(WORDS, VOCABULARIES, DIMS):
-        curve, costs = extended_curve(content, vocabulary), Costs(**content["costs"][str(dim)])
-        threads = THREADS * THREAD_EFFICIENCY
-        alone = words * costs.learn / threads
-        for machines in MACHINES[1:]:
-            jobs = [
-                Job(machines, threads, gigabits * 1.25e8, vocabulary, dim, words, MERGE_EVERY) for gigabits in GIGABITS
-            ]
-            runs = [estimate(job, costs, curve) for job in jobs]
-            cells = [cell for one in runs for cell in shown(one, alone)]
-            name = f"{words // 10**9:,} G" if words < 10**12 else f"{words // 10**12:,} T"
-            sizes = [name, f"{vocabulary // 10**6} M", str(dim), str(machines)]
-            rows.append([*sizes, *cells, f"{runs[-1].memory / 1e9:.3g}"])
-    return markdown(["words", "vocabulary", "dim", "machines", *speeds, "memory, GB"], rows, names=0)
-
-
-def shown(run: Estimate, alone: float) -> tuple[str, str, str]:
-    """Hours, how much faster than one machine, and the share of merging."""
-    merging = f"{100 * run.merging / run.seconds:.0f} %"
-    return f"{run.seconds / 3600:.3g}", f"{alone / run.seconds:.3g}", merging
+    def page(self, out: Path) -> str:
+        """A row for each number of words, vocabulary, dimension and number of machines."""
+        content = read_costs(out.parent)
+        speeds = [head for gigabits in GIGABITS for head in (f"{gigabits} Gbit/s: hours", "speed-up", "merging")]
+        rows = []
+        for words, vocabulary, dim, machines in product(WORDS, VOCABULARIES, DIMS, MACHINES):
+            curve, costs = extended_curve(content, vocabulary), Costs(**content["costs"][str(dim)])
+            row = [f"{words // 10**9:,} G" if words < 10**12 else f"{words // 10**12:,} T", f"{vocabulary // 10**6} M"]
+            row += [str(dim), str(machines)]
+            for gigabits in GIGABITS:
+                job = Job(machines, THREADS, gigabits * 1.25e8, vocabulary, dim, words, MERGE_EVERY)
+                one = estimate(job, costs, curve)
+                row += [f"{one.seconds / 3600:.3g}", f"{words * costs.learn / THREADS / one.seconds:.3g}"]
+                row += [f"{100 * one.merging / one.seconds:.0f} %"]
+            rows.append([*row, f"{one.memory / 1e9:.3g}"])
+        return markdown(["words", "vocabulary", "dim", "machines", *speeds, "memory, GB"], rows, names=0)

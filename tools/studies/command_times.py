@@ -1,26 +1,34 @@
-"""Times of commands, each in a process of its own: first and second runs, and commands that show evidence."""
+"""Times of commands, each in a process of its own: first and second runs, evidence, and the answers of the explorer."""
 
+import json
 import random
+import resource
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from http.client import HTTPConnection
 from pathlib import Path
+from statistics import median
 from tempfile import mkdtemp
-from time import perf_counter
+from time import perf_counter, sleep, time_ns
 from typing import Any, ClassVar
+from urllib.parse import urlencode, urlsplit
+
+import numpy as np
 
 import embeddings as em
 from embeddings.analysis.explanation import Explanation
 from embeddings.eval.benchmark.workspace import write_text
-from embeddings.eval.machine import processor
 from embeddings.training.precompile import trainable
-from studies.grid import Grid, Rows, collect, markdown, run_embeddings
+from studies.grid import Grid, Rows, collect, markdown, run_embeddings, timed
 
-SMALL = ["--dim", "20", "--min-count", "1", "--epochs", "1"]
-TEXT_OPTIONS = {"sembei": ["--dim", "20", "--epochs", "1"]}
-LABELLED = {"classifier"}
+SMALL = "--dim 20 --min-count 1 --epochs 1"
+ARGUMENTS = {"sembei": "text.txt --dim 20 --epochs 1", "classifier": f"labelled.txt {SMALL}"}
 NOT_ON_PLAIN_TEXT = {"tensor-indexing"}  # needs phrases
 RUNS, LINES = ("first run: CPU s", "first run: wall s", "second run: CPU s", "second run: wall s"), 400
-PAIRS, TOP = (("music", "musical"), ("war", "battle"), ("river", "lake")), 8
 
 
 class FirstRuns(Grid):
@@ -40,29 +48,27 @@ class FirstRuns(Grid):
 
     def commands(self) -> dict[str, list[str]]:
         """The arguments of each command, by name."""
-        text, quiet = str(self.folder / "text.txt"), ["--quiet", "--force"]
-        rows = {}
-        for name in (name for name in trainable() if name not in NOT_ON_PLAIN_TEXT):
-            corpus = str(self.folder / "labelled.txt") if name in LABELLED else text
-            rows[name] = ["train", name, corpus, "-o", self.model(name), *TEXT_OPTIONS.get(name, SMALL), *quiet]
-        vectors = str(self.folder / "vectors.npy")
-        return rows | {
-            "infer": ["infer", self.model("paragraph-dm"), text, "-o", vectors, *quiet],
-            "evaluate": ["evaluate", self.model("skipgram")],
-            "neighbours": ["neighbours", self.model("skipgram"), "w1"],
+        commands = {
+            name: f"train {name} {ARGUMENTS.get(name, f'text.txt {SMALL}')} -o model-{name} --quiet --force"
+            for name in trainable() if name not in NOT_ON_PLAIN_TEXT
+        }  # fmt: skip
+        commands |= {
+            "infer": "infer model-paragraph-dm text.txt -o vectors.npy --quiet --force",
+            "evaluate": "evaluate model-skipgram",
+            "neighbours": "neighbours model-skipgram w1",
         }
-
-    def model(self, name: str) -> str:
-        """The path of a model."""
-        return str(self.folder / f"model-{name}")
+        is_path = (".txt", ".npy", "model-")
+        return {
+            name: [str(self.folder / word) if any(part in word for part in is_path) else word for word in line.split()]
+            for name, line in commands.items()
+        }
 
     def prepare(self) -> None:
         """Write a text of random words, the same with labels, and train the models that commands read."""
         numbers = random.Random(1)
         text = [" ".join(f"w{numbers.randrange(300)}" for _ in range(20)) + "\n" for _ in range(LINES)]
         (self.folder / "text.txt").write_text("".join(text))
-        labelled = (f"__label__{i % 3} {line}" for i, line in enumerate(text))
-        (self.folder / "labelled.txt").write_text("".join(labelled))
+        (self.folder / "labelled.txt").write_text("".join(f"__label__{i % 3} {line}" for i, line in enumerate(text)))
         for name in ("skipgram", "paragraph-dm"):
             run_embeddings(self.commands()[name])
 
@@ -86,6 +92,9 @@ class FirstRuns(Grid):
         return markdown(["command", *heads], lines)
 
 
+PAIRS = ("music musical", "war battle", "river lake")
+
+
 class EvidenceTimes(Grid):
     """Times the commands that show evidence and confidence, and writes the contexts that three pairs of words share.
 
@@ -97,29 +106,30 @@ class EvidenceTimes(Grid):
     keys = ("command",)
     defaults: ClassVar = {"corpus": str, "rounds": 5, "resamples": 4}
 
-    def cells(self) -> Iterator[tuple[Any, ...]]:
+    def cells(self) -> Iterable[tuple[Any, ...]]:
         """Each command, and each pair in Python."""
-        yield ("train skipgram CORPUS -o model --dim 50 --epochs 3 --quiet",)
-        yield (f"stability model CORPUS -o replicates --resamples {self.options.resamples} --seeds 2 --quiet",)
-        yield ("concordance CORPUS music --lines 5 --quiet",)
-        for pair in PAIRS:
-            yield (f"explain model CORPUS {' '.join(pair)} --quiet",)
-        yield ("neighbours model music",)
-        yield ("neighbours model music --confidence replicates",)
-        yield ("similarity model music musical art --confidence replicates",)
-        yield ("analogy model man king woman --confidence replicates",)
-        for pair in PAIRS:
-            yield (f"em.explain {' '.join(pair)}",)
+        commands = [
+            "train skipgram CORPUS -o model --dim 50 --epochs 3 --quiet",
+            f"stability model CORPUS -o replicates --resamples {self.options.resamples} --seeds 2 --quiet",
+            "concordance CORPUS music --lines 5 --quiet",
+            *(f"explain model CORPUS {pair} --quiet" for pair in PAIRS),
+            "neighbours model music",
+            "neighbours model music --confidence replicates",
+            "similarity model music musical art --confidence replicates",
+            "analogy model man king woman --confidence replicates",
+            *(f"em.explain {pair}" for pair in PAIRS),
+        ]
+        return [(command,) for command in commands]
 
     def prepare(self) -> None:
         """Train the model and its replicates."""
         self.evidence: list[Explanation] = []
-        self.trained = {command: run_embeddings(self.arguments(command)).wall for (command,) in [*self.cells()][:2]}
+        self.trained = {command: self.run(command) for (command,) in [*self.cells()][:2]}
 
-    def arguments(self, command: str) -> list[str]:
-        """A command with paths in place of names."""
+    def run(self, command: str) -> float:
+        """The wall seconds of a command, with paths in place of names."""
         paths = {name: str(self.folder / name) for name in ("model", "replicates")} | {"CORPUS": self.options.corpus}
-        return [paths.get(word, word) for word in command.split()]
+        return run_embeddings([paths.get(word, word) for word in command.split()]).wall
 
     def measure(self, command: str) -> Iterable[Sequence[Any]]:
         """Seconds with the start of Python, or in a program that has read the model and the text."""
@@ -127,20 +137,18 @@ class EvidenceTimes(Grid):
             return [("seconds", self.trained[command])]
         if command.startswith("em.explain"):
             return [("seconds", self.explain(*command.split()[1:]))]
-        return [("seconds", run_embeddings(self.arguments(command)).wall) for _ in range(self.options.rounds)]
+        return [("seconds", self.run(command)) for _ in range(self.options.rounds)]
 
     def explain(self, word: str, other: str) -> float:
         """Find the evidence for a pair; returns the seconds."""
         vectors, text = em.load_model(self.folder / "model"), em.Corpus(self.options.corpus)
         em.explain(vectors, text, "first", "second")  # reads the text
-        start = perf_counter()
-        self.evidence.append(em.explain(vectors, text, word, other, top=TOP))
-        return perf_counter() - start
+        return timed(lambda: self.evidence.append(em.explain(vectors, text, word, other, top=8)))["wall s"]
 
     def table(self, rows: Rows) -> str:
         """A row for each command."""
         lines = [[f"`{command}`", f"{min(one['seconds']):.2f}"] for (command,), one in collect(rows, "command").items()]
-        about = f"Fastest of {self.options.rounds} runs after training, with the start of Python; on {processor()}."
+        about = f"Fastest of {self.options.rounds} runs after training, with the start of Python; on {{processor}}."
         return markdown(["command", "seconds"], lines, names=1) + f"\n{about}\n"
 
     def write(self, out: Path) -> None:
@@ -157,3 +165,83 @@ def context_table(evidence: Explanation) -> str:
     heads = ["context", "share", f"near {evidence.word}", f"near {evidence.other}"]
     rows = [[one.context, f"{one.share:.3f}", f"{one.count:,}", f"{one.other_count:,}"] for one in evidence.contexts]
     return f"`{evidence.word}` and `{evidence.other}`: {figures}\n\n{markdown(heads, rows, names=1)}"
+
+
+DIM, CENTRES, QUERIES = 100, 200, 50  # of random vectors, and of the explorer's questions
+
+
+class ExplorerTimes(Grid):
+    """Measures `embeddings explore`: the time to the first answers, and the latency of later ones.
+
+    The vectors are random, 100 components around 200 centres, in memory-mapped files. Kernels must be compiled before,
+    for instance by a first run.
+    """
+
+    results = "explore"
+    keys = rows = ("words",)
+    columns: ClassVar = {
+        "page, s": ".2f", "first neighbours, s": ".2f", "first completion, s": ".2f", "neighbours, ms": ".1f",
+        "completion, ms": ".1f", "analogy, ms": ".1f", "comparison, ms": ".1f", "map of 10,000 words, s": ".1f",
+        "peak memory, MB": ",.0f",
+    }  # fmt: skip
+    defaults: ClassVar = {"words": [100_000, 1_000_000]}
+
+    def measure(self, words: int) -> Iterator[Sequence[Any]]:
+        """Seconds and milliseconds of answers, and MB of memory."""
+        path = self.folder / f"{words}.arrow"
+        random_vectors(words).save(path)
+        started = perf_counter()
+        command = [sys.executable, "-m", "embeddings", "explore", str(path), "--no-browser", "--quiet"]
+        command += ["--projection", "tsne", "--seed", str(time_ns())]  # a map that is not in the cache
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            try:
+                assert process.stdout is not None
+                address = urlsplit(process.stdout.readline().strip())
+                with closing(HTTPConnection("127.0.0.1", address.port or 0, timeout=600)) as connection:
+                    figures = time_answers(partial(ask, connection, address.fragment), started)
+            finally:
+                process.terminate()
+        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        yield from zip(self.columns, (*figures, memory), strict=True)
+
+
+def ask(connection: HTTPConnection, token: str, question: str, **parameters: object) -> Any:
+    """The answer of a running explorer to a question."""
+    headers = {"Authorization": f"Bearer {token}"}
+    connection.request("GET", f"/api/{question}?{urlencode(parameters)}", headers=headers)
+    return json.loads(connection.getresponse().read())
+
+
+def time_answers(ask: Callable[..., Any], started: float) -> list[float]:
+    """Seconds from the start to three first answers, median milliseconds of four questions, seconds of the map."""
+    info, firsts = ask("info"), [perf_counter() - started]
+    ask("neighbours", word=info["examples"][0])
+    firsts.append(perf_counter() - started)
+    ask("complete", prefix="a")
+    firsts.append(perf_counter() - started)
+    starts = [chr(97 + i % 26) + chr(97 + i // 26) for i in range(QUERIES)]
+    words = [ask("complete", prefix=start)["words"][0] for start in starts]
+    questions: dict[Callable[[str], Any], list[str]] = {
+        lambda word: ask("neighbours", word=word, top=20): words,
+        lambda word: ask("complete", prefix=word[:2], limit=8): words,
+        lambda word: ask("analogy", a=words[0], b=words[1], c=word): words,
+        lambda word: ask("compare", a=words[0], b=word): words[:10],
+    }
+    latencies = [
+        1000 * median(timed(partial(question, word))["wall s"] for word in asked)
+        for question, asked in questions.items()
+    ]
+    start = perf_counter()
+    while ask("map", version=10**8)["done"] < 1:
+        sleep(0.2)
+    return [*firsts, *latencies, perf_counter() - start]
+
+
+def random_vectors(words: int) -> em.Vectors:
+    """Random vectors around centres."""
+    rng = np.random.default_rng(1)
+    centres = rng.standard_normal((CENTRES, DIM)).astype(np.float32)
+    rows = centres[rng.integers(0, CENTRES, words)] + rng.standard_normal((words, DIM), np.float32)
+    letters = rng.integers(0, 26, (words, 3))
+    names = ["".join(chr(97 + one) for one in part) + str(row) for row, part in enumerate(letters.tolist())]
+    return em.Vectors(names, rows)

@@ -17,10 +17,12 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any, ClassVar
 
+import embeddings as em
 from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark.workspace import Usage, run, write_text
-from embeddings.eval.machine import describe, environment
+from embeddings.eval.machine import describe, environment, processor
+from embeddings.eval.tasks.linear_classifier import MAJORITY
 from embeddings.support.markup import table_lines
 from embeddings.support.plots import save_figure
 
@@ -31,8 +33,9 @@ Measures = dict[str, list[float]]  # the values of each measure
 class Study:
     """A table or picture of the documentation, made by one command.
 
-    results: the path of what is made, below eval/results, without extension.
-    defaults: the options; a type in place of a default value means that a value is required.
+    results: the path of the results, below eval/results, without extension.
+    defaults: the options; a type in place of a default value means that a value is required, {} that values are
+    NAME=FILE.
     """
 
     results: ClassVar[str]
@@ -40,9 +43,24 @@ class Study:
 
     def __init__(self, name: str, options: Mapping[str, Any], folder: Path | None = None) -> None:
         self.name, self.options, self.folder = name, Namespace(**{**self.defaults, **options}), folder or Path()
+        for option in (one for one, default in self.defaults.items() if default == {}):
+            values = getattr(self.options, option)
+            if wrong := [value for value in values if "=" not in value and not isinstance(values, dict)]:
+                raise SettingError(f"expected NAME=FILE, got {wrong[0]!r}")
+            setattr(self.options, option, dict(value.split("=", 1) for value in values) if wrong == [] else values)
 
     def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
         """Measure what is missing, and write the results."""
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if not only_table:
+            self.prepare_page(out)
+        write_text(self.page(out), beside(out, ".md"))
+
+    def prepare_page(self, out: Path) -> None:
+        """Measure what the page shows."""
+
+    def page(self, out: Path) -> str:
+        """The results as Markdown, from files."""
         raise NotImplementedError
 
 
@@ -51,39 +69,48 @@ class Grid(Study):
 
     keys: the columns that name a cell. values: the columns of what is measured; a cell may have several rows.
     packages: whose versions are recorded with the machine; without any the machine is not recorded.
+    requires: libraries without which nothing is measured.
     in_processes: whether each cell is measured in a process of its own, whose libraries use one thread.
-    picture: the extension of the picture.
-    named: the options whose values are NAME=FILE.
+    warm_up: whether `runs` take one turn more, which compiles.
     rows, columns: the columns that name a row of the table, and the format of each measure, whose median it has; for a
     class without a method `table`.
+    about: a sentence about the measurement, which follows the description of the machine, with names of options and
+    `facts` in braces. notes: text after the table. In both {processor} stands for the processor.
     """
 
     keys: ClassVar[tuple[str, ...]]
     values: ClassVar[tuple[str, ...]] = ("measure", "value")
     packages: ClassVar[tuple[str, ...]] = ()
+    requires: ClassVar[tuple[str, ...]] = ()
     in_processes: ClassVar[bool] = False
-    picture: ClassVar[str] = ".png"
-    named: ClassVar[tuple[str, ...]] = ()
+    warm_up: ClassVar[bool] = True
     columns: ClassVar[dict[str, str]] = {}
     rows: ClassVar[tuple[str, ...]] = ()
+    about: ClassVar[str] = ""
+    notes: ClassVar[str] = ""
+
+    def __init__(self, name: str, options: Mapping[str, Any], folder: Path | None = None) -> None:
+        super().__init__(name, options, folder)
+        self.facts: dict[str, Any] = {}
+        self.versions: dict[str, str] = {}  # of libraries of other interpreters
 
     def cells(self) -> Iterable[tuple[Any, ...]]:
         """The cells to measure: by default all values of the options with the names of the keys, seed by seed."""
         order = sorted(self.keys, key=lambda key: key != "seed")
         options = (getattr(self.options, key) for key in order)
-        for values in product(*(one if isinstance(one, list) else [one] for one in options)):
+        for values in product(*(one if isinstance(one, list | dict) else [one] for one in options)):
             cell = dict(zip(order, values, strict=True))
-            yield tuple(name_of(cell[key]) if key in self.named else cell[key] for key in self.keys)
-
-    def file(self, option: str, name: str) -> str:
-        """The file with a name in an option whose values are NAME=FILE."""
-        return dict(one.split("=", 1) for one in getattr(self.options, option))[name]
+            yield tuple(cell[key] for key in self.keys)
 
     def prepare(self) -> None:
         """Write what all cells need to `folder`, which is removed in the end."""
 
     def measure(self, *cell: Any) -> Iterable[Sequence[Any]]:
-        """The rows of a cell, without its keys."""
+        """The rows of a cell, without its keys: by default the measures of `runs`, in turns, `rounds` times."""
+        return take_turns(self.runs(*cell), self.options.rounds, warm_up=self.warm_up)
+
+    def runs(self, *cell: Any) -> Mapping[Any, Callable[[], Mapping[str, Any]]]:
+        """Functions that return measures, by name."""
         raise NotImplementedError
 
     def table(self, rows: Rows) -> str:
@@ -98,14 +125,6 @@ class Grid(Study):
         """The rows as a figure of matplotlib; None for no picture."""
         return None
 
-    def about(self) -> str:
-        """A sentence about the measurement, which follows the description of the machine."""
-        return ""
-
-    def versions(self) -> dict[str, str]:
-        """The versions of libraries of other interpreters that were measured."""
-        return {}
-
     def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
         """Measure the cells that the file of rows does not hold, and write the table and the picture."""
         path = beside(out, ".tsv")
@@ -119,7 +138,7 @@ class Grid(Study):
         """Measure the cells that the file of rows does not hold.
 
         Raises:
-            SettingError: there are no cells.
+            SettingError: there are no cells, or a library is not installed.
         """
         every = list(dict.fromkeys(self.cells()))
         if not every:
@@ -128,6 +147,8 @@ class Grid(Study):
         cells = [cell for cell in every if tuple(map(str, cell)) not in done]
         if not cells:
             return
+        if missing := [library for library in self.requires if find_spec(library) is None]:
+            raise SettingError(f"{missing[0]} is not installed: pip install {missing[0]}")
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix="embeddings-study-") as folder:
             self.folder = Path(folder)
@@ -136,21 +157,24 @@ class Grid(Study):
                 if rows:
                     append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
             if self.packages:
-                self.record(record)
+                machine = environment(("embeddings-toolkit", *self.packages))
+                machine["packages"] |= self.versions
+                about = self.about.format(**vars(self.options), **self.facts)
+                write_text(json.dumps({"machine": machine, "about": about}, indent=1) + "\n", record)
 
     def write(self, out: Path) -> None:
         """Write the table and the picture of the rows that are there."""
         rows, record = read_rows(beside(out, ".tsv")), beside(out, ".json")
         if not rows:
             return
-        text = self.table(rows)
+        text = (self.table(rows) + self.notes).replace("{processor}", processor())
         if record.exists():
             content = json.loads(record.read_text(encoding="utf-8"))
             about = describe(content["machine"], content["machine"]["packages"])
             text = f"{about} {content['about']}".strip() + "\n\n" + text
         write_text(text, beside(out, ".md"))
         if (figure := self.figure(rows)) is not None:
-            save_figure(figure, beside(out, self.picture), force=True)
+            save_figure(figure, beside(out, ".png"), force=True)
 
     def measure_all(self, cells: Sequence[Any], processes: int) -> Iterator[tuple[Any, list[Sequence[Any]]]]:
         """The rows of each cell, with the cell; a process that fails has none, and its error is printed."""
@@ -177,27 +201,10 @@ class Grid(Study):
             return [], str(error)
         return json.loads(usage.output.strip().splitlines()[-1]), f"{usage.wall:.0f} s"
 
-    def record(self, path: Path) -> None:
-        """Write the machine, the versions of libraries, and what was measured."""
-        machine = environment(("embeddings-toolkit", *self.packages))
-        machine["packages"] |= self.versions()
-        write_text(json.dumps({"machine": machine, "about": self.about()}, indent=1) + "\n", path)
-
 
 def beside(out: Path, extension: str) -> Path:
     """A file of a study."""
     return out.with_name(out.name + extension)
-
-
-def name_of(value: str) -> str:
-    """The name in NAME=FILE.
-
-    Raises:
-        SettingError: there is no "=".
-    """
-    if "=" not in value:
-        raise SettingError(f"expected NAME=FILE, got {value!r}")
-    return value.partition("=")[0]
 
 
 def log(*parts: str) -> None:
@@ -247,6 +254,13 @@ def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]], names: int | C
     head, _, *lines = table_lines(heads, rows)
     rule = ["---" if number in left else "---:" for number in range(len(heads))]
     return "\n".join([head, f"| {' | '.join(rule)} |", *lines]) + "\n"
+
+
+def scores(source: em.Vectors | em.Model, **sets: Any) -> Iterator[Any]:
+    """The results of whole test sets: correlations of Spearman and accuracies."""
+    for one in em.evaluate(source, name="", **{kind: value for kind, value in sets.items() if value != []}):
+        if one.section is None and one.measure in ("spearman", "accuracy") and one.method != MAJORITY:
+            yield one
 
 
 def timed(work: Callable[[], Any]) -> dict[str, float]:
@@ -302,16 +316,6 @@ def is_installed(name: str, library: str) -> bool:
     if not is_there:
         log(f"{name} is left out", f"{library} is not installed")
     return is_there
-
-
-def require(library: str) -> None:
-    """Refuse to measure without a library.
-
-    Raises:
-        SettingError: it is not installed.
-    """
-    if find_spec(library) is None:
-        raise SettingError(f"{library} is not installed: pip install {library}")
 
 
 def iter_words(path: str | Path) -> Iterator[str]:

@@ -1,10 +1,8 @@
 """Objectives of each model, and GloVe, next to other programs on the beginning of a text."""
 
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
-from functools import cached_property
+from dataclasses import asdict
 from importlib.util import find_spec
 from itertools import islice, product
 from pathlib import Path
@@ -15,9 +13,8 @@ import embeddings as em
 from embeddings import registry
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark.job import Job, ModelConfig
-from embeddings.eval.benchmark.peers import Clock, run_gensim, timing
-from embeddings.eval.machine import processor
-from studies.grid import Grid, Rows, collect, iter_words, markdown, mean_and_spread, run_command
+from embeddings.eval.benchmark.peers import Clock, run_gensim
+from studies.grid import Grid, Rows, collect, iter_words, markdown, mean_and_spread, run_command, scores, timed
 
 MODELS = ("skipgram", "cbow", "structured-skipgram", "continuous-window", "paragraph-dbow", "paragraph-dm")
 FULL = "full-softmax"
@@ -37,12 +34,14 @@ OURS, GENSIM, WORD2VEC = "embeddings", "gensim", "word2vec.c"
 SECONDS, PERPLEXITY, REFUSED = "CPU seconds", "perplexity", "refused"
 WORDS_PER_LINE = 1000  # which is a document of paragraph vectors
 GLOVE: dict[str, Any] = {"min_count": 5, "window": 15, "x_max": 10.0, "learning_rate": 0.05}
-NOTES = """
-- Scores are Spearman's correlations and accuracies in percent, means over the seeds; ± half the range of the seeds.
-- CPU seconds are those of training alone, on one thread, without reading the text; the fastest seed. Those of
-  word2vec.c include its table of random words with negative sampling.
-- `full-softmax` is trained on fewer words where the column says so: its scores and perplexity are those of that text.
-- Perplexities of different models cannot be compared, see `docs/guide/objectives.md`.
+ORIGINAL = """set -e
+cd '{folder}'
+'{programs}'/vocab_count -min-count {min_count} < text.txt > words.txt
+'{programs}'/cooccur -vocab-file words.txt -window-size {window} -overflow-file overflow < text.txt > counts.bin
+'{programs}'/shuffle -temp-file part -memory 1.0 < counts.bin > shuffled.bin
+'{programs}'/glove -input-file shuffled.bin -vocab-file words.txt -save-file vectors -binary 0 -threads 1 \\
+    -vector-size {dim} -iter {epochs} -x-max {x_max} -eta {learning_rate}
+grep -v '^<unk> ' vectors.txt > vectors.glove
 """
 
 
@@ -62,6 +61,14 @@ class Objectives(Grid):
         "seed": [1], "similarity": [], "analogy": [], "model": [*MODELS], "objective": [*OBJECTIVES],
         "tool": [OURS, GENSIM, WORD2VEC], "word2vec": None,
     }  # fmt: skip
+    notes = """
+- Scores are Spearman's correlations and accuracies in percent, means over the seeds; ± half the range of the seeds.
+- CPU seconds are those of training alone, on one thread, without reading the text; the fastest seed. Those of
+  word2vec.c include its table of random words with negative sampling.
+- `full-softmax` is trained on fewer words where the column says so: its scores and perplexity are those of that text.
+- Perplexities of different models cannot be compared, see `docs/guide/objectives.md`.
+- Measured on {processor}.
+"""
 
     def cells(self) -> Iterable[tuple[Any, ...]]:
         """All combinations, a whole seed after the other."""
@@ -100,8 +107,7 @@ class Objectives(Grid):
             return
         yield SECONDS, seconds
         sets = {"similarity": self.options.similarity, "analogy": self.options.analogy}
-        if any(sets.values()):
-            yield from scores(source, **sets)
+        yield from percentages(source, **sets)
         with suppress(SettingError):  # it defines no probabilities
             for one in em.evaluate(source, name="", perplexity=str(self.folder / "heldout.txt"))[1:]:
                 yield one.measure, round(one.value, 4)
@@ -136,7 +142,7 @@ class Objectives(Grid):
         if refused:
             text += "\nRefused combinations:\n\n"
             text += "".join(f"- `{model}` with `{objective}`: {why}\n" for (model, objective), why in refused.items())
-        return text + NOTES + f"- Measured on {processor()}.\n"
+        return text
 
 
 class Glove(Grid):
@@ -155,44 +161,23 @@ class Glove(Grid):
         for tool, seed in [("original", 1), *product([OURS], self.options.seed)]:
             yield tool, seed, self.options.words, self.options.dim, self.options.epochs
 
-    @cached_property
-    def text(self) -> Path:
-        """The beginning of the corpus."""
-        path = self.folder / "text.txt"
-        write_lines(path, islice(iter_words(self.options.corpus), self.options.words))
-        return path
+    def prepare(self) -> None:
+        """Write the beginning of the corpus."""
+        write_lines(self.folder / "text.txt", islice(iter_words(self.options.corpus), self.options.words))
 
     def measure(self, tool: str, seed: int, words: int, dim: int, epochs: int) -> Iterable[Sequence[Any]]:
         """Spearman's correlation and the accuracy of analogies."""
         if tool == OURS:
-            vectors = em.train("glove", self.text, threads=1, seed=seed, dim=dim, epochs=epochs, **GLOVE)
+            vectors = em.train("glove", self.folder / "text.txt", threads=1, seed=seed, dim=dim, epochs=epochs, **GLOVE)
         else:
             vectors = self.train_original(dim, epochs)
-        return scores(vectors, similarity=["wordsim353"], analogy=["google-analogies"])
+        return percentages(vectors, similarity=["wordsim353"], analogy=["google-analogies"])
 
     def train_original(self, dim: int, epochs: int) -> em.Vectors:
         """The vectors of the original programs."""
-        vocabulary, counts, shuffled, vectors = (
-            self.folder / name for name in ("vocabulary.txt", "counts.bin", "shuffled.bin", "vectors.txt")
-        )
-        words = ("-vocab-file", vocabulary)
-        self.pipe("vocab_count", self.text, vocabulary, "-min-count", GLOVE["min_count"])
-        window = ("-window-size", GLOVE["window"], "-overflow-file", self.folder / "overflow")
-        self.pipe("cooccur", self.text, counts, *words, *window)
-        self.pipe("shuffle", counts, shuffled, "-temp-file", self.folder / "part", "-memory", "1.0")
-        run = ("-input-file", shuffled, *words, "-save-file", vectors.with_suffix(""), "-binary", "0", "-threads", "1")
-        rates = ("-x-max", GLOVE["x_max"], "-eta", GLOVE["learning_rate"])
-        run_command([Path(self.options.programs) / "glove", *run, "-vector-size", dim, "-iter", epochs, *rates])
-        lines = vectors.read_text(encoding="utf-8").splitlines(keepends=True)
-        path = self.folder / "vectors.glove"
-        path.write_text("".join(line for line in lines if not line.startswith("<unk> ")), encoding="utf-8")
-        return em.load(path)
-
-    def pipe(self, program: str, source: Path, target: Path, *arguments: object) -> None:
-        """Run a program from a file to a file."""
-        with source.open("rb") as read, target.open("wb") as write:
-            command = [str(Path(self.options.programs) / program), *map(str, arguments)]
-            subprocess.run(command, stdin=read, stdout=write, check=True)
+        values = {"dim": dim, "epochs": epochs, "programs": Path(self.options.programs).absolute(), **GLOVE}
+        run_command(["sh", "-c", ORIGINAL.format(folder=self.folder, **values)])
+        return em.load(self.folder / "vectors.glove")
 
     def table(self, rows: Rows) -> str:
         """The means over the seeds by tool."""
@@ -210,24 +195,21 @@ def write_lines(path: Path, words: Iterator[str]) -> int:
     return path.stat().st_size
 
 
-def scores(source: em.Vectors | em.Model, **sets: Any) -> Iterator[tuple[str, float]]:
+def percentages(source: em.Vectors | em.Model, **sets: list[str]) -> Iterator[tuple[str, float]]:
     """Spearman's correlations and accuracies in percent, among the 30,000 most frequent words."""
-    if sets.get("analogy"):
-        sets["restrict"] = 30_000
-    for one in em.evaluate(source, name="", **sets):
-        if one.section is None and one.measure in ("spearman", "accuracy"):
-            yield one.set, round(100 * (one.value or 0), 4)
+    if any(sets.values()):
+        restrict = {"restrict": 30_000} if sets["analogy"] else {}
+        yield from ((one.set, round(100 * (one.value or 0), 4)) for one in scores(source, **sets, **restrict))
 
 
 def train_ours(model: str, settings: dict[str, Any], text: str, seed: int) -> tuple[float, Any]:
     """Our CPU seconds and model: kernels are compiled and the text is encoded beforehand."""
-    trainer = registry.create("trainer", model, settings)
-    replace(trainer, epochs=1, min_count=1, dim=8).train(em.Corpus(["a b c d e f"] * 50), threads=1)
-    corpus, seconds = em.Corpus(text), {"cpu": 0.0}
+    em.train(model, ["a b c d e f"] * 50, threads=1, **{**settings, "epochs": 1, "min_count": 1, "dim": 8})
+    corpus = em.Corpus(text)
     corpus.encode()
-    with timing(seconds):
-        trained = trainer.train(corpus, threads=1, seed=seed)
-    return seconds["cpu"], trained
+    trained: list[Any] = []
+    seconds = timed(lambda: trained.append(em.train(model, corpus, threads=1, seed=seed, **settings)))
+    return seconds["CPU s"], trained[0]
 
 
 def train_gensim(model: str, settings: dict[str, Any], text: str, seed: int) -> tuple[float, Any]:

@@ -1,19 +1,26 @@
-"""Tables within pages, between two comments, and the table of each tool at its best learning rate."""
+"""Tables that need no measurement: of benchmarks and evaluations that were recorded, and examples within pages."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import fmean
+from typing import ClassVar
 from unicodedata import category, combining
 
 from embeddings.corpora.word_rules import WordRules
+from embeddings.errors import FormatError
 from embeddings.eval.benchmark.result_table import Summary, summaries
 from embeddings.eval.benchmark.workspace import SETS, read_rows, write_text
+from embeddings.eval.tasks.phrase_composition import HELD_OUT
+from embeddings.models.model import Model
+from embeddings.plugins.tensor_indexing.fitting import MIXTURE
+from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
+from studies import grid
 from studies.grid import Study, beside, markdown
 
 ROOT = Path(__file__).parents[2]
 README, LANGUAGES = ROOT / "README.md", ROOT / "docs" / "guide" / "languages.md"
 SAMPLES = Path(__file__).parents[1] / "language_samples.tsv"
-RESULTS = ROOT / "eval" / "results"
 SHOWN = (("comparison", "skipgram", 0.05), ("comparison", "cbow", 0.075), ("structured", "fasttext", 0.05))
 
 
@@ -25,10 +32,10 @@ class Readme(Study):
 
     results = "comparison/best"
 
-    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
-        """Write the tables."""
+    def page(self, out: Path) -> str:
+        """The table of the best learning rates."""
         write_text(with_table(README, "comparison", comparison()), README)
-        write_text(best(), beside(out, ".md"))
+        return best()
 
 
 class LanguageExamples(Study):
@@ -50,13 +57,12 @@ def with_table(page: Path, name: str, table: str) -> str:
 
 def comparison() -> str:
     """A row for each model and tool, at the default learning rates of this package."""
-    runs = ((trainer, rate, one) for folder, trainer, rate in SHOWN for one in runs_of(folder))
-    shown = [
-        one
-        for trainer, rate, one in runs
+    rows = (
+        [f"`{trainer}`", one.tool, seconds(one), *scores(one)]
+        for folder, trainer, rate in SHOWN
+        for one in runs_of(folder)
         if (one.settings["trainer"], one.settings["learning_rate"]) == (trainer, rate)
-    ]
-    rows = ([f"`{one.settings['trainer']}`", one.tool, seconds(one), *scores(one)] for one in shown)
+    )
     return markdown(["model", "tool", "CPU s", *SETS.values()], rows)
 
 
@@ -65,18 +71,24 @@ def best() -> str:
     found: dict[tuple[str, str], Summary] = {}
     for one in runs_of("comparison"):
         key = one.settings["trainer"], one.tool
-        if key not in found or mean_score(one) > mean_score(found[key]):
-            found[key] = one
-    rows = []
-    for one in found.values():
-        cells = [f"`{one.settings['trainer']}`", one.tool, f"{one.settings['learning_rate']:g}", seconds(one)]
-        rows.append([*cells, *scores(one), f"{mean_score(one):.3f}"])
+        found[key] = max(found.get(key, one), one, key=mean_score)
+    rows = [
+        [
+            f"`{trainer}`",
+            tool,
+            f"{one.settings['learning_rate']:g}",
+            seconds(one),
+            *scores(one),
+            f"{mean_score(one):.3f}",
+        ]
+        for (trainer, tool), one in found.items()
+    ]
     return markdown(["model", "tool", "learning rate", "CPU s", *SETS.values(), "mean"], rows)
 
 
 def runs_of(folder: str) -> list[Summary]:
     """The means of the runs in a folder of results."""
-    return summaries(read_rows(RESULTS / folder / "results.csv"))
+    return summaries(read_rows(ROOT / "eval" / "results" / folder / "results.csv"))
 
 
 def seconds(one: Summary) -> str:
@@ -101,17 +113,11 @@ def examples() -> str:
     for row in SAMPLES.read_text("utf-8").splitlines():
         language, text, options = row.split("\t")
         settings = dict(option.split("=") for option in options.split(";") if option)
-        before = words_of(text, tokenizer="alphanumeric", normalize="none")
-        after = words_of(text, tokenizer="words", **settings)
-        shown = (f"{name}={value}" for name, value in settings.items())
-        rows.append([language, visible(text), code(shown), code(map(visible, before)), code(map(visible, after))])
+        found = []
+        for rules in (WordRules(tokenizer="alphanumeric", normalize="none"), WordRules(tokenizer="words", **settings)):
+            found.append(code(visible(rules.normalize_one(token)) for token in rules.tokenizer(text)))
+        rows.append([language, visible(text), code(f"{name}={value}" for name, value in settings.items()), *found])
     return markdown(["language", "text", "settings", "tokens, `alphanumeric`", "tokens, `words`"], rows)
-
-
-def words_of(text: str, **settings: str) -> list[str]:
-    """The words of a text."""
-    rules = WordRules(**settings)
-    return [rules.normalize_one(token) for token in rules.tokenizer(text)]
 
 
 def visible(text: str) -> str:
@@ -126,3 +132,95 @@ def visible(text: str) -> str:
 def code(words: Iterable[str]) -> str:
     """Words as code."""
     return " ".join(f"`{word}`" for word in words)
+
+
+FUNCTIONS = (
+    "additive", "weighted-additive", "multiplicative", "full-additive", "pair-features", "neural-tensor", "full-tensor",
+    "tensor-indexing", MIXTURE,
+)  # fmt: skip
+RATINGS = "ratings"  # Spearman's correlation with the mean rating of each pair
+DIGITS = {
+    "squared-error": 2, "cosine": 3, "mean-rank": 1, "median-rank": 1, "reciprocal-rank": 3, RATINGS: 3,
+}  # fmt: skip
+LESS_IS_BETTER = ("squared-error", "mean-rank", "median-rank")
+COMPARED = ("squared-error", "mean-rank", "reciprocal-rank", RATINGS)
+Values = dict[tuple[str, str, str], dict[str, float]]  # by type, function and measure; then by the model's name
+
+
+class Composition(Study):
+    """Summarises the evaluation of several models: the output of `embeddings evaluate --phrases`, in OUT.tsv."""
+
+    results = "composition"
+
+    def page(self, out: Path) -> str:
+        """Means over models, and in how many of them tensor indexing is better than other functions."""
+        return composition_tables(beside(out, ".tsv"))
+
+
+class CompositionCurve(Study):
+    """Shows the learning curve of each of --models."""
+
+    results = "composition-curve"
+    defaults: ClassVar = {"models": []}
+
+    def page(self, out: Path) -> str:
+        """The epochs of tensor indexing for each type: error on train and dev, and the learning rate."""
+        rows = []
+        for path in self.options.models:
+            for type, functions in Model.load(path).record["curve"].items():
+                epochs = functions[MIXTURE]
+                best = min(range(len(epochs)), key=lambda number: epochs[number][1])
+                for number, (train, dev, rate) in enumerate(epochs):
+                    train_error = "" if train is None else f"{train:.4f}"
+                    rows.append(
+                        [type, str(number), train_error, f"{dev:.5f}", f"{rate:.2g}", "best" * (number == best)]
+                    )
+        return markdown(["type", "epoch", "train error", "dev error", "learning rate", ""], rows)
+
+
+def composition_tables(path: Path) -> str:
+    """Means over models, and in how many of them tensor indexing is better than other functions.
+
+    Ratings averaged over types count for `ANY`.
+
+    Raises:
+        FormatError: the file has no results of composition.
+    """
+    values: Values = defaultdict(dict)
+    for row in grid.read_rows(path):
+        has_ratings = row.get("set") != HELD_OUT
+        measure = RATINGS if has_ratings and row.get("measure") == "spearman" else row.get("measure")
+        if measure not in DIGITS or (has_ratings and measure != RATINGS) or row["value"].startswith("none"):
+            continue
+        type = ANY if has_ratings and row["section"] == "all" else row["section"]
+        values[type, row["method"], str(measure)][row["vectors"]] = float(row["value"])
+    if not values:
+        raise FormatError(f"{path} contains no results of composition models")
+    types = sorted({type for type, _, _ in values}, key=lambda type: (type == ANY, type))
+    means = []
+    for type in types:
+        for function in (one for one in FUNCTIONS if (type, one, "squared-error") in values):
+            cells = [(values.get((type, function, measure), {}), digits) for measure, digits in DIGITS.items()]
+            means.append(
+                [type, function, *(f"{fmean(one.values()):.{digits}f}" if one else "" for one, digits in cells)]
+            )
+    wins = [
+        [type, other, *(count_wins(values, type, other, measure) for measure in COMPARED)]
+        for type in types
+        for other in ("additive", "full-additive")
+    ]
+    heads = ["type", f"{MIXTURE} against", *(one.replace("-", " ") for one in COMPARED)]
+    return (
+        f"{markdown(['type', 'function', *(one.replace('-', ' ') for one in DIGITS)], means)}\n{markdown(heads, wins)}"
+    )
+
+
+def count_wins(values: Values, type: str, other: str, measure: str) -> str:
+    """Whether tensor indexing is better than another function on average, and in how many models."""
+    ours, theirs = values.get((type, MIXTURE, measure), {}), values.get((type, other, measure), {})
+    sign = -1 if measure in LESS_IS_BETTER else 1
+    gains = [sign * (ours[name] - theirs[name]) for name in ours if name in theirs]
+    if not gains:
+        return ""
+    verdict = "better" if fmean(gains) > 0 else "worse"
+    return f"{verdict}, in {sum(gain > 0 for gain in gains)} of {len(gains)}"

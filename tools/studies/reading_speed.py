@@ -1,6 +1,5 @@
 """Speed of reading and encoding text: by format of the file, language, tokenizer and number of threads."""
 
-import bz2
 import csv
 import gzip
 import io
@@ -8,7 +7,7 @@ import json
 import lzma
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -23,29 +22,29 @@ import pyarrow.parquet
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.reader import BLOCK_SIZE
 from embeddings.support.system import available_threads
-from studies.grid import Grid, Rows, collect, is_installed, markdown, medians, take_turns, timed
+from studies.grid import Grid, Rows, collect, is_installed, markdown, medians, timed
 
-ROWS = 10_000  # of a table, in a batch
-PAGE_ROWS = 20  # lines of a page
-N_PARTS, COMPRESSION = 8, 6  # the level of the command gzip
+N_PARTS, PAGE_ROWS = 8, 20  # files of a folder, and lines of a page
 SCANNERS = ("words", "alphanumeric")
 ARTICLES = Path(__file__).parents[1] / "human_rights.tsv"
+Runs = Mapping[Any, Callable[[], Mapping[str, Any]]]
 
 
-def lines_of(source: Path) -> Iterator[str]:
+def lines_of(source: Path) -> list[str]:
     """The lines of a file that are not empty."""
     with source.open(encoding="utf-8", newline="\n") as lines:
-        yield from (line.rstrip("\r\n") for line in lines if line.strip())
+        return [line.rstrip("\r\n") for line in lines if line.strip()]
 
 
-def pages(source: Path) -> Iterator[str]:
+def pages(source: Path) -> list[str]:
     """Some lines at a time."""
-    lines = list(lines_of(source))
-    return ("\n".join(lines[first : first + PAGE_ROWS]) for first in range(0, len(lines), PAGE_ROWS))
+    lines = lines_of(source)
+    return ["\n".join(lines[first : first + PAGE_ROWS]) for first in range(0, len(lines), PAGE_ROWS)]
 
 
-def copy(source: Path, target: Path, open_target: Callable[[Path], Any]) -> None:
-    """Copy the file, compressed or not."""
+def copy(source: Path, target: Path) -> None:
+    """Copy the file, compressed as the name of the copy says."""
+    open_target = partial(lzma.open, mode="wb", preset=1) if target.suffix == ".xz" else pyarrow.output_stream
     with source.open("rb") as text, open_target(target) as out:
         shutil.copyfileobj(text, out, BLOCK_SIZE)
 
@@ -56,14 +55,15 @@ def write_parts(source: Path, target: Path) -> None:
     size = -(-source.stat().st_size // N_PARTS)
     with source.open("rb") as text:
         for number in range(N_PARTS):
-            with gzip.open(target / f"part{number}.gz", "wb", COMPRESSION) as out:
+            with gzip.open(target / f"part{number}.gz", "wb") as out:
                 out.write(text.read(size) + text.readline())
 
 
-def write_csv(source: Path, target: Path, delimiter: str = ",") -> None:
+def write_csv(source: Path, target: Path) -> None:
     """Write a row for each line."""
     with target.open("w", encoding="utf-8", newline="") as out:
-        csv.writer(out, delimiter=delimiter).writerows([line] for line in chain(["text"], lines_of(source)))
+        rows = ([line] for line in ["text", *lines_of(source)])
+        csv.writer(out, delimiter="\t" if target.suffix == ".tsv" else ",").writerows(rows)
 
 
 def write_json_lines(source: Path, target: Path) -> None:
@@ -72,15 +72,15 @@ def write_json_lines(source: Path, target: Path) -> None:
         out.writelines(json.dumps({"text": line}, ensure_ascii=False) + "\n" for line in lines_of(source))
 
 
-def write_table(source: Path, target: Path, open_writer: Callable[..., Any]) -> None:
-    """Write a row for each line with a writer of pyarrow."""
-    table = pyarrow.table({"text": list(lines_of(source))})
+def write_table(open_writer: Callable[..., Any], source: Path, target: Path) -> None:
+    """Write a row for each line with a writer of pyarrow, in batches of 10,000."""
+    table = pyarrow.table({"text": lines_of(source)})
     with open_writer(target, table.schema) as writer:
-        writer.write_table(table, ROWS)
+        writer.write_table(table, 10_000)
 
 
 def write_wet(source: Path, target: Path) -> None:
-    """Write a page for some lines at a time, each page compressed by itself, as Common Crawl does."""
+    """Write pages, each compressed by itself, as Common Crawl does."""
     from warcio.warcwriter import WARCWriter
 
     with target.open("wb") as out:
@@ -91,37 +91,37 @@ def write_wet(source: Path, target: Path) -> None:
 
 
 def write_dump(source: Path, target: Path) -> None:
-    """Write a page for some lines at a time."""
-    with target.open("w", encoding="utf-8") as out:
-        out.write("<mediawiki>\n")
-        for number, page in enumerate(pages(source)):
-            out.write(f"<page><title>{number}</title><ns>0</ns><id>{number}</id><revision><text>{escape(page)}")
-            out.write("</text></revision></page>\n")
-        out.write("</mediawiki>\n")
+    """Write pages of MediaWiki."""
+    text = "".join(
+        f"<page><title>{number}</title><ns>0</ns><id>{number}</id><revision><text>{escape(page)}"
+        "</text></revision></page>\n"
+        for number, page in enumerate(pages(source))
+    )
+    target.write_text(f"<mediawiki>\n{text}</mediawiki>\n", encoding="utf-8")
 
 
 class Format(NamedTuple):
     """The name of a file, the function that writes it, the library that reading it requires, and the most text."""
 
     file: str
-    write: Callable[..., None]
+    write: Callable[[Path, Path], None]
     library: str = "pyarrow"
     max_size: int | None = None
 
 
 FORMATS: dict[str, Format] = {
-    "plain text": Format("text.txt", partial(copy, open_target=partial(open, mode="wb"))),
-    "gzip": Format("text.txt.gz", partial(copy, open_target=partial(gzip.open, mode="wb", compresslevel=COMPRESSION))),
+    "plain text": Format("text.txt", copy),
+    "gzip": Format("text.txt.gz", copy),
     f"gzip, {N_PARTS} files": Format("parts", write_parts),
-    "zstd": Format("text.txt.zst", partial(copy, open_target=lambda path: pyarrow.output_stream(path, "detect"))),
-    "bzip2": Format("text.txt.bz2", partial(copy, open_target=partial(bz2.open, mode="wb"))),
-    "xz": Format("text.txt.xz", partial(copy, open_target=partial(lzma.open, mode="wb", preset=1))),
+    "zstd": Format("text.txt.zst", copy),
+    "bzip2": Format("text.txt.bz2", copy),
+    "xz": Format("text.txt.xz", copy),
     "CSV": Format("text.csv", write_csv),
-    "TSV": Format("text.tsv", partial(write_csv, delimiter="\t")),
+    "TSV": Format("text.tsv", write_csv),
     "JSON lines": Format("text.jsonl", write_json_lines),
-    "Parquet": Format("text.parquet", partial(write_table, open_writer=pyarrow.parquet.ParquetWriter)),
-    "Arrow": Format("text.arrow", partial(write_table, open_writer=pyarrow.ipc.new_file)),
-    "Arrow stream": Format("text.arrows", partial(write_table, open_writer=pyarrow.ipc.new_stream)),
+    "Parquet": Format("text.parquet", partial(write_table, pyarrow.parquet.ParquetWriter)),
+    "Arrow": Format("text.arrow", partial(write_table, pyarrow.ipc.new_file)),
+    "Arrow stream": Format("text.arrows", partial(write_table, pyarrow.ipc.new_stream)),
     "WET (gzip)": Format("text.warc.wet.gz", write_wet, "warcio", 30_000_000),
     "MediaWiki dump": Format("text.xml", write_dump, "mwparserfromhell", 4_000_000),
 }
@@ -161,6 +161,7 @@ class Reading(Grid):
     values = ("threads", "round", "measure", "value")
     packages = ("numba", "numpy", "pyarrow")
     defaults: ClassVar = {"text": str, "format": [*FORMATS, *OTHERS], "threads": [], "rounds": 3}
+    about = "{size:.0f} MB of text; medians of {rounds}."
 
     def cells(self) -> Iterable[tuple[Any, ...]]:
         """Each format, and each way of others."""
@@ -168,30 +169,25 @@ class Reading(Grid):
             if is_installed(name, FORMATS[name].library if name in FORMATS else OTHERS[name][1]):
                 yield (name,)
 
-    def measure(self, name: str) -> Iterator[Sequence[Any]]:
+    def prepare(self) -> None:
+        """Note the size of the text."""
+        self.facts = {"size": Path(self.options.text).stat().st_size / 1e6}
+
+    def runs(self, name: str) -> Runs:
         """MB per second of wall time and per CPU second, by number of threads; others have none."""
         source = Path(self.options.text)
         if name in OTHERS:
-            runs: dict[str, Any] = {"": partial(speed, source, lambda: OTHERS[name][0](source))}
-            yield from take_turns(runs, self.options.rounds)
-            return
+            return {"": partial(speed, source, OTHERS[name][0], source)}
         form = FORMATS[name]
-        with TemporaryDirectory() as folder:
-            path = Path(folder, form.file)
-            if form.max_size is not None and source.stat().st_size > form.max_size:
-                with source.open("rb") as text:
-                    head = text.read(form.max_size) + text.readline()
-                source = Path(folder, "head")
-                source.write_bytes(head)
-            form.write(source, path)
-            threads = self.options.threads or sorted({1, available_threads()})
-            runs = {str(number): partial(speed, source, partial(encode, path, int(number))) for number in threads}
-            yield from take_turns(runs, self.options.rounds)
-
-    def about(self) -> str:
-        """The size of the text."""
-        size = Path(self.options.text).stat().st_size / 1e6
-        return f"{size:.0f} MB of text; medians of {self.options.rounds}."
+        path = self.folder / form.file
+        if form.max_size is not None and source.stat().st_size > form.max_size:
+            with source.open("rb") as text:
+                head = text.read(form.max_size) + text.readline()
+            source = self.folder / "head"
+            source.write_bytes(head)
+        form.write(source, path)
+        threads = self.options.threads or sorted({1, available_threads()})
+        return {str(number): partial(speed, source, encode, path, int(number)) for number in threads}
 
     def table(self, rows: Rows) -> str:
         """The speeds of each format, what the last number of threads gains, and what it costs."""
@@ -202,10 +198,9 @@ class Reading(Grid):
             if (name, "") in values:
                 lines.append([name, f"{values[name, ''][0]:.0f}", *["-"] * (len(threads) + 1)])
                 continue
-            first, *others = [values[name, str(number)] for number in threads]
-            last = others[-1] if others else first
-            speeds = [f"{one[0]:.0f}" for one in (first, *others)]
-            lines.append([name, *speeds, f"{last[0] / first[0]:.2f}", f"{first[1] / last[1]:.2f}"])
+            every = [values[name, str(number)] for number in threads]
+            speeds = [f"{one[0]:.0f}" for one in every]
+            lines.append([name, *speeds, f"{every[-1][0] / every[0][0]:.2f}", f"{every[0][1] / every[-1][1]:.2f}"])
         columns = [f"{number} thread{'s' * (number > 1)}, MB/s" for number in threads]
         ratio = f"{threads[-1]} / {threads[0]}"
         return markdown(["format", *columns, f"speed, {ratio}", f"CPU time, {ratio}"], lines)
@@ -223,29 +218,23 @@ class Tokenizers(Grid):
     keys = ("text", "MB")
     values = ("tokenizer", "round", "measure", "value")
     packages = ("numba", "numpy", "pyarrow")
-    defaults: ClassVar = {"text": [], "size": 20_000_000, "rounds": 5}
+    defaults: ClassVar = {"text": {}, "size": 20_000_000, "rounds": 5}
+    about = "One core; medians of {rounds}."
 
     def cells(self) -> Iterable[tuple[Any, ...]]:
         """Each text with its size."""
-        for name, file in (text.split("=", 1) for text in self.options.text):
+        for name, file in self.options.text.items():
             yield name, f"{Path(file).stat().st_size / 1e6:.0f}"
         for name in articles():
             yield f"{name}, repeated article", f"{self.options.size / 1e6:.0f}"
 
-    def measure(self, name: str, size: str) -> Iterator[Sequence[Any]]:
+    def runs(self, name: str, size: str) -> Runs:
         """MB per second, by tokenizer."""
-        files = dict(text.split("=", 1) for text in self.options.text)
-        with TemporaryDirectory() as folder:
-            path = Path(files.get(name, Path(folder, "text")))
-            if name not in files:
-                line = f"{articles()[name.removesuffix(', repeated article')]}\n".encode()
-                path.write_bytes(line * max(1, self.options.size // len(line)))
-            runs = {one: partial(speed, path, partial(encode, path, tokenizer=one)) for one in SCANNERS}
-            yield from take_turns(runs, self.options.rounds)
-
-    def about(self) -> str:
-        """How often each was measured."""
-        return f"One core; medians of {self.options.rounds}."
+        path = Path(self.options.text.get(name, self.folder / "text"))
+        if name not in self.options.text:
+            line = f"{articles()[name.removesuffix(', repeated article')]}\n".encode()
+            path.write_bytes(line * max(1, self.options.size // len(line)))
+        return {one: partial(speed, path, encode, path, tokenizer=one) for one in SCANNERS}
 
     def table(self, rows: Rows) -> str:
         """A row for each text."""
@@ -269,7 +258,7 @@ def encode(path: Path, threads: int = 1, **settings: Any) -> None:
         Corpus(path, **settings).write_text(Path(folder), None, BLOCK_SIZE, threads)
 
 
-def speed(source: Path, work: Callable[[], None]) -> dict[str, float]:
+def speed(source: Path, work: Callable[..., None], *arguments: Any, **settings: Any) -> dict[str, float]:
     """MB of a text per second of wall time and per CPU second of some work."""
-    size, seconds = source.stat().st_size / 1e6, timed(work)
+    size, seconds = source.stat().st_size / 1e6, timed(partial(work, *arguments, **settings))
     return {"MB/s": size / seconds["wall s"], "MB/CPU s": size / max(seconds["CPU s"], 1e-9)}

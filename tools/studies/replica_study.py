@@ -8,20 +8,11 @@ from time import process_time
 from typing import Any, ClassVar, NamedTuple
 
 import embeddings as em
-from embeddings import registry
 from embeddings.errors import SettingError
 from embeddings.training.replicas import ReplicaTables
-from studies.grid import Grid, Rows, collect, markdown
+from studies.grid import Grid, Rows, collect, markdown, scores
 
 SCORE, SECONDS, MERGE_SECONDS = "score", "CPU seconds", "CPU seconds of merges"
-NOTES = """
-- Score: the mean of Spearman's correlations and accuracies of all test sets, in percent, over the seeds.
-- Loss: the part of the score of one thread at its best learning rate that is lost.
-- Merging: the part of the CPU seconds of training that merges took; empty if the machine did other work too.
-- Test sets: Google analogies within the 30,000 most frequent words; WordSim-353 with its halves for similarity and
-  relatedness, SimLex-999 and Rare Words. For documents: the accuracy of logistic regression on IMDB, and on half of its
-  test reviews for `imdb-dev`.
-"""
 
 
 class Cell(NamedTuple):
@@ -65,6 +56,14 @@ class Replicas(Grid):
         "rule": ["coherence"], "learning_rate": [0.05], "seed": [1], "epochs": 3, "similarity": [], "analogy": [],
         "half": None, "documents": None, "no_times": False, "drawn": SCORE,
     }  # fmt: skip
+    notes = """
+- Score: the mean of Spearman's correlations and accuracies of all test sets, in percent, over the seeds.
+- Loss: the part of the score of one thread at its best learning rate that is lost.
+- Merging: the part of the CPU seconds of training that merges took; empty if the machine did other work too.
+- Test sets: Google analogies within the 30,000 most frequent words; WordSim-353 with its halves for similarity and
+  relatedness, SimLex-999 and Rare Words. For documents: the accuracy of logistic regression on IMDB, and on half of its
+  test reviews for `imdb-dev`.
+"""
 
     def cells(self) -> Iterator[tuple[Any, ...]]:
         """The chosen cells; one thread has no interval and no rule."""
@@ -85,28 +84,22 @@ class Replicas(Grid):
         columns = {"text_column": "text", "tag_column": "name"} if documents else {}
         text = em.Corpus(*(documents or [options.corpus]), **columns)
         text.encode()
-        settings = {"epochs": cell.epochs, "learning_rate": cell.learning_rate}
         replicas = em.Replicas(cell.replicas, cell.merge_every, cell.rule) if cell.replicas else None
+        settings = {"epochs": cell.epochs, "learning_rate": cell.learning_rate, "threads": 1, "seed": cell.seed}
         merging = measured_merges()
         start = process_time()
-        trainer = registry.create("trainer", cell.model, settings)
-        model = trainer.train(text, threads=1, seed=cell.seed, run_options=em.RunOptions(replicas=replicas))
+        model = em.train(cell.model, text, replicas=replicas, **settings)
         seconds = {SECONDS: process_time() - start, MERGE_SECONDS: sum(merging)}
-        scores = self.scores(model)
-        rows = {SCORE: fmean(scores.values()), **scores, **({} if options.no_times else seconds)}
-        return [(name, round(value, 4)) for name, value in rows.items()]
-
-    def scores(self, model: em.Model) -> dict[str, float]:
-        """Spearman's correlations and accuracies in percent, by test set."""
-        sets = {name: getattr(self.options, name) for name in ("similarity", "analogy", "half", "documents")}
-        sets = {name: value for name, value in sets.items() if value}
-        if "documents" in sets:
-            sets |= {"text_column": "text", "label_column": "label", "name_column": "name"}
-        elif "analogy" in sets:
+        sets = {kind: getattr(options, kind) for kind in ("similarity", "analogy")}
+        sets |= {"half": options.half} if options.half else {}
+        if documents:
+            columns = {"text_column": "text", "label_column": "label", "name_column": "name"}
+            sets |= {"documents": options.documents, **columns}
+        elif options.analogy:
             sets["restrict"] = 30_000
-        results = em.evaluate(model, name="", **sets)
-        kinds = ("spearman", "accuracy")
-        return {one.set: 100 * (one.value or 0) for one in results if one.section is None and one.measure in kinds}
+        values = {one.set: 100 * (one.value or 0) for one in scores(model, **sets)}
+        rows = {SCORE: fmean(values.values()), **values, **({} if options.no_times else seconds)}
+        return [(name, round(value, 4)) for name, value in rows.items()]
 
     def table(self, rows: Rows) -> str:
         """A row for each cell, with means over the seeds."""
@@ -116,7 +109,7 @@ class Replicas(Grid):
             replicas = (str(cell.replicas), f"{cell.merge_every:,}", f"`{cell.rule}`") if cell.replicas else [""] * 3
             numbers = [f"{cell.learning_rate:g}", str(seeds), f"{score:.1f}", percent(loss, 1), percent(merging, 0)]
             lines.append([cell.corpus, f"`{cell.model}`", str(cell.epochs), *replicas, *numbers])
-        return markdown([*heads, "merging"], lines, names=(0, 1, 5)) + NOTES
+        return markdown([*heads, "merging"], lines, names=(0, 1, 5))
 
     def figure(self, rows: Rows) -> Any:
         """Scores by interval for each corpus and model; one thread is a horizontal line.
@@ -131,25 +124,19 @@ class Replicas(Grid):
         panels = [panel for panel, values in intervals.items() if len(values) > 1] or list(intervals)
         whole = Figure(figsize=(4.5 * len(panels), 4), layout="constrained")
         for axes, panel in zip(whole.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-            draw_panel(axes, [one for one in means if one.cell[:3] == panel])
+            lines: dict[str, list[Summary]] = {}
+            for one in (one for one in means if one.cell[:3] == panel):
+                rate = f"rate {one.cell.learning_rate:g}"
+                if one.cell.replicas:
+                    lines.setdefault(f"{one.cell.replicas} replicas, {one.cell.rule}, {rate}", []).append(one)
+                else:
+                    axes.axhline(one.score, color="grey", linestyle=":", label=f"one thread, {rate}")
+            for label, line in lines.items():
+                axes.plot([one.cell.merge_every for one in line], [one.score for one in line], "o-", label=label)
             axes.set(title=f"{panel[1]}, {panel[0]}", xlabel="words between merges", ylabel=self.options.drawn)
             axes.set_xscale("log")
             axes.legend(fontsize="x-small", frameon=False)
         return whole
-
-
-def draw_panel(axes: Any, means: Sequence[Summary]) -> None:
-    """Draw the cells of one corpus and model."""
-    lines: dict[tuple[Any, ...], list[Summary]] = {}
-    for one in means:
-        if one.cell.replicas == 0:
-            label = f"one thread, rate {one.cell.learning_rate:g}"
-            axes.axhline(one.score, color="grey", linestyle=":", label=label)
-        else:
-            lines.setdefault((one.cell.replicas, one.cell.rule, one.cell.learning_rate), []).append(one)
-    for (replicas, rule, rate), line in lines.items():
-        label = f"{replicas} replicas, {rule}, rate {rate:g}"
-        axes.plot([one.cell.merge_every for one in line], [one.score for one in line], "o-", label=label)
 
 
 def measured_merges() -> list[float]:

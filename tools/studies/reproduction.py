@@ -14,6 +14,7 @@ import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.indexes.lsh import LSH
 from embeddings.models.subwords import ngram_hashes
+from embeddings.support.cosine import normalize
 from studies.grid import Grid, Rows, markdown
 
 ROOT = Path(__file__).parents[2] / "eval" / "results"
@@ -83,23 +84,22 @@ def read_values(figure: Mapping[str, Any], where: Mapping[str, str]) -> list[flo
     return [1 - value if is_complement else value for value in values]
 
 
-def verdict(figure: Mapping[str, Any], row: Mapping[str, str]) -> str:
-    """How the figure compares: met within `tolerance` of the published range, or better or worse than it."""
-    value, tolerance = float(row["value"]), figure.get("tolerance", 0.0)
-    low, high = published_range(figure, row)
-    if low - tolerance <= value <= high + tolerance:
-        return "met" if figure["same_data"] else "within, on other data"
-    is_better = (value > high) == (figure["better"] == "higher") and figure["better"] != "equal"
-    if not figure["same_data"]:
-        return f"{'better' if is_better else 'worse'}, on other data"
-    return "better" if is_better else "**not met**"
-
-
 def published_range(figure: Mapping[str, Any], row: Mapping[str, str]) -> tuple[float, float]:
     """The published figure as a range."""
     if row["program"]:
         return float(row["program"]), float(row["program"])
     return figure["low"], figure["high"]
+
+
+def verdict(figure: Mapping[str, Any], row: Mapping[str, str]) -> str:
+    """How the figure compares: met within `tolerance` of the published range, or better or worse than it."""
+    value, tolerance = float(row["value"]), figure.get("tolerance", 0.0)
+    low, high = published_range(figure, row)
+    is_better = (value > high) == (figure["better"] == "higher") and figure["better"] != "equal"
+    is_met = low - tolerance <= value <= high + tolerance
+    if figure["same_data"]:
+        return "met" if is_met else "better" if is_better else "**not met**"
+    return f"{'within' if is_met else 'better' if is_better else 'worse'}, on other data"
 
 
 def shown(value: float) -> str:
@@ -155,11 +155,6 @@ def lsh_rank(bits: int, rerank: int = 0, rows: int = 10_000, dim: int = 128, que
     cosines = other @ matrix.T
     found = np.take_along_axis(cosines, best[:, None], axis=1)
     return float((1 + (cosines > found).sum(axis=1)).mean()), 1
-
-
-def normalize(rows: np.ndarray) -> np.ndarray:
-    """Rows of length 1."""
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 RUNS: dict[str, Callable[..., tuple[float, int]]] = {

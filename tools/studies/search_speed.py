@@ -1,15 +1,15 @@
 """Exact search beside FAISS's flat index, analogies, and the fastest index at equal recall."""
 
 import json
-from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 import embeddings as em
-from studies.grid import Grid, Rows, collect, markdown, medians, require, take_turns, timed
+from studies.grid import Grid, Rows, collect, markdown, medians, timed
 
 TOP, ANALOGIES = 10, "analogies"
 RECALLS = (0.9, 0.95, 0.99)
@@ -34,58 +34,37 @@ class Search(Grid):
     keys = ("queries",)
     values = ("run", "round", "measure", "value")
     packages = ("faiss-cpu", "numpy", "numba")
+    requires = ("faiss",)
     defaults: ClassVar = {
         "vectors": str, "queries": ["1", "64", "1000", ANALOGIES], "neighbours": "eval/results/neighbours.json",
         "rounds": 5, "calls": 500, "words": 400_000,
     }  # fmt: skip
 
-    @cached_property
-    def vectors(self) -> em.Vectors:
-        """The vectors."""
-        return em.load(self.options.vectors)
+    about = "{rows:,} vectors of {dim} numbers."
 
-    def measure(self, queries: str) -> Iterator[Sequence[Any]]:
-        """The seconds of a query, or of all analogies."""
-        return self.measure_analogies() if queries == ANALOGIES else self.measure_search(int(queries))
+    def prepare(self) -> None:
+        """Read the vectors."""
+        self.vectors = em.load(self.options.vectors)
+        self.facts = {"rows": len(self.vectors), "dim": self.vectors.dim}
 
-    def measure_search(self, batch: int) -> Iterator[Sequence[Any]]:
-        """The seconds of a query by kind of index."""
-        require("faiss")
+    def runs(self, queries: str) -> Mapping[str, Callable[[], Mapping[str, Any]]]:
+        """The seconds of a query by kind of index, or of all analogies."""
+        if queries == ANALOGIES:
+            return {ANALOGIES: partial(time_analogies, self.vectors, self.options.words)}
         import faiss
 
-        units = self.vectors.unit_rows.astype(np.float32)
+        batch, units = int(queries), self.vectors.unit_rows.astype(np.float32)
         flat, exact = faiss.IndexFlatIP(units.shape[1]), em.build_index(self.vectors, "exact")
         flat.add(units)
         rows = np.random.default_rng(1).choice(len(units), batch, replace=len(units) < batch)
-        queries, calls = np.ascontiguousarray(units[rows]), max(1, self.options.calls // batch)
-        kinds = {"exact": partial(exact.search, queries, top=TOP), "FAISS": partial(flat.search, queries, TOP)}
+        asked, calls = np.ascontiguousarray(units[rows]), max(1, self.options.calls // batch)
 
-        def run(kind: str) -> dict[str, float]:
-            seconds = timed(lambda: [kinds[kind]() for _ in range(calls)])
+        def run(search: Callable[[], Any]) -> dict[str, float]:
+            seconds = timed(lambda: [search() for _ in range(calls)])
             return {name: value / (calls * batch) for name, value in seconds.items()}
 
-        return take_turns({kind: partial(run, kind) for kind in kinds}, self.options.rounds)
-
-    def measure_analogies(self) -> Iterator[Sequence[Any]]:
-        """The seconds of google-analogies, how many questions have all words, and among how many."""
-        vectors, words = self.vectors, self.options.words
-        missing = max(0, words - len(vectors))
-        scale = float(np.linalg.norm(vectors.matrix, axis=1).mean()) / vectors.dim**0.5
-        noise = np.random.default_rng(2).normal(0, scale, (missing, vectors.dim)).astype(np.float32)
-        names = [*vectors.words[:words], *(f"random {number}" for number in range(missing))]
-        larger = em.Vectors(names, np.concatenate([vectors.matrix[:words], noise]))
-
-        def run() -> dict[str, float]:
-            results: list[Any] = []
-            seconds = timed(lambda: results.extend(em.evaluate(larger, analogy="google-analogies", restrict=None)))
-            covered = next(result.covered for result in results if result.section is None)
-            return {**seconds, "questions": covered, "words": len(larger)}
-
-        return take_turns({ANALOGIES: run}, self.options.rounds)
-
-    def about(self) -> str:
-        """The vectors."""
-        return f"{len(self.vectors):,} vectors of {self.vectors.dim} numbers."
+        kinds = {"exact": partial(exact.search, asked, top=TOP), "FAISS": partial(flat.search, asked, TOP)}
+        return {kind: partial(run, search) for kind, search in kinds.items()}
 
     def table(self, rows: Rows) -> str:
         """Exact search, analogies, and the choice of an index."""
@@ -101,6 +80,19 @@ class Search(Grid):
         text += f"{wall:.1f} seconds of wall time.\n"
         neighbours = Path(self.options.neighbours)
         return text + ("\n" + choice_table(neighbours) if neighbours.exists() else "")
+
+
+def time_analogies(vectors: em.Vectors, words: int) -> dict[str, float]:
+    """The seconds of google-analogies, how many questions have all words, and among how many."""
+    missing = max(0, words - len(vectors))
+    scale = float(np.linalg.norm(vectors.matrix, axis=1).mean()) / vectors.dim**0.5
+    noise = np.random.default_rng(2).normal(0, scale, (missing, vectors.dim)).astype(np.float32)
+    names = [*vectors.words[:words], *(f"random {number}" for number in range(missing))]
+    larger = em.Vectors(names, np.concatenate([vectors.matrix[:words], noise]))
+    results: list[Any] = []
+    seconds = timed(lambda: results.extend(em.evaluate(larger, analogy="google-analogies", restrict=None)))
+    covered = next(result.covered for result in results if result.section is None)
+    return {**seconds, "questions": covered, "words": len(larger)}
 
 
 def choice_table(neighbours: Path) -> str:
@@ -123,11 +115,7 @@ def choice_rows(indexes: list[dict[str, Any]]) -> list[list[str]]:
         for limit in LIMITS:
             fitting = [one for one in indexes if (one["recall"] or 0) >= recall and one["bytes"] <= limit * one["rows"]]
             best = max(fitting, key=lambda one: one["per_second"], default=None)
-            row.append("-" if best is None else f"`{best['index']}` {rounded(best['per_second']):,.0f}")
+            speed = best and f"{float(format(best['per_second'], '.3g')):,.0f}"  # three digits
+            row.append(f"`{best['index']}` {speed}" if best else "-")
         rows.append(row)
     return rows
-
-
-def rounded(speed: float) -> float:
-    """A number with three digits."""
-    return float(f"{speed:.3g}")

@@ -1,21 +1,26 @@
-"""Text vectors by what they learned from and how they are pooled: rated pairs of sentences, and retrieval."""
+"""Text vectors by what they learned from and how they are pooled: rated pairs of sentences, retrieval, loss curves."""
 
+import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any, ClassVar
 
 import numpy as np
 
 import embeddings as em
-from embeddings.corpora.pair_encoding import PairFormat
+from embeddings.corpora.reading.compression import open_decompressed
+from embeddings.corpora.reading.text_pairs import is_long, split_sentences
 from embeddings.errors import SettingError
-from embeddings.eval.machine import processor
+from embeddings.support.cosine import normalize_rows
+from embeddings.training.run_log import HELD_OUT_LOSS, draw_loss_curve
 from embeddings.vectors.word_weights import word_weights
-from studies.grid import Grid, Rows, markdown, mean_and_spread
-from studies.retrieval_articles import TASKS, make_query, read_articles, write_task
+from studies.grid import Grid, Rows, Study, beside, log, markdown, mean_and_spread
 
 SKIPGRAM, NONE, RATINGS = "skip-gram", "random rows", "rated pairs"
 SAME_PAIRS, HARD_NEGATIVES = "some of the same pairs", "the same with hard negatives"
@@ -42,16 +47,9 @@ PAIR_OPTIONS = ("temperature", "optimizer", "token_weights", "word_dropout", "mi
 RATING_SETTINGS = {"objective": "cosent", "temperature": 0.3, "batch_size": 128, "learning_rate": 0.004, "epochs": 10}
 AGAIN_PAIRS = 60_000
 AGAIN_SETTINGS = {"learning_rate": 0.02, "epochs": 2}
-NOTES = """
-- "All pairs" are also those of first sentences of paragraphs with the rest of them, and of titles with paragraphs.
-  Rated pairs are learned with the objective `cosent`, all others with `in-batch-negatives`.
-- `mean - 1` and `SIF - 1` are the mean and SIF less the first component, which is learned from the first paragraphs of
-  the training text (`--fit-on`). Values are in percent, means over the seeds; ± half the range of the seeds.
-- CPU seconds are those of all steps of training, without reading the text; the fastest seed.
-"""
-AGAIN_NOTE = """- Pairs that are learned again are 60,000 random ones, for 2 epochs. Hard negatives are the nearest
-  texts of others of these pairs (`em.mine_negatives`), whose search is not in the CPU seconds.
-"""
+TASKS = ("title", "title-words", "sentence")
+WORD = re.compile(r"\w+")
+BATCH, TEMPERATURE = 1024, 0.03  # of pairs of the objective, its defaults
 
 
 class TextPairs(Grid):
@@ -70,6 +68,19 @@ class TextPairs(Grid):
         "dim": 256, "epochs": 5, "pair_epochs": 3, "pair_learning_rate": 0.05, "temperature": 0.03,
         "optimizer": "adagrad", "token_weights": "none", "word_dropout": 0.2, "min_n": 4, "max_n": 5, "threads": 0,
     }  # fmt: skip
+    notes = """
+- "All pairs" are also those of first sentences of paragraphs with the rest of them, and of titles with paragraphs.
+  Rated pairs are learned with the objective `cosent`, all others with `in-batch-negatives`.
+- `mean - 1` and `SIF - 1` are the mean and SIF less the first component, which is learned from the first paragraphs of
+  the training text (`--fit-on`). Values are in percent, means over the seeds; ± half the range of the seeds.
+- CPU seconds are those of all steps of training, without reading the text; the fastest seed.
+- Pairs that are learned again are 60,000 random ones, for 2 epochs. Hard negatives are the nearest
+  texts of others of these pairs (`em.mine_negatives`), whose search is not in the CPU seconds.
+- `title`: the title → the first paragraph.
+- `title-words`: the title → the first paragraph without words of the title.
+- `sentence`: the first sentence → the rest of the paragraph without words of the title.
+- Measured on {processor}.
+"""
 
     def prepare(self) -> None:
         """Start without models."""
@@ -82,8 +93,12 @@ class TextPairs(Grid):
         self.models = {key: one for key, one in self.models.items() if key[0] == seed}
         model, seconds = self.model_after(TRAININGS[training], seed)
         yield "", "", SECONDS, f"{seconds:.1f}"
-        for *names, value in self.scores(model):
-            yield *names, f"{value:.3f}"
+        sets = {"pairs": self.options.ratings, "retrieval": list(self.retrieval.values())}
+        for pool, settings in POOLS.items():
+            fit = {"fit_on": self.text} if "remove_components" in settings else {}
+            for one in em.evaluate(model, name="", **sets, **settings, **fit):
+                if one.measure in ("spearman", "recall@10", "mrr@10") and one.value is not None:
+                    yield one.set, pool, one.measure, f"{100 * one.value:.3f}"
 
     def model_after(self, steps: tuple[str, ...], seed: int) -> tuple[Any, float]:
         """The model after some steps, which other trainings may have taken before, and their CPU seconds."""
@@ -120,72 +135,60 @@ class TextPairs(Grid):
     def train(self, step: str, model: em.Model | None, seed: int) -> tuple[em.Model, float]:
         """The model after a step of training that started from another one, and the CPU seconds of this step."""
         options = self.options
-        run: dict[str, Any] = {"threads": options.threads or None, "seed": seed}
+        is_continued = model is not None and model.name == "text-pairs"
+        words = {} if model is None or is_continued else {"vocabulary": model.vocabulary}
         if step == SKIPGRAM:
-            trainer = {"dim": options.dim, "epochs": options.epochs, "learning_rate": 0.05}
-            corpus = em.Corpus(self.text)
-            return timed_training(lambda: em.train("skipgram", corpus, **trainer, **run), corpus)
-        if step in (SAME_PAIRS, HARD_NEGATIVES):
-            assert model is not None
-            corpus = em.Corpus(self.some_pairs(model, step, seed), pairs=PairFormat())
-            again = {"temperature": options.temperature, "word_dropout": options.word_dropout, **AGAIN_SETTINGS}
-            return timed_training(lambda: em.continue_training(model, corpus, **again, **run), corpus)
-        if step == RATINGS:
-            corpus = self.pair_corpus(options.ratings_train, PairFormat(), model)
+            corpus, settings = em.Corpus(self.text), {"epochs": options.epochs, "learning_rate": 0.05}
+        elif step in (SAME_PAIRS, HARD_NEGATIVES):
+            corpus = em.Corpus(self.some_pairs(model, step, seed), pairs=em.PairFormat())
+            settings = {"temperature": options.temperature, "word_dropout": options.word_dropout, **AGAIN_SETTINGS}
+        elif step == RATINGS:
+            corpus = em.Corpus(options.ratings_train, pairs=em.PairFormat(), **words)
             settings = RATING_SETTINGS | {"optimizer": "adam", "word_dropout": 0.0}
         else:
-            corpus = self.pair_corpus(self.text, PairFormat(PAIR_KINDS[step]), model)
+            corpus = em.Corpus(self.text, pairs=em.PairFormat(PAIR_KINDS[step]), **words)
             settings = {"epochs": options.pair_epochs, "learning_rate": options.pair_learning_rate}
             settings |= {name: getattr(options, name) for name in PAIR_OPTIONS}
-        if model is not None and model.name == "text-pairs":
-            return timed_training(lambda: em.continue_training(model, corpus, **settings, **run), corpus)
-        start = {} if model is None else {"init": em.InitFrom(sif_rows(model))}
-        settings = {"dim": options.dim, **settings}
-        return timed_training(lambda: em.train("text-pairs", corpus, **settings, **start, **run), corpus)
+        run: dict[str, Any] = {"threads": options.threads or None, "seed": seed}
+        init = {} if model is None or is_continued else {"init": em.InitFrom(sif_rows(model))}
+        corpus.encode()
+        start = process_time()
+        if is_continued:
+            trained = em.continue_training(model, corpus, **settings, **run)
+        else:
+            trainer = "skipgram" if step == SKIPGRAM else "text-pairs"
+            trained = em.train(trainer, corpus, dim=options.dim, **settings, **init, **run)
+        return trained, process_time() - start
 
-    def some_pairs(self, model: em.Model, step: str, seed: int) -> list[Any]:
+    def some_pairs(self, model: em.Model | None, step: str, seed: int) -> list[Any]:
         """A random sample of all pairs, or triplets of them and hard negatives that a model mines in the sample."""
         batches = em.TextPairs(self.text, kinds=PAIR_KINDS[ALL_PAIRS].split(","))
         pairs = [pair for batch in batches for pair in zip(batch.left, batch.right, strict=True)]
         places = np.random.default_rng(seed).permutation(len(pairs))[:AGAIN_PAIRS]
         sample = [pairs[place] for place in places.tolist()]
-        return list(em.mine_negatives(model, sample)) if step == HARD_NEGATIVES else sample
-
-    def pair_corpus(self, source: Path, pairs: PairFormat, model: em.Model | None) -> em.Corpus:
-        """Pairs with the words of a model."""
-        words = {} if model is None or model.name == "text-pairs" else {"vocabulary": model.vocabulary}
-        return em.Corpus(source, pairs=pairs, **words)
-
-    def scores(self, model: em.Model) -> Iterator[tuple[str, str, str, float]]:
-        """The set, the way of pooling, the measure and the value of all scores of a model."""
-        sets = {"pairs": self.options.ratings, "retrieval": list(self.retrieval.values())}
-        for pool, settings in POOLS.items():
-            fit = {"fit_on": self.text} if "remove_components" in settings else {}
-            for result in em.evaluate(model, name="", **sets, **settings, **fit):
-                if result.measure in ("spearman", "recall@10", "mrr@10") and result.value is not None:
-                    yield result.set, pool, result.measure, 100 * result.value
+        return list(em.mine_negatives(model, sample)) if step == HARD_NEGATIVES and model is not None else sample
 
     def table(self, rows: Rows) -> str:
         """Rated pairs by training and pooling, then retrieval."""
-        values: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
+        values: dict[tuple[str, ...], list[float]] = defaultdict(list)
         for row in rows:
             values[row["training"], row["set"], row["pool"], row["measure"]].append(float(row["value"]))
-        sections = [
-            ("Spearman's correlation with ratings", "spearman"),
-            ("Recall at 10, of held-out articles among all", "recall@10"),
-        ]
-        parts = [section for title, measure in sections if (section := measure_table(title, measure, values))]
-        tasks = [task for task in TASKS if any(key[1] == task for key in values)]
-        is_again = any({SAME_PAIRS, HARD_NEGATIVES} & {*TRAININGS[name]} for name, *_ in values)
-        notes = NOTES + AGAIN_NOTE * is_again + "".join(f"- `{task}`: {TASKS[task]}.\n" for task in tasks)
-        return "\n".join(parts) + notes + f"- Measured on {processor()}.\n"
-
-
-def timed_training(train: Any, corpus: em.Corpus) -> tuple[em.Model, float]:
-    """The result of a training, and its CPU seconds after the text is encoded."""
-    corpus.encode()
-    start = process_time()
-    return train(), process_time() - start
+        sections = {
+            "spearman": "Spearman's correlation with ratings",
+            "recall@10": "Recall at 10, of held-out articles among all",
+        }
+        trainings, tables = [name for name in TRAININGS if any(key[0] == name for key in values)], []
+        for measure, title in sections.items():
+            sets = list(dict.fromkeys(key[1] for key in values if key[3] == measure))
+            columns = dict.fromkeys(key[1:3] for name in sets for key in values if key[1] == name and key[3] == measure)
+            lines = []
+            for name in trainings:
+                seconds = values.get((name, "", "", SECONDS))
+                cells = [mean_and_spread(values.get((name, *column, measure))) for column in columns]
+                lines.append([name, *cells, f"{min(seconds):.0f}" if seconds else ""])
+            heads = ["learned from", *(f"{name}, {pool}" for name, pool in columns), SECONDS]
+            tables += [f"{title}:\n\n{markdown(heads, lines, names=1)}"] if columns else []
+        return "\n".join(tables)
 
 
 def sif_rows(model: em.Model) -> em.Vectors:
@@ -195,17 +198,115 @@ def sif_rows(model: em.Model) -> em.Vectors:
     return em.Vectors(vectors.words, vectors.matrix * weights[:, None].astype("f4"), counts=vectors.counts)
 
 
-def measure_table(title: str, measure: str, values: dict[tuple[str, str, str, str], list[float]]) -> str:
-    """A table with a row for each training and a column for each set and way of pooling; "" without values."""
-    columns = list(dict.fromkeys((key[1], key[2]) for key in values if key[3] == measure))
-    if not columns:
-        return ""
-    sets = list(dict.fromkeys(name for name, _ in columns))
-    columns.sort(key=lambda column: sets.index(column[0]))
-    rows = []
-    for name in (name for name in TRAININGS if any(key[0] == name for key in values)):
-        cells = [mean_and_spread(values.get((name, *column, measure))) for column in columns]
-        seconds = values.get((name, "", "", SECONDS))
-        rows.append([name, *cells, f"{min(seconds):.0f}" if seconds else ""])
-    heads = ["learned from", *(f"{name}, {pool}" for name, pool in columns), SECONDS]
-    return f"{title}:\n\n{markdown(heads, rows, names=1)}"
+def read_articles(path: Path) -> Iterator[list[str]]:
+    """The lines of each article: its title, then its paragraphs."""
+    with open_decompressed(path) as file:
+        lines = (raw.decode("utf-8", "replace").strip() for raw in file)
+        for is_article, group in groupby(lines, bool):
+            if is_article:
+                yield list(group)
+
+
+def make_query(task: str, article: Sequence[str]) -> tuple[str, str] | None:
+    """The query and the text to be found of an article; None if it has no such texts.
+
+    The text is the first paragraph or what follows its first sentence, but for `title` without words of the title.
+    """
+    paragraph = next(filter(is_long, article[1:]), None)
+    if paragraph is None:
+        return None
+    query, rest = article[0], paragraph
+    if task == "sentence":
+        query, *others = split_sentences(paragraph)
+        rest = " ".join(others)
+    if task != "title":
+        words = set(WORD.findall(article[0].lower()))
+        rest = WORD.sub(lambda match: "" if match[0].lower() in words else match[0], rest)
+    return (query, rest) if query and is_long(rest) else None
+
+
+def write_task(folder: Path, pairs: Sequence[tuple[bool, str, str]]) -> None:
+    """Write queries, documents and judgements of a retrieval set: of each pair, whether it is asked, and its texts."""
+    folder.mkdir()
+    asked = [str(number) for number, pair in enumerate(pairs) if pair[0]]
+    for name, side, numbers in (("queries.jsonl", 1, asked), ("corpus.jsonl", 2, map(str, range(len(pairs))))):
+        rows = (json.dumps({"_id": number, "text": pairs[int(number)][side]}) + "\n" for number in numbers)
+        (folder / name).write_text("".join(rows), encoding="utf-8")
+    (folder / "qrels.tsv").write_text("".join(f"{one}\t{one}\t1\n" for one in asked), encoding="utf-8")
+
+
+class PairCurve(Study):
+    """Trains skip-gram, then text-pairs on neighbouring sentences of --text, and draws the loss curve.
+
+    --text has a title, then a paragraph a line, and a blank line after each article. Every n-th article is held out, a
+    share of --held-out. Training is logged (`em.RunLog`), and drawn as `embeddings info --curve` draws a log. The
+    held-out loss is that of training: the mean cross-entropy in both directions, among the pairs of batches of the same
+    size. The accuracy is the share of left texts whose right text is the nearest one of their batch.
+    """
+
+    results = "text-pairs/loss"
+    defaults: ClassVar = {
+        "text": str, "held_out": 0.05, "dim": 256, "epochs": 10, "word_epochs": 5, "learning_rate": 0.05,
+        "word_dropout": 0.2, "threads": 1,
+    }  # fmt: skip
+
+    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
+        """Train and draw the curve."""
+        options = self.options
+        training, tests = split_pairs(Path(options.text), options.held_out)
+        if not training or not tests:
+            raise SettingError(f"{options.text} has too few articles")
+        sides = em.Corpus([side for pair in training for side in pair])
+        words = em.train("skipgram", sides, dim=options.dim, epochs=options.word_epochs, threads=options.threads)
+        corpus = em.Corpus(training, pairs=em.PairFormat(), vocabulary=words.vocabulary)
+        settings = {name: getattr(options, name) for name in ("dim", "epochs", "learning_rate", "word_dropout")}
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"neighbouring-sentences, {len(training):,} pairs"
+            run = em.RunOptions(init=em.InitFrom(words), callbacks=[HeldOutPairs(tests), em.RunLog(path)])
+            model = em.DualEncoder(**settings).train(corpus, threads=options.threads, run_options=run)
+            draw_loss_curve(path, beside(out, ".svg"), force=True)
+        log("training loss by epoch", ", ".join(f"{loss:.3f}" for loss in model.record["loss_by_epoch"]))
+
+
+class HeldOutPairs(em.Callback):
+    """Adds the loss and the accuracy on pairs to the scores of each epoch.
+
+    Arguments:
+        pairs: left and right texts, of which whole batches are used.
+    """
+
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        size = min(BATCH, len(pairs))
+        self.batches = [pairs[n : n + size] for n in range(0, len(pairs) - size + 1, size)]
+
+    def on_epoch_end(self, epoch_end: em.EpochEnd) -> None:
+        """Score the model."""
+        scores = np.array([score_batch(epoch_end.model, batch) for batch in self.batches]).mean(axis=0)
+        epoch_end.scores[HELD_OUT_LOSS], epoch_end.scores["held-out accuracy"] = map(float, scores)
+
+
+def score_batch(model: em.Model, pairs: list[tuple[str, str]]) -> tuple[float, float]:
+    """The loss and the accuracy of a model on a batch of pairs."""
+    left, right = (normalize_rows(em.embed(model, list(side))) for side in zip(*pairs, strict=True))
+    scores = np.asarray(left @ right.T, np.float64) / TEMPERATURE
+    losses = [np.log(np.exp(scores - 1 / TEMPERATURE).sum(axis=axis)) + 1 / TEMPERATURE for axis in (0, 1)]
+    accuracy = np.mean(scores.argmax(axis=1) == np.arange(len(pairs)))
+    return float(np.mean(losses) - scores.diagonal().mean()), float(accuracy)
+
+
+def split_pairs(text: Path, share: float) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The pairs of most articles, and those of the articles that are held out, in random order."""
+    articles = ["\n".join(article) for article in read_articles(text)]
+    step = max(2, round(1 / share))
+    parts = [[article for n, article in enumerate(articles) if (n % step == 0) == held] for held in (False, True)]
+    training, held_out = (
+        [
+            pair
+            for batch in em.TextPairs(part, kinds="neighbouring-sentences")
+            for pair in zip(batch.left, batch.right, strict=True)
+        ]
+        for part in parts
+    )
+    held_out = list(dict.fromkeys(held_out))
+    np.random.default_rng(1).shuffle(held_out)
+    return training, held_out

@@ -42,14 +42,6 @@ Row = tuple[str, str, str, str, int, float]  # method, contexts, group, set, pai
 
 
 @dataclass(frozen=True)
-class RatedPair:
-    """Two words, of which some may be without a vector, and their rating."""
-
-    words: tuple[str, str]
-    rating: float
-
-
-@dataclass(frozen=True)
 class HiddenWords:
     """A corpus and the words that are hidden in it.
 
@@ -61,7 +53,7 @@ class HiddenWords:
     encoded: EncodedCorpus
     hidden: list[str]
     rare: list[str]
-    pairs: dict[tuple[str, str], list[RatedPair]]
+    pairs: dict[tuple[str, str], list[tuple[str, str, float]]]
 
     @classmethod
     def draw(
@@ -78,13 +70,13 @@ class HiddenWords:
         frequent = [word for word in words if counts[ids[word]] >= MAX_CONTEXTS]
         hidden = set(random.choice(frequent, int(share * len(frequent)), replace=False).tolist())
         rare = {word for word in words if counts[ids[word]] < min_count}
-        pairs: dict[tuple[str, str], list[RatedPair]] = {}
+        pairs: dict[tuple[str, str], list[tuple[str, str, float]]] = {}
         for one in sets:
             for (a, b), rating in zip(one.pairs, one.ratings, strict=True):
                 pair = {a.lower(), b.lower()}
                 group = HIDDEN if pair & hidden else RARE if pair & rare else KNOWN
                 if pair <= set(words) and len(pair & rare) <= (group == RARE):
-                    pairs.setdefault((group, one.name), []).append(RatedPair((a.lower(), b.lower()), rating))
+                    pairs.setdefault((group, one.name), []).append((a.lower(), b.lower(), rating))
         return cls(encoded, sorted(hidden), sorted(rare), pairs)
 
     def write_rest(self, path: Path) -> None:
@@ -116,11 +108,12 @@ class HiddenWords:
         for (name_of_group, name), pairs in self.pairs.items():
             if name_of_group != group or len(pairs) < MIN_PAIRS:
                 continue
+            *sides, ratings = zip(*pairs, strict=True)
             first, second = (
                 normalize(np.stack([rows[word] if word in rows else vectors[word] for word in words]))
-                for words in zip(*(pair.words for pair in pairs), strict=True)
+                for words in sides
             )
-            value, _ = correlation((first * second).sum(axis=1), np.array([pair.rating for pair in pairs]))
+            value, _ = correlation((first * second).sum(axis=1), np.array(ratings))
             yield name, len(pairs), value or 0.0
 
 
@@ -134,19 +127,18 @@ class UnseenWords(Grid):
 
     results = "unseen-words/results"
     keys = ("corpus", "seed")
-    named = ("corpus",)
     values = ("method", "contexts", "group", "set", "pairs", "spearman")
     defaults: ClassVar = {
-        "corpus": [], "similarity": [], "seed": [1], "common": "epochs=5", "share": 0.3, "rows": 1000,
+        "corpus": {}, "similarity": [], "seed": [1], "common": "epochs=5", "share": 0.3, "rows": 1000,
     }  # fmt: skip
 
     def measure(self, corpus: str, seed: int) -> Iterator[Sequence[Any]]:
         """Hide words of a corpus, train models on the rest, and score all substitutes."""
-        for *names, value in self.study(self.file("corpus", corpus), seed):
+        for *names, value in self.study(self.options.corpus[corpus], seed):
             yield *names, f"{value:.4f}"
 
     def study(self, file: str, seed: int) -> Iterator[Row]:
-        """Hide words of a corpus, train models on the rest, and score all substitutes."""
+        """The scores of all substitutes."""
         options = self.options
         _, settings = parse_spec(f"skipgram:{options.common}", group="trainer")
         random = np.random.default_rng(seed)
@@ -178,12 +170,12 @@ class UnseenWords(Grid):
         parts = []
         for corpus, (group, title) in product(dict.fromkeys(row["corpus"] for row in rows), GROUPS.items()):
             part = [row for row in rows if (row["corpus"], row["group"]) == (corpus, group)]
-            if part and group == HIDDEN:
-                heads = {str(one): f"{one} context{'s' * (one > 1)}" for one in CONTEXTS} | {EVERY: "others"}
-                parts.append(f"{title}, {corpus} ({number_of_pairs(part)}):\n\n{method_table(part, 'contexts', heads)}")
-            elif part:
-                heads = {row["set"]: row["set"] for row in part}
-                parts.append(f"{title}, {corpus} ({number_of_pairs(part)}):\n\n{method_table(part, 'set', heads)}")
+            axis, heads = "set", {row["set"]: row["set"] for row in part}
+            if group == HIDDEN:
+                axis, heads = "contexts", {str(one): f"{one} context{'s' * (one > 1)}" for one in CONTEXTS}
+                heads[EVERY] = "others"
+            if part:
+                parts.append(f"{title}, {corpus} ({number_of_pairs(part)}):\n\n{method_table(part, axis, heads)}")
         return "\n".join(parts)
 
 
@@ -251,10 +243,11 @@ def method_table(rows: Rows, axis: str, heads: dict[str, str]) -> str:
     for row in rows:
         values[row["method"], row[axis]][row["seed"]].append(100 * float(row["spearman"]))
     means = {key: [fmean(scores) for scores in seeds.values()] for key, seeds in values.items()}
-    columns: dict[str, list[float]] = defaultdict(list)
-    for (method, _), seeds in means.items():
-        columns[method].append(fmean(seeds))
     combine: Callable[[list[float]], float] = max if axis == "contexts" else fmean
-    ranked = sorted(columns, key=lambda method: -combine(columns[method]))
+
+    def score(method: str) -> float:
+        return combine([fmean(seeds) for key, seeds in means.items() if key[0] == method])
+
+    ranked = sorted(dict.fromkeys(method for method, _ in means), key=lambda method: -score(method))
     lines = [[method, *(mean_and_spread(means.get((method, one))) for one in heads)] for method in ranked]
     return markdown(["substitute", *heads.values()], lines, names=1)

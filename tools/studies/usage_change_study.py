@@ -23,7 +23,6 @@ from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.eval.benchmark.workspace import write_text
 from studies.grid import Study, beside, log, markdown
 
-HEADS = ("corpus", "documents", "words", "divisions", "with findings", "findings", "share of p <= 0.05")
 WORDS_SHOWN, WORDS_WITH_LINES = 10, 3
 
 
@@ -42,18 +41,10 @@ class RandomHalves(Study):
         "work": str, "corpus": str, "text": [], "divisions": 42, "epochs": 3, "dim": 50, "piece_words": 0,
     }  # fmt: skip
 
-    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
-        """Train on the divisions that are missing, and write the table."""
-        work = Path(self.options.work)
-        if not only_table:
-            self.train(work / self.options.corpus)
-        folders = sorted(path for path in work.iterdir() if any(path.glob("division-*.npy")))
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write_text(markdown(HEADS, map(false_findings, folders), names=1), beside(out, ".md"))
-
-    def train(self, folder: Path) -> None:
+    def prepare_page(self, out: Path) -> None:
         """Train on random halves, and keep the changes of words."""
         options = self.options
+        folder = Path(options.work) / options.corpus
         folder.mkdir(parents=True, exist_ok=True)
         encoded = corpus_of(options.text, options.piece_words).encode()
         documents = len(encoded.documents) - 1
@@ -72,58 +63,11 @@ class RandomHalves(Study):
             partial.replace(path)
             log(str(path))
 
-
-class Groups(Study):
-    """Shows the words whose use differs between two texts, --first and --second.
-
-    A table (.tsv.zst) has its text in the last column. With --piece-words, texts are cut into documents of about so
-    many words. The findings go to the JSON file beside the table.
-    """
-
-    results = "evidence/groups"
-    defaults: ClassVar = {
-        "first": str, "second": str, "permutations": DEFAULT_PERMUTATIONS, "epochs": 3, "dim": 50, "piece_words": 0,
-        "lines": 0,
-    }  # fmt: skip
-
-    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
-        """Compare the texts, and write the words whose use differs."""
-        path = beside(out, ".json")
-        if not only_table:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            write_text(json.dumps(asdict(self.compare()), indent=1, ensure_ascii=False) + "\n", path)
-        write_text(findings_table(json.loads(path.read_text(encoding="utf-8"))), beside(out, ".md"))
-
-    def compare(self) -> Any:
-        """The comparison of the texts."""
-        options = self.options
-        first = len(corpus_of([options.first], options.piece_words).encode().documents) - 1
-        corpus = corpus_of([options.first, options.second], options.piece_words)
-        groups = (np.arange(len(corpus.encode().documents) - 1) >= first).astype(np.int64)
-        return em.compare_usage(
-            corpus, groups, em.SkipGram(dim=options.dim, epochs=options.epochs), permutations=options.permutations,
-            lines=options.lines, threads=1, report=lambda done, total: log(f"{done} of {total}"),
-        )  # fmt: skip
-
-
-def read_documents(path: str, piece_words: int) -> list[str]:
-    """The texts in the last column of a table, or pieces of a text with about as many words each."""
-    with open_decompressed(Path(path)) as file:
-        lines = file.read().decode("utf-8").splitlines()
-    if ".tsv" in path:
-        return [line.rsplit("\t", 1)[-1] for line in lines]
-    ends = np.cumsum([len(line.split()) for line in lines])
-    pieces: list[list[str]] = [[] for _ in range(int(ends[-1]) // piece_words + 1)]
-    for line, end in zip(lines, ends.tolist(), strict=True):
-        pieces[end // piece_words].append(line)
-    return [" ".join(piece) for piece in pieces]
-
-
-def corpus_of(paths: Sequence[str], piece_words: int) -> em.Corpus:
-    """One corpus of several texts."""
-    if not piece_words and not any(".tsv" in path for path in paths):
-        return em.Corpus(*paths)
-    return em.Corpus([text for path in paths for text in read_documents(path, piece_words)])
+    def page(self, out: Path) -> str:
+        """A row for each corpus."""
+        folders = sorted(path for path in Path(self.options.work).iterdir() if any(path.glob("division-*.npy")))
+        heads = ("corpus", "documents", "words", "divisions", "with findings", "findings", "share of p <= 0.05")
+        return markdown(heads, map(false_findings, folders), names=1)
 
 
 def false_findings(folder: Path) -> list[str]:
@@ -140,19 +84,72 @@ def false_findings(folder: Path) -> list[str]:
     return [folder.name, *(f"{count:,}" for count in counts), f"{np.mean(small):.3f}"]
 
 
-def findings_table(result: dict[str, Any]) -> str:
-    """The words that changed most, and lines of the first of them."""
-    first, second = result["documents"]
-    heads = ["word", "change", "expected", "q", "occurrences", "neighbours in the first", "neighbours in the second"]
-    rows = []
-    for one in result["words"][:WORDS_SHOWN]:
-        numbers = [f"{one['change']:.2f}", f"{one['expected']:.2f}", f"{one['q']:.4f}"]
-        numbers.append(" and ".join(f"{count:,}" for count in one["counts"]))
-        rows.append([one["word"], *numbers, *(", ".join(words) for words in one["neighbours"])])
-    text = f"{first:,} and {second:,} documents; {result['n_changed']:,} of {result['n_words']:,} words changed "
-    text += f"(q <= {DEFAULT_FDR}).\n\n{markdown(heads, rows, names=(0, 5, 6))}"
-    lines = [line for one in result["words"][:WORDS_WITH_LINES] for line in one["lines"]]
-    if lines:
-        text += "\nLines with the first words, of both groups:\n\n```text\n"
-        text += "".join(f"{line['left']:>40}  {line['keyword']}  {line['right']}\n" for line in lines) + "```\n"
-    return text
+class Groups(Study):
+    """Shows the words whose use differs between two texts, --first and --second.
+
+    A table (.tsv.zst) has its text in the last column. With --piece-words, texts are cut into documents of about so
+    many words. The findings go to the JSON file beside the table.
+    """
+
+    results = "evidence/groups"
+    defaults: ClassVar = {
+        "first": str, "second": str, "permutations": DEFAULT_PERMUTATIONS, "epochs": 3, "dim": 50, "piece_words": 0,
+        "lines": 0,
+    }  # fmt: skip
+
+    def prepare_page(self, out: Path) -> None:
+        """Compare the texts."""
+        options = self.options
+        first = len(corpus_of([options.first], options.piece_words).encode().documents) - 1
+        corpus = corpus_of([options.first, options.second], options.piece_words)
+        groups = (np.arange(len(corpus.encode().documents) - 1) >= first).astype(np.int64)
+        result: Any = em.compare_usage(
+            corpus, groups, em.SkipGram(dim=options.dim, epochs=options.epochs), permutations=options.permutations,
+            lines=options.lines, threads=1, report=lambda done, total: log(f"{done} of {total}"),
+        )  # fmt: skip
+        write_text(json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n", beside(out, ".json"))
+
+    def page(self, out: Path) -> str:
+        """The words that changed most, and lines of the first of them."""
+        result = json.loads(beside(out, ".json").read_text(encoding="utf-8"))
+        first, second = result["documents"]
+        heads = [
+            "word",
+            "change",
+            "expected",
+            "q",
+            "occurrences",
+            "neighbours in the first",
+            "neighbours in the second",
+        ]
+        rows = []
+        for one in result["words"][:WORDS_SHOWN]:
+            numbers = [f"{one['change']:.2f}", f"{one['expected']:.2f}", f"{one['q']:.4f}"]
+            numbers.append(" and ".join(f"{count:,}" for count in one["counts"]))
+            rows.append([one["word"], *numbers, *(", ".join(words) for words in one["neighbours"])])
+        text = f"{first:,} and {second:,} documents; {result['n_changed']:,} of {result['n_words']:,} words changed "
+        text += f"(q <= {DEFAULT_FDR}).\n\n{markdown(heads, rows, names=(0, 5, 6))}"
+        lines = [line for one in result["words"][:WORDS_WITH_LINES] for line in one["lines"]]
+        if lines:
+            text += "\nLines with the first words, of both groups:\n\n```text\n"
+            text += "".join(f"{line['left']:>40}  {line['keyword']}  {line['right']}\n" for line in lines) + "```\n"
+        return text
+
+
+def corpus_of(paths: Sequence[str], piece_words: int) -> em.Corpus:
+    """One corpus of several texts: their documents, those in the last column of a table, or pieces of a text."""
+    if not piece_words and not any(".tsv" in path for path in paths):
+        return em.Corpus(*paths)
+    documents: list[str] = []
+    for path in paths:
+        with open_decompressed(Path(path)) as file:
+            lines = file.read().decode("utf-8").splitlines()
+        if ".tsv" in path:
+            documents += [line.rsplit("\t", 1)[-1] for line in lines]
+            continue
+        ends = np.cumsum([len(line.split()) for line in lines])
+        pieces: list[list[str]] = [[] for _ in range(int(ends[-1]) // piece_words + 1)]
+        for line, end in zip(lines, ends.tolist(), strict=True):
+            pieces[end // piece_words].append(line)
+        documents += [" ".join(piece) for piece in pieces]
+    return em.Corpus(documents)

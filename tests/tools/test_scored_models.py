@@ -1,12 +1,18 @@
-"""The table of a study, worked by hand, and a run that skips what is done."""
+"""Studies of models that are scored on test sets: tables worked by hand, and runs on small texts."""
+
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 import numpy as np
+import pytest
+from commands import TEXT
 from studies.grid import append_rows, read_rows
 from study import main
 
 import embeddings as em
 
-ROWS = [
+SCORES = [
     ("a", "cbow:epochs=1", "1", "x", "0.5"), ("a", "cbow:epochs=1", "2", "x", "0.3"),
     ("b", "cbow:epochs=1", "1", "x", "0.1"), ("b", "cbow:epochs=1", "2", "x", "0.2"),
     ("a", "cbow:epochs=2", "1", "x", "0.6"), ("b", "cbow:epochs=2", "1", "x", "0.6"),
@@ -22,7 +28,7 @@ TABLE = """| model | a: x | b: x | mean | range of seeds |
 
 def test_table_has_the_means_over_seeds_and_the_best_first(tmp_path):
     columns = ("corpus", "model", "seed", "set", "value", "covered", "total")
-    append_rows(tmp_path / "results.tsv", columns, [[*row, "9", "9"] for row in ROWS])
+    append_rows(tmp_path / "results.tsv", columns, [[*row, "9", "9"] for row in SCORES])
     main(["settings", "--only-table", "--out", str(tmp_path / "results")])
     assert (tmp_path / "results.md").read_text(encoding="utf-8") == TABLE
 
@@ -69,3 +75,70 @@ def test_each_half_of_a_set_is_scored(tmp_path):
     assert [row["set"] for row in rows] == ["pairs-dev", "pairs-test"]
     assert sum(int(row["total"]) for row in rows) == 28
     assert results.with_suffix(".md").read_text().startswith("| model | small |\n")
+
+
+def test_each_rule_is_trained_and_scored(tmp_path):
+    (tmp_path / "t.txt").write_text(TEXT.replace("dog", "caf\u00e9").replace("cat", "cafe\u0301"), "utf-8")
+    (tmp_path / "pairs.txt").write_text("king\tqueen\t9\nking\tcaf\u00e9\t1\nland\tbone\t5\n", "utf-8")
+    options = ["--text", str(tmp_path / "t.txt"), "--dim", "4", "--epochs", "1", "--out", str(tmp_path / "results")]
+    rules = ["tokenizer=alphanumeric normalize=none", "tokenizer=words"]
+    pairs = ["--similarity", str(tmp_path / "pairs.txt")]
+    main(["tokenizers", *options, "--language", "x", "--rule", *rules, *pairs])
+    main(["tokenizers", *options, "--language", "y", "--rule", rules[0]])
+    lines = [line.split(" | ") for line in (tmp_path / "results.md").read_text("utf-8").splitlines()[2:]]
+    assert [line[3] for line in lines] == ["9", "8", "9"]
+    assert [line[5].endswith("3 of 3 |") for line in lines] == [True, True, False]
+
+
+SETTINGS = ["--dim", "4", "--epochs", "1", "--negatives", "2", "--subsample", "0"]
+
+
+@pytest.fixture
+def segmenter(monkeypatch):
+    """A segmenter that cuts after every second character."""
+    made = ModuleType("jieba")
+    made.__spec__ = ModuleSpec("jieba", None)
+    made.cut = lambda line: [line[at : at + 2] for at in range(0, len(line), 2)]
+    monkeypatch.setitem(sys.modules, "jieba", made)
+
+
+@pytest.fixture
+def japanese(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("東京大学\n京都大学\n大阪東京\n" * 20, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def arguments(japanese, tmp_path):
+    pairs = [("東京", "京都", 9), ("東京", "大学", 2), ("大阪", "京都", 8), ("大学", "大阪", 1)]
+    pairs += [("東学", "京阪", 5)]  # of known characters, that never stand side by side
+    path = tmp_path / "pairs.txt"
+    path.write_text("".join(f"{a}\t{b}\t{rating}\n" for a, b, rating in pairs), encoding="utf-8")
+    out = str(tmp_path / "out" / "results")
+    return ["unsegmented", "--text", str(japanese), "--similarity", str(path), *SETTINGS, "--out", out]
+
+
+@pytest.mark.slow
+def test_every_model_has_a_row(arguments, tmp_path, segmenter):
+    main(arguments)
+    rows = read_rows(tmp_path / "out" / "results.tsv")
+    assert [(row["model"], row["covered"]) for row in rows if row["measure"] == "pairs"] == [
+        ("sembei", "4"),
+        ("sembei, compositional", "5"),
+        ("skip-gram of characters, means", "5"),
+        ("skip-gram of words by jieba", "4"),
+    ]
+    assert rows[-2]["measure"] == "vectors"
+    assert rows[-2]["value"] == "4"
+    lines = (tmp_path / "out" / "results.md").read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith("| s") for line in lines) == 4
+
+
+def test_a_missing_segmenter_is_reported_before_training(arguments, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("studies.grid.find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 1
+    assert "pip install jieba" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "results.tsv").exists()

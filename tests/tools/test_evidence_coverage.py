@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from studies import coverage_tables, usage_change_study
-from studies.coverage_tables import BASIC, CHOSEN, PERCENTILES, Quantity, Trainings, coverage_rows
+from studies import usage_change_study
+from studies.evidence_coverage import BASIC, CHOSEN, HALVES, PERCENTILES, Quantity, Trainings, coverage_rows
 from study import main
 
 
@@ -32,7 +32,7 @@ def test_coverage_of_normal_values():
         assert row["sd_ratio"] == pytest.approx(1, abs=0.03)
         assert (row["data_sd"], row["seed_sd"]) == pytest.approx((0.08, 0.06), abs=0.005)
         assert 0.8 < row["coverage_draw"] < 0.9  # of twice the variance
-    assert not {("rare", BASIC), ("all", coverage_tables.HALVES)} & rows.keys()
+    assert not {("rare", BASIC), ("all", HALVES)} & rows.keys()
     narrow = next(iter(coverage_rows(quantity(sd=0.05))))
     assert narrow["coverage"] < 0.75
     shifted = {row["method"]: row["coverage"] for row in coverage_rows(quantity(shift=-0.1))}

@@ -1,0 +1,419 @@
+"""Speed of this package and of other libraries, each in a process of its own, on the same data."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+import embeddings as em
+from embeddings.corpora.reading.compression import open_decompressed
+from embeddings.errors import SettingError
+from embeddings.eval.benchmark.workspace import Usage
+from embeddings.models.model import Model
+from embeddings.support.cosine import normalize, normalize_rows
+from studies.grid import Grid, Rows, collect, installed, markdown, medians, run_command, take_turns
+
+OURS = "embeddings"
+Runs = Mapping[Any, Callable[[], Mapping[str, Any]]]
+
+
+def run_code(python: str, code: str, *arguments: object, threads: int | None = None) -> tuple[Usage, dict[str, Any]]:
+    """Run Python code that ends by printing JSON; returns what it used and printed."""
+    usage = run_command([python, "-c", code, *arguments], threads)
+    return usage, json.loads(usage.output.splitlines()[-1])
+
+
+READ = """
+import json, numpy, resource, sys, time
+{imports}
+path, word, size = sys.argv[1:]
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+imported = cpu_seconds()
+numpy.ones(int(size), numpy.float32)
+cpu, wall = cpu_seconds(), time.perf_counter()
+vectors = {read}
+vectors[word].sum()
+print(json.dumps({{
+    "CPU s": cpu_seconds() - cpu, "wall s": time.perf_counter() - wall,
+    "CPU s with imports": imported + cpu_seconds() - cpu,
+}}))
+"""
+OWN_IMPORTS = """
+import embeddings as em, embeddings.models.model, pyarrow.compute
+from embeddings import formats
+formats.names()
+"""
+READERS = {  # the imports and the code that reads, by format and library
+    form: {OURS: {"imports": OWN_IMPORTS, "read": "em.load(path)"}}
+    for form in ("saved model", "word2vec-binary", "word2vec-text")
+}
+for form, argument in (("word2vec-binary", ", binary=True"), ("word2vec-text", "")):
+    READERS[form]["gensim"] = {
+        "imports": "from gensim.models import KeyedVectors",
+        "read": f"KeyedVectors.load_word2vec_format(path{argument})",
+    }
+MEASURES = ("CPU s", "wall s", "CPU s with imports")
+
+
+class Loading(Grid):
+    """Measures how long random vectors take to load, compared with gensim, and a saved model to its first lookup.
+
+    Each reading is a process of its own, timed from after its imports to the first vector; the readers of a format take
+    turns. Just before each reading the file is read once, so that it is in memory, and the process allocates and frees
+    as much memory as it may need: on a virtual machine, getting fresh memory takes longer than all else.
+    """
+
+    results = "loading"
+    keys = ("format",)
+    values = ("library", "round", "measure", "value")
+    packages = ("gensim", "numpy", "pyarrow")
+    requires = ("gensim",)
+    warm_up = False
+    defaults: ClassVar = {"format": [*READERS], "words": 1_000_000, "dim": 300, "rounds": 3}
+    about = (
+        "{words:,} vectors of {dim} components; CPU seconds from after the imports to the first vector, and of the "
+        "whole process."
+    )
+
+    def prepare(self) -> None:
+        """Write the same vectors in each format."""
+        words, dim = self.options.words, self.options.dim
+        matrix = np.random.default_rng(1).standard_normal((words, dim), dtype=np.float32)
+        counts = np.arange(words, 0, -1)
+        vectors = em.Vectors([f"word{number}" for number in range(words)], matrix, counts=counts)
+        Model("random", vectors=vectors, vocabulary=em.Vocabulary(vectors.words, counts)).save(
+            self.folder / "saved model"
+        )
+        for form in ("word2vec-binary", "word2vec-text"):
+            vectors.save(self.folder / form, form)
+
+    def runs(self, form: str) -> Runs:
+        """CPU and wall seconds of reading, and CPU seconds with imports."""
+        return {library: partial(self.read, form, READ.format(**code)) for library, code in READERS[form].items()}
+
+    def read(self, form: str, code: str) -> dict[str, float]:
+        """Read in a process of its own."""
+        path, options = self.folder / form, self.options
+        for file in filter(Path.is_file, [path, *path.rglob("*")]):
+            file.read_bytes()  # so that it is in memory
+        return run_code(sys.executable, code, path, f"word{options.words - 1}", 2 * options.words * options.dim)[1]
+
+    def table(self, rows: Rows) -> str:
+        """A row for each reader: medians, and CPU time over that of this package."""
+        values = {key: medians(one, *MEASURES) for key, one in collect(rows, "format", "library").items()}
+        lines = [
+            [*key, *(f"{number:.3f}" for number in one), f"{one[0] / values[key[0], OURS][0]:.1f}"]
+            for key, one in values.items()
+        ]
+        return markdown(["format", "library", *MEASURES, "CPU time / embeddings"], lines)
+
+
+EMBED = """
+import json, os, sys, time
+import numpy as np, pyarrow as pa, pyarrow.parquet as pq
+{imports}
+folder, texts, out, threads = sys.argv[1:]
+{load}
+start, used = time.perf_counter(), time.process_time()
+table = pq.read_table(texts)
+vectors = {encode}
+column = pa.FixedSizeListArray.from_arrays(pa.array(np.asarray(vectors, np.float32).ravel()), vectors.shape[1])
+pq.write_table(table.append_column("vector", column), out, use_dictionary=["id", "body"], compression="none")
+versions = {versions}
+print("\\n" + json.dumps(dict(seconds=time.perf_counter() - start, cpu=time.process_time() - used, versions=versions)))
+"""
+PEERS = {
+    "sentence-transformers": {
+        "imports": "import torch, sentence_transformers",
+        "load": "torch.set_num_threads(int(threads))\n"
+        "model = sentence_transformers.SentenceTransformer(folder, device='cpu')",
+        "encode": "model.encode(table['body'].to_pylist(), batch_size=1024, convert_to_numpy=True)",
+        "versions": "{'sentence-transformers': sentence_transformers.__version__, 'torch': torch.__version__}",
+    },
+    "model2vec": {
+        "imports": "import model2vec",
+        "load": "model = model2vec.StaticModel.from_pretrained(folder)",
+        "encode": "model.encode(table['body'].to_pylist())",
+        "versions": "{'model2vec': model2vec.__version__}",
+    },
+}
+MIN_LENGTH = 60  # characters of a paragraph
+
+
+class TextVectors(Grid):
+    """Measures how fast texts of a Parquet file become vectors, here and in sentence-transformers and model2vec.
+
+    The texts are the first paragraphs of --text, a corpus of plain text; words have the vectors of --vectors, or
+    random ones. Each tool reads the file and writes a Parquet file with the vectors, in a process of its own; the tools
+    take turns. --peers is an interpreter with sentence-transformers, model2vec and pyarrow, by default this one; a
+    library that it does not have is skipped. The table has wall and CPU seconds of the whole process, seconds of the
+    conversion alone, without imports and the reading of the model, peak memory, and how vectors differ from ours.
+    """
+
+    results = "text-vectors/speed"
+    keys = ("text",)
+    rows = ("tool",)
+    columns: ClassVar = {
+        "wall s": ".2f", "CPU s": ".2f", "conversion s": ".2f", "texts/s": ",.0f", "peak MB": ",.0f",
+        "lowest cosine": ".6f", "vectors below 0.99999": ".3%",
+    }  # fmt: skip
+    values = ("tool", "round", "measure", "value")
+    packages = ("numpy", "numba", "pyarrow")
+    defaults: ClassVar = {
+        "text": str, "peers": sys.executable, "vectors": None, "texts": 100_000, "dim": 256, "threads": 2, "rounds": 3,
+    }  # fmt: skip
+    about = (
+        "{texts:,} paragraphs, {words:,} words with {components} components, {threads} threads; medians of {rounds} "
+        "runs. Conversion: from reading the texts to the written file."
+    )
+
+    def prepare(self) -> None:
+        """Write the texts, and the vectors in the format of each tool."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        options = self.options
+        with open_decompressed(Path(options.text)) as stream:
+            lines = (line.decode().strip() for line in stream)
+            paragraphs = list(islice((line for line in lines if len(line) >= MIN_LENGTH), options.texts))
+        table = pa.table({"id": range(len(paragraphs)), "body": paragraphs})
+        parquet.write_table(table, self.folder / "texts.parquet")
+        if options.vectors is None:
+            with em.Corpus(paragraphs).encode() as encoded:
+                vocabulary = encoded.vocabulary.select(min_count=min(5, int(encoded.vocabulary.counts[0])))
+            matrix = np.random.default_rng(1).standard_normal((len(vocabulary), options.dim), dtype=np.float32)
+            vectors = em.Vectors(vocabulary.words, matrix, counts=vocabulary.counts)
+        else:
+            loaded = em.load(options.vectors)
+            vectors = em.Vectors(loaded.words, loaded.matrix, counts=loaded.counts)
+        self.facts = {"words": len(vectors), "components": vectors.dim}
+        for tool in (OURS, *PEERS):
+            vectors.save(self.folder / tool, "safetensors" if tool == OURS else tool)
+
+    def measure(self, text: str) -> Iterator[Sequence[Any]]:
+        """Convert the texts with each tool; the first round compiles kernels."""
+        peers = installed(self.options.peers, {name: [name.replace("-", "_")] for name in PEERS})
+        tools = (OURS, *peers)
+        yield from take_turns({tool: partial(self.convert, tool) for tool in tools}, self.options.rounds)
+        for tool in tools:
+            yield from ((tool, "", *one) for one in self.compare(tool).items())
+
+    def convert(self, tool: str) -> dict[str, float]:
+        """Convert the texts in a process of its own."""
+        threads, paths = self.options.threads, (self.folder / "texts.parquet", self.folder / f"{tool}.parquet")
+        if tool == OURS:
+            options = ["--text-column", "body", "--threads", threads, "--json", "--quiet", "--force"]
+            command = [sys.executable, "-m", "embeddings", "embed", self.folder / OURS, paths[0], "-o", paths[1]]
+            usage = run_command([*command, *options], threads)
+            printed = json.loads(usage.output[usage.output.index("{") :])
+        else:
+            code = EMBED.format(**PEERS[tool])
+            usage, printed = run_code(self.options.peers, code, self.folder / tool, *paths, threads, threads=threads)
+            self.versions |= printed["versions"]
+        seconds = float(printed["seconds"])
+        return {
+            "wall s": usage.wall, "CPU s": usage.cpu, "conversion s": seconds,
+            "texts/s": self.options.texts / seconds, "peak MB": usage.peak / 1e6,
+        }  # fmt: skip
+
+    def compare(self, tool: str) -> dict[str, float]:
+        """The lowest cosine of a tool's vectors and ours, and the share of texts whose cosine is below 0.99999."""
+        from pyarrow import parquet
+
+        ours, theirs = (
+            np.stack(parquet.read_table(self.folder / f"{name}.parquet")["vector"].to_numpy()) for name in (OURS, tool)
+        )
+        has_words = ours.any(axis=1) | theirs.any(axis=1)
+        cosines = (normalize(ours[has_words]) * normalize(theirs[has_words])).sum(axis=1)
+        return {"lowest cosine": float(cosines.min()), "vectors below 0.99999": float((cosines < 0.99999).mean())}
+
+
+TORCH, SENTENCES = "PyTorch, SparseAdam", "sentence-transformers"
+MODULES = {TORCH: ("torch",), SENTENCES: ("sentence_transformers", "datasets")}
+START = """
+import json, sys, time
+import numpy as np
+folder, batch, temperature, rate, threads, epochs = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
+threads, epochs = int(threads), int(epochs)
+ids, start = np.load(folder + "/ids.npy"), np.load(folder + "/start.npy")
+"""
+END = """
+print("\\n" + json.dumps(dict(seconds=seconds, cpu=cpu, loss=loss, versions=versions)))
+"""
+CODE = {
+    OURS: """
+import embeddings as em
+words = em.load(folder + "/words.txt")
+vocabulary = em.Vocabulary.from_counts(words.words, [1] * len(words))
+settings = dict(batch_size=batch, temperature=temperature, learning_rate=rate, epochs=epochs)
+trainer = em.DualEncoder(dim=start.shape[1], **settings)
+options = em.RunOptions(init=em.InitFrom(words, duplicates="exact"))
+def corpus(name):
+    pairs = em.Corpus(folder + name, pairs=em.PairFormat(), tokenizer="whitespace", case="keep", vocabulary=vocabulary)
+    pairs.encode()
+    return pairs
+trainer.train(corpus("/few.parquet"), threads=threads, run_options=options)
+pairs = corpus("/pairs.parquet")
+clock, used = time.perf_counter(), time.process_time()
+model = trainer.train(pairs, threads=threads, run_options=options)
+seconds, cpu = time.perf_counter() - clock, time.process_time() - used
+np.save(folder + "/rows.npy", model.vectors[words.words])
+loss, versions = model.record["loss_by_epoch"][-1], {}
+""",
+    TORCH: """
+import torch
+torch.set_num_threads(threads)
+torch.manual_seed(1)
+bag = torch.nn.EmbeddingBag(*start.shape, mode="mean", sparse=True, _weight=torch.from_numpy(start.copy()))
+optimizer = torch.optim.SparseAdam(bag.parameters(), lr=rate)
+pairs = torch.from_numpy(ids.astype(np.int64))
+steps = epochs * -(-len(pairs) // batch)
+warm_up = max(1, steps // 20)
+schedule = torch.optim.lr_scheduler.LambdaLR(
+    optimizer, lambda n: min((n + 1) / warm_up, (steps - n) / max(steps - warm_up, 1))
+)
+targets, entropy = torch.arange(batch), torch.nn.functional.cross_entropy
+clock, used, loss = time.perf_counter(), time.process_time(), 0.0
+for epoch in range(epochs):
+    total = 0.0
+    for part in torch.randperm(len(pairs)).split(batch):
+        left, right = (torch.nn.functional.normalize(bag(pairs[part, side])) for side in (0, 1))
+        scores, target = left @ right.T / temperature, targets[: len(part)]
+        value = (entropy(scores, target) + entropy(scores.T, target)) / 2
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+        schedule.step()
+        total += float(value.detach()) * len(part)
+    loss = total / len(pairs)
+seconds, cpu = time.perf_counter() - clock, time.process_time() - used
+np.save(folder + "/rows.npy", bag.weight.detach().numpy())
+versions = {"torch": torch.__version__}
+""",
+    SENTENCES: """
+import torch, datasets, sentence_transformers
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.losses import MultipleNegativesSymmetricRankingLoss
+from sentence_transformers.models import StaticEmbedding
+from tokenizers import Tokenizer, models, pre_tokenizers
+torch.set_num_threads(threads)
+datasets.disable_progress_bars()
+words = json.load(open(folder + "/words.json"))
+tokenizer = Tokenizer(models.WordLevel({word: row for row, word in enumerate(words)}, unk_token=words[0]))
+tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=start)], device="cpu")
+arguments = SentenceTransformerTrainingArguments(
+    output_dir=folder + "/trainer", num_train_epochs=epochs, per_device_train_batch_size=batch, learning_rate=rate,
+    warmup_steps=max(1, epochs * len(ids) // batch // 20), use_cpu=True, report_to="none", save_strategy="no",
+    logging_strategy="epoch", disable_tqdm=True, seed=1,
+)
+pairs = datasets.Dataset.from_parquet(folder + "/pairs.parquet", cache_dir=folder + "/datasets")
+loss = MultipleNegativesSymmetricRankingLoss(model, scale=1 / temperature)
+trainer = SentenceTransformerTrainer(model=model, args=arguments, train_dataset=pairs, loss=loss)
+clock, used = time.perf_counter(), time.process_time()
+trainer.train()
+seconds, cpu = time.perf_counter() - clock, time.process_time() - used
+np.save(folder + "/rows.npy", model[0].embedding.weight.detach().numpy())
+loss = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry][-1]
+versions = {"sentence-transformers": sentence_transformers.__version__, "torch": torch.__version__}
+""",
+}
+
+
+class PairSpeed(Grid):
+    """Measures training on neighbouring sentences of --text: CPU seconds a million pairs, here and in other libraries.
+
+    All tools train the same model on the same pairs, the first --words of each sentence, in batches of the same size:
+    the mean of word vectors, from the same initial rows, by in-batch negatives in both directions. PyTorch uses an
+    EmbeddingBag with sparse gradients and SparseAdam on arrays of words, sentence-transformers a StaticEmbedding, its
+    own trainer and its loss `MultipleNegativesSymmetricRankingLoss`. The tools take turns, each in a process of its
+    own. --peers is an interpreter with sentence-transformers, datasets and PyTorch, by default this one; a library that
+    it does not have is skipped. CPU seconds are those of training, without imports and compilation; those of
+    sentence-transformers include the tokenisation, which its trainer does. The accuracy is the share of held-out left
+    texts whose right text is the nearest of all held-out ones. With several learning rates each has a row, so that
+    tools can be compared at the best rate of each.
+    """
+
+    results = "text-pairs/speed"
+    keys = ("text",)
+    rows = ("tool", "learning rate")
+    values = ("tool", "learning rate", "round", "measure", "value")
+    packages = ("numpy", "numba")
+    warm_up = False
+    columns: ClassVar = {
+        "CPU s a million pairs": ".1f", "wall s a million pairs": ".1f", "held-out accuracy": ".3f", "loss": ".3f",
+    }  # fmt: skip
+    defaults: ClassVar = {
+        "text": str, "peers": sys.executable, "pairs": 100_000, "held_out": 2000, "words": 22, "dim": 256,
+        "batch_size": 1024, "temperature": 0.03, "epochs": 1, "threads": 1, "rounds": 3, "learning_rate": [0.05],
+        "torch_rate": [0.01], "trainer_rate": [0.01],
+    }  # fmt: skip
+    about = (
+        "{training_pairs:,} pairs of {words} and {words} words, {types:,} different words, {dim} components, batches "
+        "of {batch_size:,}, {epochs} epochs, {threads} threads; medians of {rounds} runs."
+    )
+
+    def prepare(self) -> None:
+        """Write the pairs and the initial rows."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        options, folder = self.options, self.folder
+        pairs = read_pairs(options.text, options.pairs + options.held_out, options.words)
+        if len(pairs) <= options.held_out:
+            needed = f"at least {options.held_out + 1:,} are required"
+            raise SettingError(f"{options.text} has {len(pairs):,} pairs; {needed}")
+        numbers: dict[str, int] = {}
+        rows = [[[numbers.setdefault(word, len(numbers)) for word in side] for side in pair] for pair in pairs]
+        order = np.random.default_rng(1).permutation(len(pairs))
+        ids, start = np.array(rows, np.int32)[order], np.random.default_rng(2)
+        self.held_out = ids[: options.held_out]
+        self.facts = {"training_pairs": len(ids) - options.held_out, "types": len(numbers)}
+        matrix = 0.1 * start.standard_normal((len(numbers), options.dim), dtype=np.float32)
+        np.save(folder / "ids.npy", ids[options.held_out :])
+        np.save(folder / "start.npy", matrix)
+        em.Vectors(list(numbers), matrix).save(folder / "words.txt", format="arrow")
+        (folder / "words.json").write_text(json.dumps(list(numbers)), encoding="utf-8")
+        rest = order[options.held_out :]
+        for name, part in (("pairs", rest), ("few", rest[:100])):
+            sides = {side: [" ".join(pairs[n][place]) for n in part] for place, side in enumerate(("left", "right"))}
+            parquet.write_table(pa.table(sides), folder / f"{name}.parquet")
+
+    def runs(self, text: str) -> Runs:
+        """The training with each tool and learning rate."""
+        options = self.options
+        rates = {OURS: options.learning_rate, TORCH: options.torch_rate, SENTENCES: options.trainer_rate}
+        tools = (OURS, *installed(options.peers, MODULES))
+        return {(tool, f"{rate:g}"): partial(self.train, tool, rate) for tool in tools for rate in rates[tool]}
+
+    def train(self, tool: str, rate: float) -> dict[str, float]:
+        """Train with a tool in a process of its own."""
+        options = self.options
+        values = (options.batch_size, options.temperature, rate, options.threads, options.epochs)
+        python = sys.executable if tool == OURS else options.peers
+        _, result = run_code(python, START + CODE[tool] + END, self.folder, *values, threads=options.threads)
+        self.versions |= result["versions"]
+        pairs = self.facts["training_pairs"] * options.epochs / 1e6
+        score = accuracy(np.load(self.folder / "rows.npy"), self.held_out)
+        figures = (result["cpu"] / pairs, result["seconds"] / pairs, score, result["loss"])
+        return dict(zip(self.columns, figures, strict=True))
+
+
+def read_pairs(text: str, count: int, words: int) -> list[tuple[list[str], list[str]]]:
+    """The first words of neighbouring sentences that have this many words each."""
+    pairs = em.TextPairs(text, kinds="neighbouring-sentences")
+    both = ((a.lower().split(), b.lower().split()) for one in pairs for a, b in zip(one.left, one.right, strict=True))
+    return list(islice(((a[:words], b[:words]) for a, b in both if min(len(a), len(b)) >= words), count))
+
+
+def accuracy(rows: np.ndarray, held_out: np.ndarray) -> float:
+    """The share of left texts whose right text is the nearest one."""
+    left, right = (normalize_rows(rows[held_out[:, side]].mean(axis=1)) for side in (0, 1))
+    return float(((left @ right.T).argmax(axis=1) == np.arange(len(held_out))).mean())

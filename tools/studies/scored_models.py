@@ -1,0 +1,256 @@
+"""Models of different settings, and of words found by different rules, scored on the same test sets."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from time import process_time
+from typing import Any, ClassVar
+
+import numpy as np
+
+import embeddings as em
+from embeddings.eval.suite import Suite
+from embeddings.indexes.index_spec import parse_spec
+from studies.grid import Grid, Rows, markdown, scores
+
+MIN_COUNT = 5
+Scores = dict[tuple[str, str], float]  # in percent, by model and seed
+
+
+class Settings(Grid):
+    """Trains one model for each choice of settings, corpus and seed on one thread, and scores it.
+
+    --model TRAINER[:KEY=VALUE,...]...; --common has settings of all models. --corpus NAME=FILE... With --halves each
+    half of a set is scored, as NAME-dev and NAME-test, and the table has the means over the sets of each half. Labelled
+    documents, --documents TRAIN,TEST..., are tables with the columns id, text and label, which the corpus has too; with
+    --category its documents also have the tags in these columns. Models with init_mode=MODE, and those with
+    freeze=true, start from the vectors of --init.
+    """
+
+    results = "settings/choices"
+    keys = ("corpus", "model", "seed")
+    values = ("set", "value", "covered", "total")
+    defaults: ClassVar = {
+        "corpus": {}, "model": [], "seed": [1], "common": "epochs=3", "similarity": [], "analogy": [], "documents": [],
+        "category": [], "halves": False, "init": None,
+    }  # fmt: skip
+
+    def measure(self, corpus: str, model: str, seed: int) -> Iterable[Sequence[Any]]:
+        """The score of each set, and how many of its items have vectors."""
+        options = self.options
+        trainer, settings = parse_spec(f"{model}{',' if ':' in model else ':'}{options.common}", group="trainer")
+        mode, freeze = settings.pop("init_mode", None), settings.pop("freeze", "") == "true"
+        init = em.InitFrom(options.init, mode=mode or "initial", freeze=freeze) if mode or freeze else None
+        columns = {"text_column": "text", "tag_column": ["id", *options.category]} if options.documents else {}
+        text = em.Corpus(options.corpus[corpus], **columns)
+        trained = em.train(trainer, text, threads=1, seed=seed, **({"init": init} if init else {}), **settings)
+        sets = {kind: getattr(options, kind) for kind in ("similarity", "analogy", "documents")}
+        sets |= {"restrict": None} if options.analogy else {}
+        if "documents" in trained.tables:
+            sets = {"documents": options.documents, "name_column": "id"}
+        for half in ("dev", "test") if options.halves else ("all",):
+            for one in scores(trained if options.documents else trained.vectors, half=half, **sets):
+                name = f"{one.set.partition(' (')[0]}-{half}" if options.halves else one.set
+                yield name, f"{one.value or 0:.4f}", one.covered, one.total
+
+    def table(self, rows: Rows) -> str:
+        """Means over seeds in percent; if all sets are halves, means over the sets of each half."""
+        values: dict[tuple[str, str], Scores] = defaultdict(dict)
+        for row in rows:
+            values[row["corpus"], row["set"]][row["model"], row["seed"]] = 100 * float(row["value"])
+        return half_table(values) if {half_of(name) for _, name in values} <= {"dev", "test"} else set_table(values)
+
+
+def set_table(values: dict[tuple[str, str], Scores]) -> str:
+    """The mean over seeds of each score, and its mean over sets and corpora; best models first.
+
+    The last column is the difference between the means of the best and the worst seed.
+    """
+    first, *others = values.values()
+    overall = {
+        key: fmean([first[key], *(one[key] for one in others)]) for key in first if all(key in x for x in others)
+    }
+    rows = []
+    for model in dict.fromkeys(model for one in values.values() for model, _ in one):
+        seeds = of_model(overall, model)
+        cells = [format_mean(of_model(one, model)) for one in (*values.values(), overall)]
+        rows.append(
+            (fmean(seeds or [0]), [f"`{model}`", *cells, format_mean([max(seeds) - min(seeds)] if seeds else [])])
+        )
+    rows.sort(key=lambda row: (row[1][0].strip("`").partition(":")[0], -row[0]))
+    heads = ["model", *(f"{corpus}: {test}" for corpus, test in values), "mean", "range of seeds"]
+    return markdown(heads, (cells for _, cells in rows), names=1)
+
+
+def half_table(values: dict[tuple[str, str], Scores]) -> str:
+    """The means over the sets of each half, by model and corpus."""
+    corpora = dict.fromkeys(corpus for corpus, _ in values)
+    rows = []
+    for model in sorted(sorted({model for one in values.values() for model, _ in one}), key=sort_key):
+        row = [f"`{model}`"]
+        for corpus in corpora:
+            halves = (
+                [score for key, one in values.items() if (key[0], half_of(key[1])) == (corpus, half)
+                 for score in of_model(one, model)] for half in ("dev", "test")
+            )  # fmt: skip
+            row.append(" / ".join(map(format_mean, halves)).strip(" /"))
+        rows.append(row)
+    return markdown(["model", *corpora], rows, names=1)
+
+
+def half_of(name: str) -> str:
+    """The end of the name of a set: its half, if it is one."""
+    return name.removesuffix(".csv").rpartition("-")[2]
+
+
+def sort_key(model: str) -> tuple[str, list[float]]:
+    """The trainer, then the values of its settings from the last on."""
+    trainer, _, settings = model.partition(":")
+    return trainer, [float(part.partition("=")[2]) for part in reversed(settings.split(","))]
+
+
+def of_model(scores: Scores, model: str) -> list[float]:
+    """The scores of a model, one for each seed."""
+    return [value for (name, _), value in scores.items() if name == model]
+
+
+def format_mean(values: Sequence[float]) -> str:
+    """The mean with one digit; empty if there are no values."""
+    return f"{fmean(values):.1f}" if values else ""
+
+
+class Tokenization(Grid):
+    """Compares skip-gram vectors of a text whose words were found by different rules.
+
+    A --rule is a list of settings of a corpus, such as "tokenizer=alphanumeric normalize=none".
+    """
+
+    results = "languages/results"
+    keys = ("language", "text", "rule")
+    values = ("tokens", "types", "vectors", "set", "value", "low", "high", "covered", "total")
+    defaults: ClassVar = {
+        "language": str, "text": str, "rule": [], "similarity": [], "dim": 100, "epochs": 5, "seed": 1, "threads": 1,
+    }  # fmt: skip
+
+    def cells(self) -> Iterable[tuple[Any, ...]]:
+        """A cell for each rule."""
+        text = Path(self.options.text)
+        for rule in self.options.rule:
+            yield self.options.language, f"{text.name}, {text.stat().st_size / 1e6:.0f} MB", rule
+
+    def measure(self, language: str, text: str, rule: str) -> Iterator[Sequence[Any]]:
+        """Count the words of a rule, and train on them if there are test sets: a row for each of these, or one."""
+        options = self.options
+        corpus = em.Corpus(options.text, **dict(setting.split("=") for setting in rule.split()))
+        encoded = corpus.encode()
+        counts = [len(encoded.ids), len(encoded.vocabulary), int((encoded.vocabulary.counts >= MIN_COUNT).sum())]
+        if not options.similarity:
+            yield [*counts, *[""] * 6]
+            return
+        training = {name: getattr(options, name) for name in ("dim", "epochs", "seed", "threads")}
+        for one in scores(em.train("skipgram", corpus, min_count=MIN_COUNT, **training), similarity=options.similarity):
+            yield [*counts, Path(one.set).stem, *map(str, (one.value, one.low, one.high, one.covered, one.total))]
+
+    def table(self, rows: Rows) -> str:
+        """A line for each text and rule."""
+        lines: dict[tuple[str, ...], list[str]] = {}
+        for row in rows:
+            cells = [f"{row['language']}: {row['text']}", f"`{row['rule']}`"]
+            cells += [f"{int(row[name]):,}" for name in ("tokens", "types", "vectors")]
+            score = f"{row['set']} {format_score(row)}" if row["set"] else "-"
+            lines.setdefault(tuple(cells), []).append(score)
+        heads = ["text", "rule", "tokens", "types", "vectors", "similarity"]
+        return markdown(heads, ([*cells, "; ".join(scores)] for cells, scores in lines.items()))
+
+
+SECONDS, VECTORS = "CPU s", "vectors"
+MEASURES = {"spearman": "", "micro-f1": " micro-F1", "macro-f1": " macro-F1"}
+
+
+class Unsegmented(Grid):
+    """Compares models of text without spaces: n-grams of raw text, characters, and words that jieba finds."""
+
+    results = "unspaced/results"
+    keys = ("model",)
+    values = ("measure", "value", "low", "high", "covered", "total")
+    packages = requires = ("jieba",)
+    defaults: ClassVar = {
+        "text": str, "similarity": [], "categories": [], "dim": 100, "epochs": 5, "negatives": 5, "seed": 1,
+        "threads": 1, "subsample": 1e-4,
+        "model": [
+            "sembei", "sembei, compositional", "skip-gram of characters, means", "skip-gram of words by jieba",
+        ],
+    }  # fmt: skip
+    about = (
+        "{name}, {characters:,} characters; dim {dim}, epochs {epochs}, negatives {negatives}, seed {seed}, "
+        "threads {threads}, subsample {subsample}."
+    )
+    notes = """
+- CPU seconds are of all threads: reading and counting, segmentation if any, training.
+- Similarity is Spearman's correlation, F1 that of a linear classifier of names, with 95 % intervals, then the number of
+  pairs or names that have vectors, which differs between rows. Compositional n-grams have vectors of any string, means
+  of characters those of any string of known characters.
+"""
+
+    def prepare(self) -> None:
+        """Read the test sets."""
+        text = Path(self.options.text)
+        self.facts = {"name": text.name, "characters": len(text.read_text(encoding="utf-8"))}
+        self.suite = Suite.read(similarity=self.options.similarity, categories=self.options.categories)
+
+    def measure(self, model: str) -> Iterator[Sequence[Any]]:
+        """Train on the text, which is encoded anew, so that its time is measured, and score the vectors."""
+        names = ("dim", "epochs", "negatives", "seed", "threads", "subsample")
+        settings = {name: getattr(self.options, name) for name in names}
+        start = process_time()
+        lines = Path(self.options.text).read_text(encoding="utf-8").splitlines(keepends=True)
+        if model.startswith("sembei"):  # the n-grams are 10,000 of one character
+            settings["per_length"] = "10000,100000"
+            settings |= {"compositional": True, "learning_rate": 0.025} if "compositional" in model else {}
+            trainer, tokenizer = "sembei", "codepoints"
+        elif "jieba" in model:
+            import jieba
+
+            lines = [" ".join(jieba.cut(line)) for line in lines]
+            trainer, tokenizer = "skipgram", "whitespace"
+        else:
+            trainer, tokenizer = "skipgram", "characters"
+        vectors = em.train(trainer, em.Corpus(lines, tokenizer=tokenizer), **settings).vectors
+        seconds = process_time() - start
+        if model.endswith("means"):
+            vectors = character_means(vectors, self.suite)
+        yield SECONDS, round(seconds, 1), "", "", "", ""
+        yield VECTORS, len(vectors), "", "", "", ""
+        compose = replace(self.suite.settings, compose=vectors.compose is not None)  # for every word, if they can
+        for one in (each.result() for each in replace(self.suite, settings=compose).score(vectors, model)):
+            if one.measure in MEASURES and one.section is None and not one.is_detail:
+                yield one.set + MEASURES[one.measure], one.value, one.low, one.high, one.covered, one.total
+
+    def table(self, rows: Rows) -> str:
+        """A row for each model."""
+        cells = {(row["model"], row["measure"]): row for row in rows}
+        sets = [name for name in dict.fromkeys(row["measure"] for row in rows) if name not in (SECONDS, VECTORS)]
+        lines = []
+        for model in dict.fromkeys(row["model"] for row in rows):
+            seconds, vectors = (cells[model, name]["value"] for name in (SECONDS, VECTORS))
+            scored = (format_score(cells[model, name]) if cells[model, name]["value"] else "-" for name in sets)
+            lines.append([model, f"{float(seconds):.1f}", f"{int(vectors):,}", *scored])
+        return markdown(["model", SECONDS, VECTORS, *sets], lines)
+
+
+def character_means(vectors: em.Vectors, suite: Suite) -> em.Vectors:
+    """Vectors of all words of the test sets whose characters are known, as the means of those of their characters."""
+    words = [word for pairs in suite.sets["similarity"] for pair in pairs.pairs for word in pair]
+    words += [word for test in suite.sets["categories"] for word in test.words]
+    known = [word for word in dict.fromkeys(map(str.lower, words)) if word and all(part in vectors for part in word)]
+    means = [vectors[list(word)].mean(axis=0) for word in known]
+    return em.Vectors(known, np.array(means, np.float32).reshape(-1, vectors.dim))
+
+
+def format_score(row: dict[str, str]) -> str:
+    """A value with its interval and coverage."""
+    value = "-" if row["value"] == "None" else f"{float(row['value']):.3f}"
+    interval = f" [{float(row['low']):.3f}, {float(row['high']):.3f}]" if row["low"] not in ("", "None") else ""
+    return f"{value}{interval}, {int(row['covered']):,} of {int(row['total']):,}"
