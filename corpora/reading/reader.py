@@ -26,7 +26,7 @@ from embeddings.corpora.reading.encodings import (
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.sources import File, Items, Source, Texts, total_size
-from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_parts, text_batches
+from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_blocks, text_batches
 from embeddings.errors import CorpusError, S
 from embeddings.printable import describe
 
@@ -180,7 +180,7 @@ class SourceReader:
                     raw.bytes_read = round(fraction * size)
 
                 opened = arrow_tables.open_arrow(file, raw, data, file_type, decoder, report_fraction)
-                parts = merge_parts(stack.enter_context(opened).rows(columns), self.size)
+                parts = merge_blocks(stack.enter_context(opened).rows(columns), self.size)
             elif file_type in (FileType.WARC, FileType.WIKIPEDIA):
                 records = archive_records(file_type, data, self.size)
                 columns = replace(columns, text=columns.text or "text")
@@ -216,7 +216,7 @@ class SourceReader:
         from embeddings.corpora.reading.arrow_tables import open_data_table
 
         rows = open_data_table(table, decoder).rows(self.columns)
-        for block in self.read_table(merge_parts(rows, self.size)):
+        for block in self.read_table(merge_blocks(rows, self.size)):
             self.done += len(block.data)
             yield block
             self.progress(self.done)
