@@ -51,13 +51,13 @@ class BlockScanner:
             CorpusError: a token is too long.
         """
         tokenizer: ScannedTokenizer = self.rules.tokenizer
-        state, data, parts = self.words.state, block.data, np.array(block.parts, np.int64)
+        state, data, parts = self.words.state, block.data, np.array(block.ends, np.int64)
         size, counts = len(data) + len(parts) + 1, [scanner.N_IDS, scanner.N_ENDS, scanner.N_STARTS]
         if not self.out or len(self.out[0]) < size:
             self.out = tuple(np.empty(size, dtype) for dtype in (np.int32, np.int64, np.int64))
         table = self.words.reserve(max_tokens(tokenizer, data) + len(parts) + 1, len(data))
         state[counts] = 0
-        mode = (scanner.ITEMS if block.items else scanner.FILES, block.is_complete)
+        mode = (scanner.ITEMS if block.parts_are_documents else scanner.FILES, block.is_complete)
         tables = tuple(character_tables(tokenizer, self.rules.lower, data))
         while scanner.scan(bytes_array(data), parts, tables, tuple(table), self.out, state, mode):
             self.words.prune()

@@ -90,7 +90,7 @@ def emoji_name(match: re.Match[str]) -> str:
 
 def normalized(form: Form, text: str) -> str:
     """Return text in a normalisation form; words with more than MAX_MARKS marks on one letter are not changed."""
-    if not may_have_many_marks().search(text):
+    if not many_marks().search(text):
         return normalize(form, text)
     words = text.split("\n")
     for row, word in enumerate(words):
@@ -101,13 +101,13 @@ def normalized(form: Form, text: str) -> str:
 
 
 @cache
-def may_have_many_marks() -> re.Pattern[str]:
+def many_marks() -> re.Pattern[str]:
     """A regular expression for more than MAX_MARKS marks or characters above the Basic Multilingual Plane in a row."""
     marks = character_class([*(point for point in range(0x10000) if combining(chr(point))), *range(0x10000, 0x20000)])
     return re.compile(f"{marks}{marks}{{{MAX_MARKS}}}")  # searches faster than one repeated set
 
 
-def without_dots(text: str, language: str | None) -> str:
+def remove_dots(text: str, language: str | None) -> str:
     """Remove the combining dot above i; in Lithuanian also above j and į with an accent."""
     text = DOTTED.sub("i", text) if "\u0307" in text else text
     return LITHUANIAN_DOT.sub("", text) if language == "lt" else text

@@ -132,7 +132,7 @@ class WordRules:
             text = self.lower(text)
             text = text.casefold() if self.case == "fold" else text
             if self.normalize != "none":
-                text = normalize(word_cleaning.without_dots(text, self.language))
+                text = normalize(word_cleaning.remove_dots(text, self.language))
                 if self.case == "lower" and "\u03c3" in text:
                     text = word_cleaning.GREEK_BASE.sub("ς", text)  # the final form of sigma at the end of words
         return word_cleaning.fold(text, "tonos") if self.language == "el" else normalize(text)

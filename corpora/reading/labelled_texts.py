@@ -130,13 +130,13 @@ class LabelFormat:
         """Yield the texts of the blocks of one source."""
         first = 0
         for block in text_batches(blocks):
-            if block.lists is not None:
+            if block.token_lists is not None:
                 raise CorpusError(f"{source} contains lists of tokens; expected texts with labels")
             if block.tags is not None:
                 names = [self.split_tag(tag) for tag in block.tags]
                 labels, label_starts = list(chain.from_iterable(names)), np.cumsum([0, *map(len, names)])
                 yield LabelledTexts(block.data, block.starts, labels, label_starts, source, "row", first)
-            elif block.items:  # with line feeds between them, so that no word continues in the next item
+            elif block.parts_are_documents:  # with line feeds between them, so that no word continues in the next item
                 texts = [block.data[start:stop] + b"\n" for start, stop in pairwise(block.starts.tolist())]
                 starts = block.starts + np.arange(len(texts) + 1)
                 yield self.split_lines(b"".join(texts), starts, source, "item", first)

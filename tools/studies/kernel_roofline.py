@@ -14,7 +14,7 @@ import studies.kernel_parts as parts
 from embeddings import registry
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block, new_block, rewind
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.training.training_data import prepare
 from studies.grid import Grid, Rows, collect, markdown
@@ -110,9 +110,9 @@ def measure_limits(rounds: int) -> dict[str, float]:
     """Gflop/s of multiply-adds, and GB/s of rows that are read and written, by the size of their table."""
     numbers = np.zeros(parts.FLOATS, np.float32)
     limits = {"flops": parts.peak_flops(rounds) / best_time(lambda: parts.run_multiply_adds(numbers, rounds)) / 1e9}
-    rows, step, factor = np.zeros(8, np.int64), aligned_zeros(1, ROW_FLOATS), np.ones(1, np.float32)
+    rows, step, factor = np.zeros(8, np.int64), separate_zeros((1, ROW_FLOATS)), np.ones(1, np.float32)
     for level, size in LEVELS.items():
-        table = aligned_zeros(size * 1024 // (4 * ROW_FLOATS), ROW_FLOATS)
+        table = separate_zeros((size * 1024 // (4 * ROW_FLOATS), ROW_FLOATS))
         order = np.random.default_rng(1).permutation(len(table))
         order = np.tile(order, max(1, rounds // 50 // len(order)))
         seconds = best_time(lambda t=table, o=order: parts.update_rows(t, o, rows, step, factor))  # type: ignore[misc]
