@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -97,14 +97,9 @@ PROTOCOL = (
 class HeldOutLoss(Metric):
     """The loss of the dev half of held-out text, negated as a score; see `Validation`."""
 
-    source: str | os.PathLike[str] | float
-    threads: int | None = None
+    validation: Validation
     halves: tuple[EncodedCorpus, EncodedCorpus] | None = None
-    validation: Validation = field(init=False)
     fixed = ("window", "negatives", "noise_exponent", "objective", "min_count", "max_vocab", "cutoffs")
-
-    def __post_init__(self) -> None:
-        self.validation = Validation(self.source)
 
     @property
     def name(self) -> str:
@@ -302,9 +297,8 @@ def new_metric(
         raise SettingError(f"{S.half(half)} requires {S.labels}: other scores use the dev half")
     if callable(metric):
         return FunctionMetric(metric)
-    names = [metric] if isinstance(metric, str) else list(metric)
-    kinds = [name.partition(":")[0] for name in names]
-    is_set, is_loss = all(kind in SETS for kind in kinds), names == [LOSS]
+    names = check_metric(metric, trainer)
+    is_set, is_loss = names[0].partition(":")[0] in SETS, names == [LOSS]
     if labels is not None and (is_set or is_loss):
         raise SettingError(
             f"{S.labels} cannot be combined with the metric {names[0]}: choose f1 or another score of labels"
@@ -313,32 +307,30 @@ def new_metric(
         raise SettingError(f"{S.size} cannot be combined with the metric {names[0]}: it requires a score of labels")
     if validation is not None and not is_loss:
         raise SettingError(f"{S.validation} requires the metric loss")
-    if names and is_set:
+    if is_set:
         return SetMetric.read(names)
-    check_metric(metric, trainer)
     if is_loss:
-        return HeldOutLoss(0.05 if validation is None else validation, threads)
+        return HeldOutLoss(Validation(0.05 if validation is None else validation))
     if labels is None:
         raise SettingError(f"the metric {names[0]} requires {S.labels}: labelled texts that are not trained on")
     return LabelMetricOfTexts.read(labels, corpus, names[0], half=half, k=k, size=size, threads=threads, seed=seed)
 
 
-def check_metric(metric: Metrics, trainer: Trainer) -> None:
-    """Refuse, before anything is read, a metric by which models of a trainer cannot be scored."""
-    if callable(metric):
-        return
+def check_metric(metric: str | Sequence[str], trainer: Trainer) -> list[str]:
+    """The names of a metric, as a list; refuses, before anything is read, one that cannot score models of a trainer."""
     names = [metric] if isinstance(metric, str) else list(metric)
     if names == [LOSS]:
         check_predicts_words(trainer)
-        return
+        return names
     if names and all(name.partition(":")[0] in SETS for name in names):
-        return
+        return names
     if len(names) != 1:
         known = ", ".join(f"{kind}:FILE" for kind in SETS)
         raise SettingError(f"one metric is required, or several of {known}, got {', '.join(names) or 'none'}")
     if not trainer.reads_labels:
         known = ", ".join([*(f"{kind}:NAME or {kind}:FILE" for kind in SETS), *[LOSS] * trainer.predicts_words])
         raise SettingError(f"{trainer.trainer_name} cannot be scored by {names[0]!r}: choose {known}")
+    return names
 
 
 @dataclass(frozen=True)

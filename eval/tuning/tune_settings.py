@@ -127,7 +127,8 @@ def check_search(
     force: bool,
 ) -> None:  # fmt: skip
     """Refuse, before the corpus is read, a search that cannot run here or whose folder exists."""
-    check_metric(metric, trainer)
+    if not callable(metric):
+        check_metric(metric, trainer)
     if vary:
         search_space(trainer, vary)
     if resume and out is None:
