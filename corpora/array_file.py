@@ -16,9 +16,9 @@ from embeddings.errors import FormatError, OutputError
 
 HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
 BLOCK = 1 << 18  # items processed at a time
-BLOCKS_AHEAD = 4  # of each thread, beyond the block that it works on
+BLOCKS_AHEAD = 4  # blocks in memory for each thread
 
-MapIds = Callable[[NDArray[np.int32]], NDArray[np.int32]]
+MapBlock = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 
 
 @contextmanager
@@ -36,9 +36,9 @@ def output_errors(path: Path, contents: str = "the encoded corpus") -> Iterator[
 class ArrayFile:
     """A growing .npy file of one dtype; `digest` is the SHA-256 of its items. Methods raise OutputError.
 
-    After `map`, `file_digest` is the digest of the whole file that checks of a corpus compare.
+    `map` also sets `file_digest`, the digest of the whole file, which integrity checks of a corpus compare.
 
-    is_draft: the digest is only needed after `map`, which replaces all items.
+    is_draft: do not hash appended items, because `map` will replace them all.
     """
 
     def __init__(self, path: Path, dtype: Any, *, is_draft: bool = False) -> None:
@@ -61,7 +61,7 @@ class ArrayFile:
         with output_errors(self.path):
             self.file.write(block.data)
 
-    def map(self, function: MapIds, threads: int = 1) -> None:
+    def map(self, function: MapBlock, threads: int = 1) -> None:
         """Replace every block of items by the result of `function`, which may change the block in place.
 
         The digests are recomputed.
@@ -77,8 +77,10 @@ class ArrayFile:
             old = np.empty(min(size, end - position) // self.dtype.itemsize, self.dtype)
             with lock:
                 self.file.seek(position)
-                self.file.readinto(old.data)
+                if self.file.readinto(old.data) != old.nbytes:
+                    raise OSError("the file has become shorter")
             new = function(old)
+            assert (new.shape, new.dtype) == (old.shape, old.dtype)
             with lock:
                 self.file.seek(position)
                 self.file.write(new.data)

@@ -140,7 +140,9 @@ class Corpus:
         self.paths = [Path(display_name(source)) for source in sources if isinstance(source, str | os.PathLike)]
         self.labels = check_labels(labels, self.text_column, self.tag_column)
         self.pairs = check_pairs(pairs, self)
-        self.vocabulary = load_vocabulary(vocabulary)
+        if not isinstance(vocabulary, Vocabulary | None):
+            vocabulary = read_vocabulary_file(vocabulary)
+        self.vocabulary: Vocabulary | None = vocabulary
         self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, WordForm(self.rules.settings))
         self._uncached: EncodedCorpus | None = None  # the last result, if it is not in the cache
         self._uncached_name: str | None = None
@@ -237,30 +239,25 @@ class Corpus:
         """Encode all sources; returns the fields of the description that reading determines."""
         if self.pairs is not None:
             return write_pairs(encoder, self.pairs, self)
-        duplicate_filter = DuplicateFilter() if self.deduplicate else None
-        if self.labels is not None:
-            reader = self.labels.new_reader(
-                self.sources, self.encoding_errors, report, self.rows, block_size, self.encoding
-            )
-            reader.duplicate_filter = duplicate_filter
-            with self.new_opener(encoder.threads) as reader.opener:
-                has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
-            return {**reader.description, PREFIXED: has_prefix}
-        columns = ColumnSelection(self.text_column, column_names(self.tag_column))
+        columns = (
+            self.labels.columns() if self.labels else ColumnSelection(self.text_column, column_names(self.tag_column))
+        )
+        # if only some rows are read, no further file is opened ahead
+        opener = FileOpener(self.sources if self.rows is None else [], encoder.threads)
         reader = SourceReader(
             self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
-            encoding=self.encoding, duplicate_filter=duplicate_filter,
+            encoding=self.encoding, duplicate_filter=DuplicateFilter() if self.deduplicate else None, opener=opener,
         )  # fmt: skip
-        with self.new_pool() as pool, self.new_opener(encoder.threads) as reader.opener:
+        if self.labels is not None:
+            with opener:
+                has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
+            return {**reader.description, PREFIXED: has_prefix}
+        with self.new_pool() as pool, opener:
             for source in self.sources:
                 blocks = reader.read(source)
                 for block in blocks if pool is None else pool.blocks(blocks, source.name):
                     encoder.add(block, source.name)
         return reader.description
-
-    def new_opener(self, threads: int) -> FileOpener:
-        """Return the opener of the files; if only some rows are read, no further file is opened ahead."""
-        return FileOpener(self.sources if self.rows is None else [], threads)
 
     def new_pool(self) -> "AbstractContextManager[SegmenterPool | None]":
         """Return the processes that segment text; None for a tokenizer that does not need them."""
@@ -269,13 +266,6 @@ class Corpus:
         from embeddings.corpora.segmenter_pool import SegmenterPool
 
         return SegmenterPool(self.tokenizer)
-
-
-def load_vocabulary(vocabulary: Vocabulary | str | os.PathLike[str] | None) -> Vocabulary | None:
-    """Return a vocabulary, read from its file if it is a path."""
-    if vocabulary is None or isinstance(vocabulary, Vocabulary):
-        return vocabulary
-    return read_vocabulary_file(vocabulary)
 
 
 def load_phrase_config(

@@ -46,14 +46,14 @@ def corpora_folder(entry: str | None = None) -> Path | None:
         return None
     access = foreign_access(folder / entry) if entry else foreign_access(folder, with_content=False)
     if access:
-        warn_once(f"cannot cache encoded corpora, so every run reads its text again: {access}")
+        warn_once(access)
     return None if access else folder
 
 
 @cache
-def warn_once(message: str) -> None:
-    """Log a warning, but each message only once."""
-    log.warning("%s", message)
+def warn_once(access: str) -> None:
+    """Warn that the folder is not used; each reason is logged once."""
+    log.warning("cannot cache encoded corpora, so every run reads its text again: %s", access)
 
 
 @contextmanager
@@ -132,7 +132,10 @@ def make_room(entry: Path, limit: int) -> None:
     cache = entry.parent
     record = cache.with_name(cache.name + TOTAL)
     with contextlib.suppress(OSError), exclusive_lock(cache):
-        total, listed_at = read_total(record)
+        match = None
+        with contextlib.suppress(OSError, ValueError):  # ValueError: it is not text
+            match = TOTAL_RECORD.fullmatch(record.read_text())
+        total, listed_at = map(int, match.groups()) if match else (0, 0)
         total += folder_size(entry)
         if total > limit or not 0 <= time.time() - listed_at < MAX_AGE:
             entries = list_entries(cache)
@@ -140,15 +143,6 @@ def make_room(entry: Path, limit: int) -> None:
             if total > limit:
                 total -= sum(one.size for one in evict(entries, limit * SHARE if len(entries) > MANY else limit))
         record.write_text(f"{total} {listed_at}\n")
-
-
-def read_total(record: Path) -> tuple[int, int]:
-    """Return the recorded size of all entries and the time of their last listing; zeros without a valid record."""
-    try:
-        match = TOTAL_RECORD.fullmatch(record.read_text())
-    except (OSError, ValueError):  # ValueError: it is not text
-        match = None
-    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def folder_size(folder: Path) -> int:

@@ -84,7 +84,8 @@ class DocumentTagFiles:
 
     def append(self, tags: Sequence[Tag]) -> None:
         """Append the tags of documents."""
-        distinct = [distinct_tags(tag) for tag in tags]
+        # the tags of a document that are not empty, each once, or a null tag
+        distinct: list[list[str | None]] = [[*dict.fromkeys(filter(None, tag_list(tag)))] or [None] for tag in tags]
         if self.starts is None and any(len(one) > 1 for one in distinct):
             self.starts = ArrayFile(self.starts_path, np.int64)
             self.starts.append(np.arange(self.tags.count + 1))
@@ -96,11 +97,6 @@ class DocumentTagFiles:
     def files(self) -> list[ArrayFile | TagFile]:
         """The file of tags, and, if a document has several, the file of their starts."""
         return [self.tags, *([] if self.starts is None else [self.starts])]
-
-
-def distinct_tags(tag: Tag) -> Sequence[str | None]:
-    """Return the distinct tags of a document that are not empty; a document without tags has one null tag."""
-    return list(dict.fromkeys(filter(None, tag_list(tag)))) or [None]
 
 
 def load_tags(path: Path, count: int) -> Any:

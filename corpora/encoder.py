@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora import scanner
-from embeddings.corpora.array_file import ArrayFile, MapIds, output_errors
+from embeddings.corpora.array_file import ArrayFile, MapBlock, output_errors
 from embeddings.corpora.block_scanner import ScannedText
 from embeddings.corpora.characters import ScannedTokenizer
 from embeddings.corpora.encoded_corpus import (
@@ -85,17 +85,17 @@ class LineTokenizer:
     def add_text(self, block: TextBlock) -> None:
         """Add a block of text."""
         start = 0
-        for number, end in enumerate(block.parts, 1):
-            if block.items and self.document_is_due:
+        for number, end in enumerate(block.ends, 1):
+            if block.parts_are_documents and self.document_is_due:
                 self.start_document()
             *lines, last = block.data[start:end].split(b"\n")
             for line in lines:
-                self.add_line(line, block.items)
+                self.add_line(line, block.parts_are_documents)
             if last:
                 self.partial_line.append(last)
-            if block.is_complete or number < len(block.parts):
-                if self.partial_line or (block.items and self.line == self.item_line):
-                    self.add_line(b"", block.items)
+            if block.is_complete or number < len(block.ends):
+                if self.partial_line or (block.parts_are_documents and self.line == self.item_line):
+                    self.add_line(b"", block.parts_are_documents)
                 self.document_is_due = True
             start = end
 
@@ -231,19 +231,19 @@ class Encoder:
         if block.tags is not None:
             self.tags = self.tags or DocumentTagFiles(self.folder / TAGS, self.folder / TAG_STARTS)
             self.tags.append(block.tags)
-        self.has_items |= block.items
-        self.has_text |= block.lists is None
-        if block.lists is None and isinstance(self.rules.tokenizer, ScannedTokenizer):
+        self.has_items |= block.parts_are_documents
+        self.has_text |= block.token_lists is None
+        if block.token_lists is None and isinstance(self.rules.tokenizer, ScannedTokenizer):
             self.scanner = self.scanner or TextScanner(self.rules, self.words, self.threads)
-            is_long_row = block.items and len(block) == 1 and len(block.data) > MAX_SCANNED
+            is_long_row = block.parts_are_documents and len(block) == 1 and len(block.data) > MAX_SCANNED
             for part in split_text(block.data, MAX_SCANNED) if is_long_row else [block]:
                 self.append(self.scanner.scan(part, name))
             return
         self.finish_scanning()
         lines = self.lines
         lines.clear(tokens=self.ids.count, lines=self.sentences.count - 1)
-        if block.lists is not None:
-            lines.add_lists(block.lists)
+        if block.token_lists is not None:
+            lines.add_lists(block.token_lists)
         else:
             lines.add_text(block)
         self.intern(lines.tokens)
@@ -345,11 +345,12 @@ class Encoder:
                     file.file.close()
 
 
-def rank_mapping(words: WordTable, rank: NDArray[np.int32], unknown: int) -> MapIds:
+def rank_mapping(words: WordTable, rank: NDArray[np.int32], unknown: int) -> MapBlock:
     """Return a function from raw ids to frequency ranks; raw ids of pruned words become `unknown`."""
     if not words.max_undercount:
         return partial(look_up_ids, rank)
-    known_ids, ranks = words.raw_ids(), np.append(rank, np.int32(unknown))
+    known_ids = words.arrays.records[: len(words), scanner.HASH_AND_RAW] >> scanner.RAW_SHIFT  # ascending
+    ranks = np.append(rank, np.int32(unknown))
 
     def to_rank(raw: NDArray[np.int32]) -> NDArray[np.int32]:
         place = np.searchsorted(known_ids, raw)

@@ -1,11 +1,8 @@
 """Encodes pairs of texts: each pair is a document, each of its two or three texts a sentence."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
-from numpy.typing import NDArray
 
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_pairs import COLUMNS, PairBatch, PairColumns, TextPairs, check_kinds
@@ -113,14 +110,9 @@ def encode_pairs(
             texts = [batch.left, batch.right, *([] if batch.negatives is None else [batch.negatives])]
             sides = len(texts)
             tags = None if batch.ratings is None else [repr(float(rating)) for rating in batch.ratings]
-            yield TextBlock(*joined_texts(texts), tags=tags)
+            pairs = ["".join(f"{text.translate(LINE_BREAKS)}\n" for text in pair) for pair in zip(*texts, strict=True)]
+            yield TextBlock.of_cells([pair.encode() for pair in pairs], tags)
 
     for block in blocks() if pool is None else pool.blocks(blocks(), name):
         encoder.add(block, name)
     return sides
-
-
-def joined_texts(texts: Sequence[Sequence[str]]) -> tuple[bytes, NDArray[np.int64]]:
-    """The UTF-8 of all pairs with a line for each text, and where each pair ends."""
-    items = ["".join(f"{text.translate(LINE_BREAKS)}\n" for text in pair).encode() for pair in zip(*texts, strict=True)]
-    return b"".join(items), np.cumsum(list(map(len, items)), dtype=np.int64)

@@ -22,8 +22,11 @@ ROW_NAME = re.compile(r"<unk-([0-9]+)/([0-9]+)>")
 
 def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
     """Write the corpus to `folder` with rows of `vocabulary` as ids, and `len(vocabulary)` for other words."""
-    fingerprint = remapped_fingerprint(encoded.fingerprint, vocabulary)
-    write_remapped(encoded, vocabulary, id_mapping(encoded.vocabulary, vocabulary), folder, fingerprint)
+    digest = sha256(encoded.fingerprint.encode())
+    for word, count in zip(vocabulary.words, vocabulary.counts.tolist(), strict=True):
+        digest.update(f"{len(word)} {word} {count} ".encode("utf-8", "surrogatepass"))
+    new_ids = id_mapping(encoded.vocabulary, vocabulary)
+    write_remapped(encoded, vocabulary, new_ids, folder, digest.hexdigest()[:32])
 
 
 def write_remapped(
@@ -50,14 +53,6 @@ def write_remapped(
 def id_mapping(old: Vocabulary, new: Vocabulary) -> NDArray[np.int32]:
     """Return the new id for each id of the old vocabulary, then for the id of unknown words."""
     return np.append(find_words(old.column, new.column, len(new)), np.int32(len(new)))
-
-
-def remapped_fingerprint(fingerprint: str, vocabulary: Vocabulary) -> str:
-    """Return the fingerprint of a corpus with another vocabulary."""
-    digest = sha256(fingerprint.encode())
-    for word, count in zip(vocabulary.words, vocabulary.counts.tolist(), strict=True):
-        digest.update(f"{len(word)} {word} {count} ".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()[:32]
 
 
 def row_names(rows: int) -> list[str]:

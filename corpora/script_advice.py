@@ -56,7 +56,8 @@ def script_advice(vocabulary: Vocabulary, tokenizer: str) -> str | None:
         rows: Any = [row for row in candidates if script.characters.match(words[row])]
         if not rows or (lengths[rows] * counts[rows]).sum() < MIN_SHARE * total:
             continue
-        if script.distinctive and share_of(script.distinctive, [words[row] for row in rows]) < MIN_SHARE:
+        text = "".join(words[row] for row in rows)
+        if script.distinctive and len(script.distinctive.findall(text)) < MIN_SHARE * len(text):
             continue
         mean = np.average(lengths[rows], weights=counts[rows])
         if not script.shortest <= mean <= script.longest:
@@ -65,12 +66,6 @@ def script_advice(vocabulary: Vocabulary, tokenizer: str) -> str | None:
                 f"{remedies(script)}--tokenizer characters, or the trainer sembei"
             )
     return None
-
-
-def share_of(characters: re.Pattern[str], words: list[str]) -> float:
-    """Return the share of characters of distinct words that match."""
-    text = "".join(words)
-    return len(characters.findall(text)) / len(text)
 
 
 def remedies(script: Script) -> str:

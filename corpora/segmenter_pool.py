@@ -32,7 +32,7 @@ class SegmenterPool(TextPool):
         first = 1  # number of the first text of a block
         is_file = False
         for block, texts in self.map((block, self.texts(block)) for block in text_batches(blocks)):
-            is_file = not block.items
+            is_file = not block.parts_are_documents
             if isinstance(texts, ConversionError):
                 number = first + texts.text
                 place = f"line {number}" if is_file else f"row {number}, line {texts.line + 1}"
@@ -43,7 +43,7 @@ class SegmenterPool(TextPool):
                 yield TextBlock.of_file(("\n".join(texts) + end).encode())
             else:
                 parts = [text.encode() for text in texts]
-                yield replace(block, data=b"".join(parts), parts=np.cumsum([*map(len, parts)], dtype=np.int64))
+                yield replace(block, data=b"".join(parts), ends=np.cumsum([*map(len, parts)], dtype=np.int64))
         if is_file:
             yield FILE_END
 
@@ -51,7 +51,7 @@ class SegmenterPool(TextPool):
     def texts(block: TextBlock) -> list[str]:
         """Return the rows of a block, or its lines without line feeds."""
         texts = [block.data[start:stop].decode() for start, stop in pairwise(block.starts.tolist())]
-        return texts if block.items else [text.removesuffix("\n") for text in texts]
+        return texts if block.parts_are_documents else [text.removesuffix("\n") for text in texts]
 
 
 def segment_texts_with(name: str) -> Convert:

@@ -92,18 +92,15 @@ class Segmenter:
         except Exception as error:  # the library may raise anything
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise CorpusError(f"the tokenizer {self.full_name} failed: {reason}") from error
-        return tokens if self.keeps_punctuation else [token for token in tokens if has_letters(token)]
+        if self.keeps_punctuation:
+            return tokens
+        return [token for token in tokens if any(category(character)[0] in "LMN" for character in token)]
 
 
 @cache
 def loaded(segmenter: Segmenter) -> Segment:
     """Return the function of a segmenter, loaded once for each process."""
     return segmenter.load(segmenter.argument)
-
-
-def has_letters(token: str) -> bool:
-    """Whether a token has a letter, mark or number."""
-    return any(category(character)[0] in "LMN" for character in token)
 
 
 def load_jieba(_: str) -> Segment:

@@ -95,7 +95,7 @@ class ChunkCutter:
         """Return where in a block the chunk may end; 0 if only within the token at the end, None for nowhere."""
         if block.is_complete:
             return len(block.data)
-        if block.items or len(block.parts) > 1:
+        if block.parts_are_documents or len(block.ends) > 1:
             return None
         is_long = self.filled + len(block.data) >= MAX_GROWTH * self.size
         stop = block.data.rfind(b"\n") + 1
@@ -107,7 +107,7 @@ class ChunkCutter:
         """Append a block to the chunk."""
         self.blocks.append(NamedBlock(block, name))
         self.filled += block_size(block)
-        self.state = LineState() if block.is_complete or block.items else self.state_after(block.data)
+        self.state = LineState() if block.is_complete or block.parts_are_documents else self.state_after(block.data)
 
     def cut(self, *, is_open: bool) -> Chunk:
         """Return the added blocks as a chunk, and begin the next chunk."""
@@ -136,7 +136,7 @@ class ChunkCutter:
 
 def block_size(block: TextBlock) -> int:
     """Return the size of a block; the end of an item counts as a byte."""
-    return len(block.data) + len(block.parts)
+    return len(block.data) + len(block.ends)
 
 
 class LocalScanner(BlockScanner):
@@ -185,7 +185,7 @@ class TextScanner:
     def __init__(self, rules: WordRules, words: WordTable, threads: int) -> None:
         self.rules = rules
         self.words = words
-        self.threads = 1 if words.is_limited else min(threads, MAX_THREADS)
+        self.threads = 1 if words.max_types else min(threads, MAX_THREADS)
         self.inline = BlockScanner(rules, words)
         self.cutter = ChunkCutter(rules.tokenizer, CHUNK_SIZE)
         self.pool: ThreadPoolExecutor | None = None

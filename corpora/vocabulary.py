@@ -43,6 +43,9 @@ def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     words: a pyarrow array of distinct strings. Each round sorts the rows that are equal so far by an integer: the
     number of their group, and the next bytes of the word.
     """
+    import pyarrow
+    import pyarrow.compute
+
     text, starts = string_bytes(words)
     padded = np.zeros(len(text) + KEY_BYTES, np.uint8)
     padded[: len(text)] = text
@@ -61,7 +64,9 @@ def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         is_first = np.append(True, keys[1:] != keys[:-1])
         is_tied = ~(is_first & np.append(is_first[1:], True))
         places, rows, groups = places[is_tied], rows[is_tied], np.cumsum(is_first)[is_tied]
-    order[places] = rows[sorted_rows(words, rows, groups)]
+    table = pyarrow.table({"group": to_arrow(groups), "word": words.take(to_arrow(rows))})
+    indices = pyarrow.compute.sort_indices(table, [("group", "ascending"), ("word", "ascending")])
+    order[places] = rows[to_numpy(indices).astype(np.int64)]
     return order
 
 
@@ -85,16 +90,6 @@ def load_bytes(
     values = windows[np.minimum(starts, len(windows) - 1)].astype(np.uint64) >> np.uint64(8 * (KEY_BYTES - n_bytes))
     result: NDArray[np.uint64] = values >> missing << missing
     return result
-
-
-def sorted_rows(words: Any, rows: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the order of `rows` by group and word."""
-    import pyarrow
-    import pyarrow.compute
-
-    table = pyarrow.table({"group": to_arrow(groups), "word": words.take(to_arrow(rows))})
-    indices = pyarrow.compute.sort_indices(table, [("group", "ascending"), ("word", "ascending")])
-    return to_numpy(indices).astype(np.int64)
 
 
 class UnknownWordError(EmbeddingsError, KeyError):

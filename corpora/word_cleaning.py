@@ -24,8 +24,10 @@ GREEK = "\u0370-\u03ff\u1f00-\u1fff"
 GREEK_BASE = re.compile(f"(?<=[{GREEK}\u0300-\u036f])\u03c3(?![^\n])")
 DOTTED = re.compile("[i\u0131]\u0307")
 LITHUANIAN_DOT = re.compile("(?<=[jį])\u0307(?=[\u0300\u0301\u0303])")
-TONOS = re.compile(f"(?<=[{GREEK}\u0308])\u0301")
-LATIN_MARKS = re.compile("(?<=[A-Za-z\u0250-\u02af\u0370-\u03ff])[\u0300-\u036f]+|(?<=[аеиоуыэюяѐѝ])[\u0300\u0301]")
+DECOMPOSED = {  # marks that foldings remove after decomposition
+    "tonos": re.compile(f"(?<=[{GREEK}\u0308])\u0301"),
+    "accents": re.compile("(?<=[A-Za-z\u0250-\u02af\u0370-\u03ff])[\u0300-\u036f]+|(?<=[аеиоуыэюяѐѝ])[\u0300\u0301]"),
+}
 ARABIC_AND_HEBREW_MARKS = re.compile(
     "[\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u08d3-\u08e1\u08e3-\u08ff"
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\ufb1e]"
@@ -88,39 +90,27 @@ def emoji_name(match: re.Match[str]) -> str:
 
 def normalized(form: Form, text: str) -> str:
     """Return text in a normalisation form; words with more than MAX_MARKS marks on one letter are not changed."""
-    if not may_have_many_marks().search(text):
+    if not many_marks().search(text):
         return normalize(form, text)
-    return "\n".join(word if has_many_marks(word) else normalize(form, word) for word in text.split("\n"))
+    words = text.split("\n")
+    for row, word in enumerate(words):
+        runs = groupby(word, lambda character: combining(character) > 0)
+        if not any(is_mark and len(list(run)) > MAX_MARKS for is_mark, run in runs):
+            words[row] = normalize(form, word)
+    return "\n".join(words)
 
 
 @cache
-def may_have_many_marks() -> re.Pattern[str]:
+def many_marks() -> re.Pattern[str]:
     """A regular expression for more than MAX_MARKS marks or characters above the Basic Multilingual Plane in a row."""
     marks = character_class([*(point for point in range(0x10000) if combining(chr(point))), *range(0x10000, 0x20000)])
     return re.compile(f"{marks}{marks}{{{MAX_MARKS}}}")  # searches faster than one repeated set
 
 
-def has_many_marks(word: str) -> bool:
-    """Whether a word has more than MAX_MARKS marks on one letter."""
-    return any(
-        is_mark and len(list(run)) > MAX_MARKS for is_mark, run in groupby(word, lambda char: combining(char) > 0)
-    )
-
-
-def lower_greek(text: str) -> str:
-    """Use the final form of sigma at the end of words."""
-    return GREEK_BASE.sub("ς", text) if "\u03c3" in text else text
-
-
-def without_dots(text: str, language: str | None) -> str:
+def remove_dots(text: str, language: str | None) -> str:
     """Remove the combining dot above i; in Lithuanian also above j and į with an accent."""
     text = DOTTED.sub("i", text) if "\u0307" in text else text
     return LITHUANIAN_DOT.sub("", text) if language == "lt" else text
-
-
-def without_tonos(text: str) -> str:
-    """Remove the accent of Greek words, which capitals do not have."""
-    return normalized("NFC", TONOS.sub("", normalized("NFD", text)))
 
 
 @cache
@@ -138,9 +128,9 @@ def folding_table(kind: str) -> dict[int, str]:
 
 
 def fold(text: str, kind: str) -> str:
-    """Apply a folding, one of `FOLDINGS`."""
-    if kind == "accents":
-        return normalized("NFC", LATIN_MARKS.sub("", normalized("NFD", text)))
+    """Apply a folding: one of `FOLDINGS`, or "tonos", the accent of Greek words, which capitals do not have."""
+    if kind in DECOMPOSED:
+        return normalized("NFC", DECOMPOSED[kind].sub("", normalized("NFD", text)))
     if kind == "diacritics":
         return ARABIC_AND_HEBREW_MARKS.sub("", text)
     return text.translate(folding_table(kind))

@@ -132,9 +132,10 @@ class WordRules:
             text = self.lower(text)
             text = text.casefold() if self.case == "fold" else text
             if self.normalize != "none":
-                text = normalize(word_cleaning.without_dots(text, self.language))
-                text = word_cleaning.lower_greek(text) if self.case == "lower" else text
-        return word_cleaning.without_tonos(text) if self.language == "el" else normalize(text)
+                text = normalize(word_cleaning.remove_dots(text, self.language))
+                if self.case == "lower" and "\u03c3" in text:
+                    text = word_cleaning.GREEK_BASE.sub("ς", text)  # the final form of sigma at the end of words
+        return word_cleaning.fold(text, "tonos") if self.language == "el" else normalize(text)
 
     def normalize_typed(self, word: str) -> str:
         """Normalise a word that a user types; characters that the tokenizer would remove from the word are dropped."""

@@ -16,7 +16,6 @@ from embeddings.corpora.scanner import (
     N_COLUMNS,
     N_TYPES,
     PREFIX,
-    RAW_SHIFT,
     SHIFT,
     SLACK,
     START,
@@ -80,6 +79,7 @@ class WordTable:
     """
 
     def __init__(self, max_types: int | None = None) -> None:
+        self.max_types = max_types
         self.max_undercount = 0
         self.undercounts = np.empty(0, np.int64)  # maximum undercount of each word that survived the last pruning
         slots, records = np.full(1 << 12, -1, np.int32), np.zeros((1 << 11, N_COLUMNS), np.int64)
@@ -114,11 +114,6 @@ class WordTable:
             self.set_shift()
             fill_slots(tuple(self.arrays), self.state)
         return self.arrays
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether words are dropped if there are too many."""
-        return bool(self.state[scanner.BATCH_SIZE] == 1)
 
     def intern(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
         """Count tokens, and return the raw id of each token (tokens,); `ends` has the end of each token in the text."""
@@ -155,10 +150,6 @@ class WordTable:
     def counts(self) -> NDArray[np.int64]:
         """Return the count of each word (types,)."""
         return self.arrays.records[: len(self), COUNT]
-
-    def raw_ids(self) -> NDArray[np.int64]:
-        """Return the raw id of each word, ascending (types,)."""
-        return self.arrays.records[: len(self), HASH_AND_RAW] >> RAW_SHIFT
 
     def words(self) -> Any:
         """Return the words as a pyarrow large_string array (types,) that shares the arena's memory."""

@@ -18,7 +18,7 @@ from embeddings.support.files import write_npy
 
 CHUNK = 1 << 23  # pairs sorted at a time
 MERGE_SIZE = 1 << 22  # pairs merged at a time
-MAX_CONNECTORS = 4  # between two words
+MAX_CONNECTORS_IN_A_ROW = 4
 BORDER = -1  # instead of a connector's number: no pair extends across such a word
 POSITION, SENTENCE, FIRST, BETWEEN, N_BETWEEN = range(5)
 
@@ -56,7 +56,7 @@ def count_pairs(
     """Return the pairs of adjacent words within sentences with at least `min_count` occurrences.
 
     connectors: (size,) per id: the number of a connector from 1, 0 for other words, BORDER for words in no pair.
-    Up to MAX_CONNECTORS connectors may be between two words. scratch: a folder for sorted chunks.
+    Up to MAX_CONNECTORS_IN_A_ROW connectors may be between two words. scratch: a folder for sorted chunks.
     """
     size, base = len(tokens.counts), int(connectors.max(initial=0))
     check_key_size(size, base)
@@ -82,8 +82,8 @@ def check_key_size(size: int, base: int) -> None:
 
 
 def fits_key(size: int, base: int) -> bool:
-    """Whether two words with up to MAX_CONNECTORS connectors between them fit 63 bits."""
-    return int(sum(base**n for n in range(MAX_CONNECTORS + 1))) * size**2 < 1 << 63
+    """Whether two words with up to MAX_CONNECTORS_IN_A_ROW connectors between them fit 63 bits."""
+    return int(sum(base**n for n in range(MAX_CONNECTORS_IN_A_ROW + 1))) * size**2 < 1 << 63
 
 
 def sorted_runs(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int) -> Iterator[Run]:
@@ -168,7 +168,7 @@ def pair_keys(ids: Any, sentences: Any, connectors: Any, out: Any, state: Any) -
             first, between, n_between = word, 0, 0
         elif first >= 0:
             between, n_between = between * base + connector, n_between + 1
-            first = first if n_between <= MAX_CONNECTORS else BORDER
+            first = first if n_between <= MAX_CONNECTORS_IN_A_ROW else BORDER
     state[POSITION], state[SENTENCE], state[FIRST] = position, sentence, first
     state[BETWEEN], state[N_BETWEEN] = between, n_between
     return n_pairs

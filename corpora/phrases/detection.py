@@ -1,6 +1,7 @@
 """Phrase detection: words that are adjacent more often than expected by chance."""
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import reduce
@@ -35,31 +36,31 @@ from embeddings.settings import Settings, option
 from embeddings.support.text_lines import read_text_lines
 
 # gensim's ENGLISH_CONNECTOR_WORDS: articles, conjunctions and prepositions
-ENGLISH = frozenset(
+ENGLISH_CONNECTORS = frozenset(
     ["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "without"]
 )
-MAX_CONNECTORS = 1000  # leaves room for about 3,000 distinct words in the keys of `bigram_counts`
+MAX_CONNECTOR_WORDS = 1000  # 750 distinct words fit the keys of pairs even if each connector is lower-cased too
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
 def load_connectors(source: str | None) -> frozenset[str]:
-    """Return the connectors: the white-space-separated words of a file, `ENGLISH` for "english", none for None."""
+    """Return the connectors: the words of a file, separated by white space, or for "english" ENGLISH_CONNECTORS."""
     if source is None:
         return frozenset()
     path = Path(source)
     if not path.is_file():
         if source == "english":
-            return ENGLISH
+            return ENGLISH_CONNECTORS
         raise SettingError(f"{S.connectors} must be english or a file of words, got {source!r}")
     words = frozenset(" ".join(read_text_lines(path, "list of connectors")).split())
-    if not 0 < len(words) <= MAX_CONNECTORS:
-        raise SettingError(f"{path} must contain 1 to {MAX_CONNECTORS} connectors, got {len(words)}")
+    if not 0 < len(words) <= MAX_CONNECTOR_WORDS:
+        raise SettingError(f"{path} must contain 1 to {MAX_CONNECTOR_WORDS} connectors, got {len(words)}")
     return words
 
 
 class Totals(NamedTuple):
-    """Numbers in the scores of phrases: min_count (which discounts rare pairs), tokens, distinct words and pairs."""
+    """Totals that scores use: `distinct` counts distinct words and pairs; `min_count` is subtracted from counts."""
 
     min_count: int
     tokens: int
@@ -87,21 +88,22 @@ def count(both: Floats, first: Floats, second: Floats, totals: Totals) -> Floats
     return both
 
 
-SCORES: dict[str, Callable[[Floats, Floats, Floats, Totals], Floats]] = {
-    "word2phrase": word2phrase,
-    "gensim": gensim,
-    "npmi": npmi,
-    "count": count,
+class Score(NamedTuple):
+    """A score of pairs of words, the default threshold, and the range of thresholds."""
+
+    function: Callable[[Floats, Floats, Floats, Totals], Floats]
+    threshold: float
+    lowest: float = 0
+    highest: float = math.inf
+
+
+SCORES = {
+    "word2phrase": Score(word2phrase, 100),
+    "gensim": Score(gensim, 10),
+    "npmi": Score(npmi, 0.5, -1, 1),
+    "count": Score(count, 0),
 }
-THRESHOLDS = {"word2phrase": 100.0, "gensim": 10.0, "npmi": 0.5, "count": 0.0}
-
-
-def check_threshold(scoring: str, threshold: float) -> None:
-    """Raise SettingError for a threshold outside of the range of the score: -1 to 1 for npmi, else at least 0."""
-    lowest, highest = (-1, 1) if scoring == "npmi" else (0, np.inf)
-    if not lowest <= threshold <= highest:
-        allowed_range = "from -1 to 1" if scoring == "npmi" else "at least 0"
-        raise SettingError(f"{S.threshold} must be {allowed_range} for scoring {scoring}, got {threshold}")
+DEFAULT_THRESHOLDS = ", ".join(f"{score.threshold:g} for {name}" for name, score in SCORES.items())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +123,7 @@ class Phrases(Settings):
     )
     threshold: float | None = option(
         None,
-        "Minimum score (exclusive).  [default: 100 for word2phrase, 10 for gensim, 0.5 for npmi, 0 for count]",
+        f"Minimum score (exclusive).  [default: {DEFAULT_THRESHOLDS}]",
     )
     thresholds: str | None = option(
         None,
@@ -147,7 +149,10 @@ class Phrases(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         for threshold in self.min_scores:
-            check_threshold(self.scoring, threshold)
+            _, _, lowest, highest = SCORES[self.scoring]
+            if not lowest <= threshold <= highest:
+                allowed = f"at least {lowest:g}" if highest == math.inf else f"from {lowest:g} to {highest:g}"
+                raise SettingError(f"{S.threshold} must be {allowed} for scoring {self.scoring}, got {threshold}")
         if len(self.min_scores) > self.passes:
             numbers = f"{len(self.min_scores)} values for {self.passes} passes"
             raise SettingError(f"{S.thresholds} must have at most one value for each pass, got {numbers}")
@@ -157,14 +162,14 @@ class Phrases(Settings):
                 raise SettingError(f"{S.lexicon} requires {S.types}")
             return
         if OTHER not in check_types(self.types) and self.passes > 1:
-            raise SettingError(f"phrases with types have two words; passes must be 1, got {self.passes}")
-        self.tags()
+            raise SettingError(f"{S.passes} must be 1 if {S.types} do not include {OTHER}, got {self.passes}")
+        self.load_lexicon()
 
     @property
     def min_scores(self) -> list[float]:
         """The minimum score of each pass; the last is used for all further passes."""
         if self.thresholds is None:
-            return [THRESHOLDS[self.scoring] if self.threshold is None else self.threshold]
+            return [SCORES[self.scoring].threshold if self.threshold is None else self.threshold]
         if self.threshold is not None:
             raise SettingError(f"{S.threshold} and {S.thresholds} cannot be combined")
         try:
@@ -179,10 +184,10 @@ class Phrases(Settings):
         """A digest that is equal for equal settings and equal files."""
         connectors = sorted((word, lower_case(word)) for word in load_connectors(self.connectors))
         settings = {**asdict(self), "threshold": None, "thresholds": self.min_scores, "connectors": connectors}
-        tags = sorted(self.tags().items()) if self.types else None
+        tags = sorted(self.load_lexicon().items()) if self.types else None
         return sha256(json.dumps([settings, tags]).encode()).hexdigest()[:24]
 
-    def tags(self) -> Lexicon:
+    def load_lexicon(self) -> Lexicon:
         """Return the lexicon: a part of speech for each known word."""
         return english_lexicon() if self.lexicon is None else read_lexicon(self.lexicon)
 
@@ -217,24 +222,24 @@ class DetectionPass:
         self.known_phrases = known_phrases
         self.step = step
         self.vocabulary = encoded.vocabulary
-        self.tags = settings.tags() if settings.types else None
+        self.tags = settings.load_lexicon() if settings.types else None
         words = load_connectors(settings.connectors)
         if encoded.meta["settings"].get("case") != "keep":
-            words |= frozenset(map(lower_case, words))  # token lists are not lower-cased
+            words |= frozenset(map(lower_case, words))  # text is lower-cased, token lists are not
         # ids of the connectors in the corpus, the most frequent first
         self.connectors = sorted(self.vocabulary.ids[word] for word in words if word in self.vocabulary)
 
     def run(self, scratch: Path) -> list[Phrase]:
         """Return the phrases with scores above the threshold."""
         settings, counts = self.settings, self.tokens.counts
-        numbers = np.zeros(len(counts), np.int32)  # of connectors, as `count_pairs` expects them
-        numbers[self.connectors] = np.arange(1, len(self.connectors) + 1)
-        numbers[self.tokens.unknown] = BORDER
-        pairs = count_pairs(self.tokens, numbers, settings.min_count, scratch)
-        words = int(np.count_nonzero(counts[numbers == 0]))
+        connector_numbers = np.zeros(len(counts), np.int32)
+        connector_numbers[self.connectors] = np.arange(1, len(self.connectors) + 1)
+        connector_numbers[self.tokens.unknown] = BORDER
+        pairs = count_pairs(self.tokens, connector_numbers, settings.min_count, scratch)
+        words = int(np.count_nonzero(counts[connector_numbers == 0]))
         totals = Totals(settings.min_count, int(counts.sum()), pairs.distinct + words)
         both, first, second = (c.astype(float) for c in (pairs.counts, counts[pairs.first], counts[pairs.second]))
-        scores = SCORES[settings.scoring](both, first, second, totals)
+        scores = SCORES[settings.scoring].function(both, first, second, totals)
         min_score = settings.min_scores[: self.step][-1]
         above_threshold = np.flatnonzero((scores > min_score) & self.has_type(pairs))
         return self.phrases(pairs, above_threshold, scores[above_threshold])

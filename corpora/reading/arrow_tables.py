@@ -155,25 +155,21 @@ def open_arrow(
         def read(names: list[str]) -> Iterator[Any]:
             if file_type is FileType.ARROW_STREAM:
                 yield from table
-                return
-            done, total = 0, table.metadata.num_rows if file_type is FileType.PARQUET else opened.num_record_batches
-            is_parquet = file_type is FileType.PARQUET
-            for batch in parquet_batches(table, source, names) if is_parquet else arrow_batches(table, schema, names):
-                yield batch
-                done += len(batch) if is_parquet else 1
-                progress(done / max(total, 1))
+            elif file_type is FileType.PARQUET:
+                done = 0
+                for batch in parquet_batches(table, source, names):
+                    yield batch
+                    done += len(batch)
+                    progress(done / max(table.metadata.num_rows, 1))
+            else:
+                fields = sorted(schema.get_field_index(name) for name in names)
+                options = pyarrow.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+                selected = pyarrow.ipc.open_file(table, options=options)
+                for number in range(selected.num_record_batches):
+                    yield selected.get_batch(number)
+                    progress((number + 1) / selected.num_record_batches)
 
         yield ArrowTable(file.name, schema, read, decoder, errors)
-
-
-def arrow_batches(table: Any, schema: Any, names: list[str]) -> Iterator[Any]:
-    """Return the batches of an Arrow file with only these columns."""
-    import pyarrow
-
-    fields = sorted(schema.get_field_index(column) for column in names)
-    options = pyarrow.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
-    file = pyarrow.ipc.open_file(table, options=options)
-    return map(file.get_batch, range(file.num_record_batches))
 
 
 @contextmanager

@@ -105,7 +105,9 @@ class CsvTable(ArrowTable):
                 )
                 yield strings_batch(rows, names, places)
             else:
-                self.n_lines += count_lines(text, end)
+                part = np.frombuffer(text, np.uint8)[:end]
+                feeds, returns = part == ord("\n"), part == ord("\r")  # a line ends with one of them, or with both
+                self.n_lines += int(np.count_nonzero(feeds) + np.count_nonzero(returns[~np.append(feeds[1:], False)]))
                 text = text[end:]
                 yield pyarrow.record_batch(list(map(combine_chunks, table.columns)), names)
 
@@ -170,13 +172,6 @@ def find_row_end(text: bytes, delimiter: str, *, is_end: bool) -> int | None:
         if line_end >= 0:
             return line_end + (2 if text[line_end : line_end + 2] == b"\r\n" else 1)
     return 0
-
-
-def count_lines(text: bytes, stop: int) -> int:
-    """Return the number of lines that end in the first `stop` bytes: with a line feed, a carriage return, or both."""
-    data = np.frombuffer(text, np.uint8)[:stop]
-    feeds, returns = data == ord("\n"), data == ord("\r")
-    return int(np.count_nonzero(feeds) + np.count_nonzero(returns) - np.count_nonzero(feeds[1:] & returns[:-1]))
 
 
 def read_rows(

@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import IO, cast
 
 from embeddings.corpora.reading.compression import HEAD, detect_compression
@@ -59,20 +60,17 @@ def divide_files(files: Sequence[File], parts: int, encoding: str) -> list[list[
     Raises:
         CorpusError: a file cannot be read.
     """
-    sizes = [file_size(file) for file in files]
-    ends = [sum(sizes[: number + 1]) for number in range(len(sizes))]
+    sizes = []
+    for file in files:
+        try:
+            sizes.append(file.status().size or 0)
+        except OSError as error:
+            raise read_error(file.name, error) from error
+    ends = list(accumulate(sizes))
     total = ends[-1] if ends else 0
     cuts = [(0, 0)] + [find_cut(files, sizes, ends, total * part // parts, encoding) for part in range(1, parts)]
     cuts.append((len(files), 0))
     return [between(files, sizes, cuts[part], max(cuts[part], cuts[part + 1])) for part in range(parts)]
-
-
-def file_size(file: File) -> int:
-    """Return the size of a file."""
-    try:
-        return file.status().size or 0
-    except OSError as error:
-        raise read_error(file.name, error) from error
 
 
 def find_cut(files: Sequence[File], sizes: list[int], ends: list[int], place: int, encoding: str) -> tuple[int, int]:

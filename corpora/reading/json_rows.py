@@ -31,7 +31,7 @@ def json_rows(
 
 
 def line_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield text in blocks of complete lines; of a line that is too long, a part."""
+    """Yield the text in blocks of complete lines; of a line that is too long only a part, for an error."""
     blocks, text = iter(blocks), b""
     while (block := gather(blocks, len(text))) or text:
         text += block
@@ -44,14 +44,14 @@ def line_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def parse_rows(text: bytes, collector: RecordCollector) -> TextBlock | None:
-    """Parse lines with Arrow; None if it refuses them, or might read something else than the standard library."""
-    schema = arrow_schema(collector)
-    if schema is None or len(text) > MAX_ROW:
+    """Parse lines with Arrow; None if Arrow refuses them, or might read something else than the standard library."""
+    types = arrow_types(collector)
+    if types is None or len(text) > MAX_ROW:
         return None
     n_objects = count_objects(text)
     if n_objects is None or (JsonNumber in collector.kinds and NEGATIVE_ZERO.search(text)):
         return None
-    table = parse_lines(text, schema)
+    table = parse_lines(text, types)
     if table is None or len(table) != n_objects or any(column.null_count for column in table.columns):
         return None  # null stands for a missing field, too
     collector.is_tokens = False
@@ -62,8 +62,8 @@ def parse_rows(text: bytes, collector: RecordCollector) -> TextBlock | None:
     return TextBlock(data.tobytes(), starts[1:], tags=merged)
 
 
-def arrow_schema(collector: RecordCollector) -> Any:
-    """The pyarrow schema of the text and the tags; None if Arrow cannot read them."""
+def arrow_types(collector: RecordCollector) -> dict[str, Any] | None:
+    """The pyarrow types of the text field and the tag fields, by name; None if Arrow cannot read them."""
     import pyarrow
 
     types: dict[type, Any] = {str: pyarrow.string(), JsonNumber: pyarrow.int64()}
@@ -97,5 +97,5 @@ def parse_lines(text: bytes, types: dict[str, Any]) -> Any:
             arrow_json.ReadOptions(use_threads=False, block_size=len(text) + 1),
             arrow_json.ParseOptions(explicit_schema=pyarrow.schema(types.items()), unexpected_field_behavior="ignore"),
         )
-    except (pyarrow.ArrowException, UnicodeError):  # UnicodeError: of a name
+    except (pyarrow.ArrowException, UnicodeError):  # UnicodeError: a field name is not valid
         return None

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,9 +65,9 @@ class LabelColumns(ColumnSelection):
 
     def tag_columns(self, file: str, names: Sequence[str]) -> Sequence[str]:
         """Return the label column of a file; raises CorpusError if the file does not have it."""
-        columns = self.tags or (LABEL_COLUMN,)
         if not self.tags and LABEL_COLUMN not in names:
             raise CorpusError(f"{file} has no column {LABEL_COLUMN!r}; select the labels with {S.label_column}")
+        columns = self.tags or (LABEL_COLUMN,)
         check_column_exists(file, columns[0], names)
         return columns
 
@@ -112,19 +112,17 @@ class LabelFormat:
         Raises:
             CorpusError: a source cannot be read, lacks a column, or contains a label without a name.
         """
-        yield from self.read_with(self.new_reader(sources, encoding_errors, report, rows, size, encoding), sources)
+        reader = SourceReader(
+            encoding_errors, report, size, total_size(sources), self.columns(), rows, encoding=encoding
+        )
+        yield from self.read_with(reader, sources)
 
-    def new_reader(
-        self, sources: Sequence[Source], encoding_errors: str, report: Report | None, rows: int | None, size: int,
-        encoding: str = UTF8,
-    ) -> SourceReader:  # fmt: skip
-        """A reader of the columns of these sources."""
-        total = total_size(sources)
-        columns = LabelColumns(self.text_column, (self.label_column,) if self.label_column else ())
-        return SourceReader(encoding_errors, report, size, total, columns, rows, encoding=encoding)
+    def columns(self) -> "LabelColumns":
+        """The columns to read of tables."""
+        return LabelColumns(self.text_column, (self.label_column,) if self.label_column else ())
 
     def read_with(self, reader: SourceReader, sources: Sequence[Source]) -> Iterator[LabelledTexts]:
-        """`read` with a reader that `new_reader` made."""
+        """Yield the texts of all sources, with a reader of `columns`."""
         for source in sources:
             yield from self.batches(reader.read(source), source.name)
 
@@ -132,24 +130,22 @@ class LabelFormat:
         """Yield the texts of the blocks of one source."""
         first = 0
         for block in text_batches(blocks):
-            if block.lists is not None:
+            if block.token_lists is not None:
                 raise CorpusError(f"{source} contains lists of tokens; expected texts with labels")
             if block.tags is not None:
-                labels, label_starts = self.split_tags(block.tags)
+                names = [self.split_tag(tag) for tag in block.tags]
+                labels, label_starts = list(chain.from_iterable(names)), np.cumsum([0, *map(len, names)])
                 yield LabelledTexts(block.data, block.starts, labels, label_starts, source, "row", first)
-            elif block.items:
-                yield self.split_lines(*end_with_line_feeds(block.data, block.starts), source, "item", first)
+            elif block.parts_are_documents:  # with line feeds between them, so that no word continues in the next item
+                texts = [block.data[start:stop] + b"\n" for start, stop in pairwise(block.starts.tolist())]
+                starts = block.starts + np.arange(len(texts) + 1)
+                yield self.split_lines(b"".join(texts), starts, source, "item", first)
             else:
                 yield self.split_lines(block.data, block.starts, source, "line", first)
             first += len(block)
 
-    def split_tags(self, tags: Sequence[Tag]) -> tuple[list[str], NDArray[np.int64]]:
-        """Return the labels of rows, and where those of each row begin; null and empty cells have none."""
-        names = [self.split_tag(tag) for tag in tags]
-        return [name for row in names for name in row], np.cumsum([0, *map(len, names)])
-
     def split_tag(self, tag: Tag) -> list[str]:
-        """Return the distinct labels of a row."""
+        """Return the distinct labels of a row; null and empty cells have none."""
         names = [tag] if isinstance(tag, str) else tag or []
         if self.separator is not None:
             names = [part for name in names for part in name.split(self.separator)]
@@ -180,12 +176,6 @@ class LabelFormat:
 
 
 IS_SPACE = np.isin(np.arange(256), list(SPACE))
-
-
-def end_with_line_feeds(data: bytes, starts: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64]]:
-    """Return the texts with a line feed after each, so that no word continues in the next text."""
-    texts = [data[start:stop] + b"\n" for start, stop in pairwise(starts.tolist())]
-    return b"".join(texts), starts + np.arange(len(starts))
 
 
 def distinct(names: Sequence[str], text_of: NDArray[np.int64]) -> NDArray[np.bool_]:

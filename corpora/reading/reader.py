@@ -26,7 +26,7 @@ from embeddings.corpora.reading.encodings import (
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.sources import File, Items, Source, Texts, total_size
-from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_parts, text_batches
+from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_blocks, text_batches
 from embeddings.errors import CorpusError, S
 from embeddings.printable import describe
 
@@ -44,14 +44,12 @@ def first_items(items: Iterator[Any]) -> list[Any]:
     return first
 
 
-def refuse_path(item: str) -> None:
-    """Refuse an iterable of file names instead of texts."""
+def is_path_of_file(item: str) -> bool:
+    """Whether a text is the path of a file."""
     try:
-        is_file = len(item) < 4096 and Path(item).is_file()
+        return len(item) < 4096 and Path(item).is_file()
     except (OSError, ValueError):
-        is_file = False
-    if is_file:
-        raise CorpusError(f"an iterable must contain texts, but its first item, {item!r}, is a file: Corpus(*paths)")
+        return False
 
 
 def check_tokens(number: int, item: Any) -> list[str]:
@@ -182,7 +180,7 @@ class SourceReader:
                     raw.bytes_read = round(fraction * size)
 
                 opened = arrow_tables.open_arrow(file, raw, data, file_type, decoder, report_fraction)
-                parts = merge_parts(stack.enter_context(opened).rows(columns), self.size)
+                parts = merge_blocks(stack.enter_context(opened).rows(columns), self.size)
             elif file_type in (FileType.WARC, FileType.WIKIPEDIA):
                 records = archive_records(file_type, data, self.size)
                 columns = replace(columns, text=columns.text or "text")
@@ -218,7 +216,7 @@ class SourceReader:
         from embeddings.corpora.reading.arrow_tables import open_data_table
 
         rows = open_data_table(table, decoder).rows(self.columns)
-        for block in self.read_table(merge_parts(rows, self.size)):
+        for block in self.read_table(merge_blocks(rows, self.size)):
             self.done += len(block.data)
             yield block
             self.progress(self.done)
@@ -236,8 +234,10 @@ class SourceReader:
         if column is not None:
             raise CorpusError(f"{source.name} has no column {column!r}")
         is_text = isinstance(example, str) or is_null(example)
-        if isinstance(example, str) and not isinstance(source.items, Texts):
-            refuse_path(example)
+        if isinstance(example, str) and not isinstance(source.items, Texts) and is_path_of_file(example):
+            raise CorpusError(
+                f"an iterable must contain texts, but its first item, {example!r}, is a file: Corpus(*paths)"
+            )
         buffer: list[tuple[int, Any]] = []
         size = 0
         for number, item in enumerate(islice(chain(first, items), self.rows), 1):

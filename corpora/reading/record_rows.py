@@ -7,7 +7,7 @@ from itertools import chain, islice
 from numbers import Integral
 from typing import Any, TypeVar
 
-from embeddings.corpora.reading.columns import ColumnSelection, Tag, Tags, check_column_exists, is_null, merge_tags
+from embeddings.corpora.reading.columns import ColumnSelection, Tag, check_column_exists, is_null, merge_tags
 from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
 from embeddings.corpora.reading.text_block import MAX_ROW, TextBlock
 from embeddings.errors import CorpusError, SingleTextError
@@ -134,15 +134,25 @@ class RecordCollector:
                 raise CorpusError(f"{position}: the text {text!r} must be a string, or in all rows a list of tokens")
             self.is_tokens = isinstance(cell, list)
         self.cells.append(cell)
-        values = [tags_value(field_value(record, tag, position), tag, position, self.decoder) for tag in tag_names]
-        self.tags += [merge_tags(values)] if values else []
+        if tag_names:
+            self.tags.append(merge_tags([self.tag_cell(record, name, position) for name in tag_names]))
         self.kept.add(record)
         self.length += len(cell or b"") + 1
 
+    def tag_cell(self, record: dict[str, Any], column: str, position: str) -> Tag:
+        """Return the tag of a record, or the list of its tags without nulls."""
+        value = field_value(record, column, position)
+        if not isinstance(value, list | tuple):
+            return tag_value(value, column, position, self.decoder)
+        return [tag for one in value if (tag := tag_value(one, column, position, self.decoder)) is not None]
+
     def take(self) -> Iterator[TextBlock]:
         """Yield the rows collected since the last call, if there are any."""
-        if self.cells:
-            yield rows_from(self.cells, self.tags or None, self.kept.table(), is_tokens=bool(self.is_tokens))
+        tags, columns = self.tags or None, self.kept.table()
+        if self.cells and self.is_tokens:
+            yield TextBlock.of_tokens([cell if isinstance(cell, list) else [] for cell in self.cells], tags, columns)
+        elif self.cells:
+            yield TextBlock.of_cells([cell if isinstance(cell, bytes) else b"" for cell in self.cells], tags, columns)
         self.cells, self.tags, self.length = [], [], 0
 
 
@@ -163,13 +173,6 @@ def record_rows(
     yield from collector.take()
 
 
-def rows_from(cells: Sequence[Cell | None], tags: Tags | None, columns: Any, *, is_tokens: bool) -> TextBlock:
-    """Build rows of texts or of tokens; None is an empty one."""
-    if is_tokens:
-        return TextBlock.of_tokens([cell if isinstance(cell, list) else [] for cell in cells], tags, columns)
-    return TextBlock.of_cells([cell if isinstance(cell, bytes) else b"" for cell in cells], tags, columns)
-
-
 def text_cell(value: Any, column: str, position: str, decoder: Utf8Decoder) -> Cell | None:
     """Return the text of a record, or its tokens; None for null."""
     if is_null(value):
@@ -184,13 +187,6 @@ def text_cell(value: Any, column: str, position: str, decoder: Utf8Decoder) -> C
     if not isinstance(value, str) or isinstance(value, JsonNumber):
         raise CorpusError(f"{position}: the text {column!r} must be a string, got {describe_field(value)}")
     return encode_utf8(value, decoder, position)
-
-
-def tags_value(value: Any, column: str, position: str, decoder: Utf8Decoder) -> Tag:
-    """Return the tag of a record, or the list of its tags without nulls."""
-    if not isinstance(value, list | tuple):
-        return tag_value(value, column, position, decoder)
-    return [tag for one in value if (tag := tag_value(one, column, position, decoder)) is not None]
 
 
 def field_value(record: dict[str, Any], path: str, position: str) -> Any:

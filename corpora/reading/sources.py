@@ -178,17 +178,16 @@ def resolve_source(source: Any) -> list[Source]:
         return [source]
     if isinstance(source, str) and source == STANDARD_INPUT:  # check the type first: arrays compare by element
         return [File(None)]
-    if isinstance(source, str) and not source:
-        raise CorpusError("a source must be a path, '-' or an iterable of strings or token lists, got ''")
-    if isinstance(source, str | os.PathLike):
-        return list(path_sources(source))
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and source):
+        paths = remote_sources(parse_address(source)) if is_remote(source) else map(File, find_files(Path(source)))
+        return list(paths)
     if inspect.isgeneratorfunction(source):
         return [Items(source())]
     if table := as_table(source):
         return [table]
     if is_bag(source):
         return [Items(BagItems(source))]
-    if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
+    if isinstance(source, Iterable) and not isinstance(source, str | bytes | bytearray):
         if reason := unusable_reason(source):
             raise CorpusError(f"{type(source).__name__} is not a list of texts: {reason}")
         return [Items(source)]
@@ -209,7 +208,10 @@ def unusable_reason(source: Iterable[Any]) -> str | None:
 
 
 def find_files(path: Path) -> list[Path]:
-    """Return the file, the files of the folder, the matches of the pattern, or the built-in corpus of that name."""
+    """Return the file, the files of the folder, the matches of the pattern, or the built-in corpus of that name.
+
+    A pattern has *, ? and [...], and ** for any folders; of folders that match, it means the files in them.
+    """
     try:
         if path.is_dir():
             if all((path / name).is_file() for name in MODEL_FILES):
@@ -223,17 +225,15 @@ def find_files(path: Path) -> list[Path]:
         if str(path) in BUILT_IN:
             return [BUILT_IN[str(path)]]
         if has_magic(str(path)):
-            return match_pattern(str(path))
+            matches = [file for match in sorted(glob(str(path), recursive=True)) for file in find_files(Path(match))]
+            if not matches:
+                raise CorpusError(f"no file matches {str(path)!r}") from None
+            return list(dict.fromkeys(matches))
         names = ", ".join(BUILT_IN)
         raise CorpusError(f"no file or folder called {str(path)!r}; built-in corpora: {names}") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise CorpusError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return [path]
-
-
-def path_sources(path: str | os.PathLike[str]) -> Sequence[File]:
-    """Return the files of a path or address."""
-    return remote_sources(parse_address(path)) if is_remote(path) else [File(one) for one in find_files(Path(path))]
 
 
 def remote_sources(address: Address) -> list[RemoteFile]:
@@ -244,14 +244,6 @@ def remote_sources(address: Address) -> list[RemoteFile]:
         return [RemoteFile(Path(str(one)), address=one) for one in find_remote(address)]
     except RemoteError as error:
         raise CorpusError(marked(error)) from None
-
-
-def match_pattern(pattern: str) -> list[Path]:
-    """Return the files that match a pattern (*, ?, [...], and ** for any folders) and those in matching folders."""
-    files = [file for path in sorted(glob(pattern, recursive=True)) for file in find_files(Path(path))]
-    if not files:
-        raise CorpusError(f"no file matches {pattern!r}")
-    return list(dict.fromkeys(files))
 
 
 def walk(folder: Path, ancestors: tuple[tuple[int, int], ...]) -> Iterator[Path]:

@@ -19,37 +19,37 @@ class TextBlock:
 
     Arguments:
         data: the texts one after another; complete code points.
-        parts: the byte offset in `data` where each part ends; a part is a file, a row, an item or, from `text_batches`,
+        ends: the byte offset in `data` where each part ends; a part is a file, a row, an item or, from `text_batches`,
             a line.
-        items: each part is one document; else blank lines separate documents.
+        parts_are_documents: each part is one document; else blank lines separate documents.
         is_complete: the last part ends with the block; else it continues in the next one.
         tags: the tags of each row; None without tag columns.
         columns: the kept columns of the rows, a pyarrow table; None if none are kept.
-        lists: one list of tokens for each row, for rows that are tokenized already; `data` and `parts` are then empty.
+        token_lists: the tokens of each row, if rows are tokenized already; `data` and `ends` are then empty.
     """
 
     data: bytes
-    parts: Sequence[int] | NDArray[np.int64]
-    items: bool = True
+    ends: Sequence[int] | NDArray[np.int64]
+    parts_are_documents: bool = True
     is_complete: bool = True
     tags: Tags | None = None
     columns: Any = None
-    lists: Sequence[Sequence[bytes]] | None = None
+    token_lists: Sequence[Sequence[bytes]] | None = None
 
     def __len__(self) -> int:
-        return len(self.parts if self.lists is None else self.lists)
+        return len(self.ends if self.token_lists is None else self.token_lists)
 
     @property
     def starts(self) -> NDArray[np.int64]:
         """Where each part begins, and where the last one ends, (parts + 1,)."""
-        return np.append(0, np.asarray(self.parts, np.int64))
+        return np.append(0, np.asarray(self.ends, np.int64))
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """The bytes of each part (parts,)."""
-        if self.lists is None:
+        if self.token_lists is None:
             return np.diff(self.starts)
-        return np.array([sum(map(len, tokens)) for tokens in self.lists], np.int64)
+        return np.array([sum(map(len, tokens)) for tokens in self.token_lists], np.int64)
 
     def slice(self, start: int, stop: int) -> "TextBlock":
         """Return the rows from `start` to `stop`, with their tags and columns."""
@@ -57,11 +57,11 @@ class TextBlock:
             return self
         tags = None if self.tags is None else self.tags[start:stop]
         columns = None if self.columns is None else self.columns.slice(start, stop - start)
-        if self.lists is not None:
-            return replace(self, tags=tags, columns=columns, lists=self.lists[start:stop])
+        if self.token_lists is not None:
+            return replace(self, tags=tags, columns=columns, token_lists=self.token_lists[start:stop])
         starts = self.starts[start : stop + 1]
         data = self.data[starts[0] : starts[-1]]
-        return replace(self, data=data, parts=starts[1:] - starts[0], tags=tags, columns=columns)
+        return replace(self, data=data, ends=starts[1:] - starts[0], tags=tags, columns=columns)
 
     def split(self, size: int) -> "Iterator[TextBlock]":
         """Yield the rows in blocks of at most `size` bytes, or of one longer row; lists of tokens as they are."""
@@ -71,22 +71,22 @@ class TextBlock:
             stop = max(int(np.searchsorted(ends, limit, side="right")), row + 1)
             yield self.slice(row, stop)
             row = stop
-        if self.lists is not None:
+        if self.token_lists is not None:
             yield self
 
     def select(self, is_kept: NDArray[np.bool_]) -> "TextBlock":
         """Return some of the rows, with their tags and columns; `is_kept` is (rows,)."""
         tags = None if self.tags is None else list(compress(self.tags, is_kept))
         columns = None if self.columns is None else self.columns.take(np.flatnonzero(is_kept).tolist())
-        if self.lists is not None:
-            return replace(self, tags=tags, columns=columns, lists=list(compress(self.lists, is_kept)))
+        if self.token_lists is not None:
+            return replace(self, tags=tags, columns=columns, token_lists=list(compress(self.token_lists, is_kept)))
         data = np.frombuffer(self.data, np.uint8)[np.repeat(is_kept, self.sizes)].tobytes()
-        return replace(self, data=data, parts=np.cumsum(self.sizes[is_kept]), tags=tags, columns=columns)
+        return replace(self, data=data, ends=np.cumsum(self.sizes[is_kept]), tags=tags, columns=columns)
 
     @classmethod
     def of_file(cls, data: bytes) -> "TextBlock":
         """Build a part of a file of plain text that continues in the next block."""
-        return cls(data, (len(data),), items=False, is_complete=False)
+        return cls(data, (len(data),), parts_are_documents=False, is_complete=False)
 
     @classmethod
     def of_cells(cls, cells: Sequence[bytes], tags: Tags | None = None, columns: Any = None) -> "TextBlock":
@@ -97,10 +97,10 @@ class TextBlock:
     @classmethod
     def of_tokens(cls, lists: Sequence[Sequence[bytes]], tags: Tags | None = None, columns: Any = None) -> "TextBlock":
         """Build rows whose texts are lists of tokens."""
-        return cls(b"", (), tags=tags, columns=columns, lists=lists)
+        return cls(b"", (), tags=tags, columns=columns, token_lists=lists)
 
 
-FILE_END = TextBlock(b"", (0,), items=False)
+FILE_END = TextBlock(b"", (0,), parts_are_documents=False)
 
 
 def text_batches(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
@@ -110,7 +110,7 @@ def text_batches(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
     """
     pieces: list[bytes] = []  # of a line that continues in the next block
     for block in blocks:
-        if block.items:
+        if block.parts_are_documents:
             yield block
             continue
         pieces.append(block.data)
@@ -121,7 +121,7 @@ def text_batches(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
             ends = np.append(ends, before + len(data))
         if len(ends):
             text = b"".join(pieces)
-            yield TextBlock(text[: ends[-1]], ends, items=False)
+            yield TextBlock(text[: ends[-1]], ends, parts_are_documents=False)
             pieces = [text[ends[-1] :]]
 
 
@@ -137,12 +137,12 @@ def split_text(data: bytes, size: int) -> Iterator[TextBlock]:
     yield TextBlock(b"", (0,))
 
 
-def merge_parts(parts: Iterable[TextBlock], size: int) -> Iterator[TextBlock]:
-    """Yield the same rows in fewer parts, of `size` bytes or more each; rows of tokens as they are."""
+def merge_blocks(blocks: Iterable[TextBlock], size: int) -> Iterator[TextBlock]:
+    """Yield rows in fewer blocks, of `size` bytes or more each; lists of tokens as they are."""
     buffer: list[TextBlock] = []
     length = 0
-    for rows in parts:
-        if rows.lists is not None:
+    for rows in blocks:
+        if rows.token_lists is not None:
             yield rows
             continue
         buffer.append(rows)
@@ -154,19 +154,18 @@ def merge_parts(parts: Iterable[TextBlock], size: int) -> Iterator[TextBlock]:
         yield concatenate_rows(buffer)
 
 
-def concatenate_rows(parts: list[TextBlock]) -> TextBlock:
-    """Concatenate parts."""
-    if len(parts) == 1:
-        return parts[0]
-    starts = np.cumsum([0, *(len(rows.data) for rows in parts[:-1])])
-    ends = np.concatenate([np.asarray(rows.parts) + start for rows, start in zip(parts, starts, strict=True)])
-    tags = None if parts[0].tags is None else [tag for rows in parts for tag in rows.tags or ()]
+def concatenate_rows(blocks: list[TextBlock]) -> TextBlock:
+    """Concatenate the rows of blocks."""
+    if len(blocks) == 1:
+        return blocks[0]
+    tags = None if blocks[0].tags is None else [tag for rows in blocks for tag in rows.tags or ()]
     columns = None
-    if parts[0].columns is not None:
+    if blocks[0].columns is not None:
         import pyarrow
 
-        columns = pyarrow.concat_tables([rows.columns for rows in parts])
-    return TextBlock(b"".join(rows.data for rows in parts), ends, tags=tags, columns=columns)
+        columns = pyarrow.concat_tables([rows.columns for rows in blocks])
+    ends = np.cumsum(np.concatenate([rows.sizes for rows in blocks]))
+    return TextBlock(b"".join(rows.data for rows in blocks), ends, tags=tags, columns=columns)
 
 
 def is_long(text: bytes) -> bool:

@@ -175,31 +175,6 @@ Pair = tuple[str, str]
 Line = tuple[bool, str]  # whether a document begins here, and its title or a paragraph
 
 
-def document_pairs(
-    source: Source,
-    kinds: Sequence[str],
-    *,
-    text_column: str | None = None,
-    title_column: str | None = None,
-    encoding: str = UTF8,
-    encoding_errors: str = "strict",
-) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the left and the right texts of pairs of a source, a few thousand at a time.
-
-    In plain text, blank lines separate documents; each row of a table and each string of an iterable is a document.
-    The first line is the title, unless `title_column` names a column of titles. Every other line is a paragraph.
-
-    Raises:
-        CorpusError: the source cannot be read, or has a single document for title-body.
-    """
-    columns = ColumnSelection(text_column, (title_column,) if title_column else ())
-    reader = SourceReader(encoding_errors, columns=columns, encoding=encoding)
-    lines = document_lines(reader.read(source), source.name)
-    for part in batches_of(line_pairs(lines, kinds, source.name), BATCH_PAIRS):
-        left, right = zip(*part, strict=True)
-        yield list(left), list(right)
-
-
 def line_pairs(lines: Iterable[Line], kinds: Sequence[str], name: str) -> Iterator[Pair]:
     """Yield the pairs of the lines of documents."""
     with_title = TITLE_BODY in kinds
@@ -240,11 +215,11 @@ def document_lines(blocks: Iterable[TextBlock], name: str) -> Iterator[Line]:
     """Yield the lines of documents that are not blank: titles and paragraphs."""
     is_start = True
     for block in text_batches(blocks):
-        if block.lists is not None:
+        if block.token_lists is not None:
             raise CorpusError(f"{name} contains lists of tokens; expected documents")
         for number, (start, stop) in enumerate(pairwise(block.starts.tolist())):
             text = block.data[start:stop].decode()
-            if not block.items:
+            if not block.parts_are_documents:
                 line = text.strip()
                 if line:
                     yield is_start, line
@@ -407,15 +382,17 @@ class TextPairs:
                 checks.missing = "its only row is read as column names; add a row of names above it"
 
     def document_batches(self, source: Source, kinds: Sequence[str]) -> Iterator[tuple[int, PairBatch]]:
-        """Yield the pairs made from documents."""
-        pairs = document_pairs(
-            source, kinds, text_column=self.text_column, title_column=self.title_column, encoding=self.encoding,
-            encoding_errors=self.encoding_errors,
-        )  # fmt: skip
-        done = 0
-        for left, right in pairs:
-            yield done, PairBatch(left, right)
-            done += len(left)
+        """Yield the pairs made from documents, with the number of the first pair of each batch.
+
+        In plain text, blank lines separate documents; each row of a table and each string of an iterable is a document.
+        The first line is the title, unless `title_column` names a column of titles. Other lines are paragraphs.
+        """
+        columns = ColumnSelection(self.text_column, (self.title_column,) if self.title_column else ())
+        reader = SourceReader(self.encoding_errors, columns=columns, encoding=self.encoding)
+        pairs = line_pairs(document_lines(reader.read(source), source.name), kinds, source.name)
+        for number, batch in enumerate(batches_of(pairs, BATCH_PAIRS)):
+            left, right = map(list, zip(*batch, strict=True))
+            yield number * BATCH_PAIRS, PairBatch(left, right)
 
 
 def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def read_message(stream: IO[bytes]) -> Any:
 
 
 def load_converter(converter: str, argument: str) -> Convert:
-    """Return a function, given as "module:name" of what makes it from its argument."""
+    """Import the factory "module:name", and return the converter that it makes from `argument`."""
     module, _, name = converter.partition(":")
     convert: Convert = getattr(import_module(module), name)(argument)
     return convert
@@ -58,8 +58,8 @@ def serve(converter: str, argument: str) -> None:
 
 
 if __name__ == "__main__":
-    from embeddings.corpora.reading import text_worker  # so that there is one class of errors
+    from embeddings.corpora.reading import text_worker  # `__main__` has another ConversionError
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C, and ends this process
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # there are as many processes as cores
     text_worker.serve(*sys.argv[1:])

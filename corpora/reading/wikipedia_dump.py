@@ -36,7 +36,12 @@ def markup_converter(prefixes: str) -> Convert:
 
     def convert(text: str) -> str:
         markup, depth = without_open_brackets(without_tags(without_tables(COMMENT.sub("", text))))
-        return TOO_DEEP if depth > MAX_DEPTH else plain_text(parser.parse(OPEN_LINK.sub("", markup)), dropped)
+        if depth > MAX_DEPTH:
+            return TOO_DEEP
+        parts: list[str] = []
+        add_text(parser.parse(OPEN_LINK.sub("", markup)), dropped, parts)
+        lines = (" ".join(line.split()) for line in MAGIC_WORDS.sub("", "".join(parts)).split("\n"))
+        return "\n".join(filter(None, lines))
 
     return lambda texts: [convert(text) for text in texts]
 
@@ -112,14 +117,6 @@ def without_open_brackets(markup: str) -> tuple[str, int]:
         parts.append(markup[end : match.start()])
         end = match.end()
     return "".join([*parts, markup[end:]]), depth
-
-
-def plain_text(code: Any, dropped: tuple[str, ...]) -> str:
-    """Return the visible text of parsed markup, a paragraph on each line."""
-    parts: list[str] = []
-    add_text(code, dropped, parts)
-    lines = (" ".join(line.split()) for line in MAGIC_WORDS.sub("", "".join(parts)).split("\n"))
-    return "\n".join(filter(None, lines))
 
 
 def add_text(code: Any, dropped: tuple[str, ...], parts: list[str]) -> None:

@@ -3,27 +3,23 @@
 import math
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.keyword_in_context import ConcordanceLine, concordance_lines
 from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus
+from embeddings.corpora.corpus import Corpus
 from embeddings.errors import SettingError
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
 from embeddings.settings import Positive, Range, check_arguments, check_value
-from embeddings.vectors.vectors import as_vectors
-
-if TYPE_CHECKING:
-    from embeddings.corpora.corpus import Corpus
-    from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import Vectors, as_vectors
 
 DEFAULT_WINDOW = 5  # of models that record none
 SMOOTHING = 0.75  # exponent of the counts of contexts, as for negative samples
 WindowSize = Annotated[int, Range(ge=1, le=MAX_WINDOW)]
-DEFAULT_TOP, DEFAULT_LINES, DEFAULT_WIDTH = 10, 1, 40
 
 
 @dataclass(frozen=True)
@@ -71,10 +67,10 @@ class Explanation:
 
 
 def explain(
-    vectors: "Model | Vectors | str | os.PathLike[str] | None", corpus: "Corpus", word: str, other: str, *,
-    window: WindowSize | None = None, top: Positive = DEFAULT_TOP,
-    lines: Annotated[int, Range(ge=0)] = DEFAULT_LINES,
-    width: Annotated[int, Range(ge=1, le=MAX_WIDTH)] = DEFAULT_WIDTH,
+    vectors: Model | Vectors | str | os.PathLike[str] | None, corpus: Corpus, word: str, other: str, *,
+    window: WindowSize | None = None, top: Positive = 10,
+    lines: Annotated[int, Range(ge=0)] = 1,
+    width: Annotated[int, Range(ge=1, le=MAX_WIDTH)] = 40,
 ) -> Explanation:  # fmt: skip
     """The evidence in a corpus for the similarity of two words: the contexts that they share.
 
@@ -171,7 +167,7 @@ def discounted(
     return np.asarray(np.maximum(pmi, 0) * (counts / (counts + 1)) * (lower / (lower + 1)))
 
 
-def recorded_window(vectors: "Model | Vectors | None") -> int:
+def recorded_window(vectors: Model | Vectors | None) -> int:
     """The window in the settings of a model."""
     window = vectors.settings.get("window") if isinstance(vectors, Model) else None
     return window if isinstance(window, int) and window > 0 else DEFAULT_WINDOW

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.embed import load_source
+from embeddings.models.model import Model
 from embeddings.settings import Positive, check_value
 from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
@@ -27,9 +28,6 @@ from embeddings.support.system import available_threads
 from embeddings.vectors.search import check_words
 from embeddings.vectors.vectors import Vectors, as_vectors
 from embeddings.vectors.word_weights import DEFAULT_CONSTANT
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
 
 CHUNK = 1 << 22  # tokens that are read at a time
 ContextWeights = Literal["equal", "sif"]
@@ -149,7 +147,6 @@ def as_encoded(corpus: Corpus | EncodedCorpus) -> EncodedCorpus:
 
 
 Weighting = Literal["log", "equal"]
-DEFAULT_MIN_COUNT, DEFAULT_MAX_WORDS = 100, 100_000
 MIN_CONDITION = 1e-12  # smallest ratio of eigenvalues with which the regression is solved
 MATRIX = "map"
 MAP_FOLDER = RecordFolder("map of contexts", "map.json", "tensors.safetensors", {
@@ -178,7 +175,7 @@ class ContextMap:
         """The vectors (n, dim) of words from the means of their contexts (n, dim)."""
         return np.asarray(means.astype(np.float64) @ self.matrix.T.astype(np.float64), np.float32)
 
-    def check_vectors(self, vectors: "Vectors") -> None:
+    def check_vectors(self, vectors: Vectors) -> None:
         """Refuse vectors that the map was not fitted to.
 
         Raises:
@@ -218,14 +215,14 @@ class ContextMap:
 
 
 def fit_context_map(
-    vectors: "Model | Vectors | str | os.PathLike[str]",
-    corpus: "Corpus | EncodedCorpus",
+    vectors: Model | Vectors | str | os.PathLike[str],
+    corpus: Corpus | EncodedCorpus,
     *,
     window: WindowSize | None = None,
     context_weights: ContextWeights = "equal",
     weighting: Weighting = "log",
-    min_count: Positive = DEFAULT_MIN_COUNT,
-    max_words: Positive = DEFAULT_MAX_WORDS,
+    min_count: Positive = 100,
+    max_words: Positive = 100_000,
     ridge: float = 0.0,
     threads: int | None = None,
     report: Report | None = None,
@@ -298,7 +295,7 @@ def regression(
     return np.asarray(np.linalg.solve(moments, weighted.T @ targets).T)
 
 
-def mean_map(vectors: "Vectors", encoded: "EncodedCorpus", window: int, context_weights: ContextWeights) -> ContextMap:
+def mean_map(vectors: Vectors, encoded: EncodedCorpus, window: int, context_weights: ContextWeights) -> ContextMap:
     """The identity: the vector of a word is the mean of the vectors around it."""
     return ContextMap(
         np.eye(vectors.dim, dtype=np.float32), window, context_weights, 0, 0.0, vectors.fingerprint,
@@ -352,8 +349,8 @@ class ContextInducer:
 
     def __init__(
         self,
-        vectors: "Model | Vectors | str | os.PathLike[str]",
-        corpus: "Corpus | EncodedCorpus",
+        vectors: Model | Vectors | str | os.PathLike[str],
+        corpus: Corpus | EncodedCorpus,
         context_map: ContextMap | None = None,
         *,
         window: WindowSize | None = None,

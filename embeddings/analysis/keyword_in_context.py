@@ -1,18 +1,14 @@
 """Concordances: lines of a corpus around the occurrences of a word (keyword in context)."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
 from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus, document_of
+from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.settings import Positive, Range, check_arguments
-
-if TYPE_CHECKING:
-    from embeddings.corpora.corpus import Corpus
-
-DEFAULT_LINES, DEFAULT_WIDTH, DEFAULT_WINDOW = 20, 40, 5
 
 
 @dataclass(frozen=True)
@@ -40,13 +36,13 @@ class Concordance:
 
 
 def concordance(
-    corpus: "Corpus",
+    corpus: Corpus,
     word: str,
     other: str | None = None,
     *,
-    window: Annotated[int, Range(ge=1, le=MAX_WINDOW)] = DEFAULT_WINDOW,
-    lines: Positive = DEFAULT_LINES,
-    width: Annotated[int, Range(ge=1, le=MAX_WIDTH)] = DEFAULT_WIDTH,
+    window: Annotated[int, Range(ge=1, le=MAX_WINDOW)] = 5,
+    lines: Positive = 20,
+    width: Annotated[int, Range(ge=1, le=MAX_WIDTH)] = 40,
 ) -> Concordance:
     """Lines of a corpus around the occurrences of a word.
 

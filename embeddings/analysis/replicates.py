@@ -30,7 +30,7 @@ REPLICATES_FOLDER = RecordFolder("folder of `embeddings stability`", "replicates
 })  # fmt: skip
 KINDS = ("resamples", "seeds")
 MIN_REPLICATES = 2  # for a standard deviation
-DEFAULT_RESAMPLES, DEFAULT_SEEDS = 20, 5
+DEFAULT_SEEDS = 5
 
 Progress = Callable[[int, int], object]  # takes the number of finished trainings, and of all
 
@@ -113,7 +113,7 @@ def word_trainer(model: Model) -> Trainer:
 
 
 def stability(
-    model: Model, corpus: Corpus, *, resamples: Annotated[int, Range(ge=MIN_REPLICATES)] = DEFAULT_RESAMPLES,
+    model: Model, corpus: Corpus, *, resamples: Annotated[int, Range(ge=MIN_REPLICATES)] = 20,
     seeds: Annotated[int, Range(ge=0)] = DEFAULT_SEEDS,
     resample_by: ResamplingUnit = "documents", seed: int = 1, threads: int | None = None,
     report: Progress | None = None,

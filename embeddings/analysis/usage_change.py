@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.keyword_in_context import DEFAULT_WIDTH, ConcordanceLine, concordance_lines
+from embeddings.analysis.keyword_in_context import ConcordanceLine, concordance_lines
 from embeddings.analysis.occurrences import Occurrences, check_corpus, document_of
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
@@ -150,8 +150,7 @@ def distances(pair: list[Vectors], rows: NDArray[np.int64]) -> NDArray[np.float6
 
 
 DEFAULT_PERMUTATIONS, DEFAULT_OCCURRENCES, DEFAULT_FDR = 20, 20, 0.05
-DEFAULT_TOP, DEFAULT_NEIGHBOURS = 20, 5
-MIN_PERMUTATIONS = 4
+N_NEIGHBOURS, LINE_WIDTH = 5, 40  # of each changed word; characters on each side of it
 
 
 @dataclass(frozen=True)
@@ -192,8 +191,8 @@ class UsageChange:
 
 def compare_usage(
     corpus: Corpus, groups: NDArray[np.int64], trainer: Trainer, *,
-    permutations: Annotated[int, Range(ge=MIN_PERMUTATIONS)] = DEFAULT_PERMUTATIONS,
-    occurrences: Positive = DEFAULT_OCCURRENCES, fdr: float = DEFAULT_FDR, top: Positive = DEFAULT_TOP,
+    permutations: Annotated[int, Range(ge=4)] = DEFAULT_PERMUTATIONS,
+    occurrences: Positive = DEFAULT_OCCURRENCES, fdr: float = DEFAULT_FDR, top: Positive = 20,
     lines: Annotated[int, Range(ge=0)] = 0,
     seed: int = 1, threads: int | None = None, report: Progress | None = None,
 ) -> UsageChange:  # fmt: skip
@@ -233,7 +232,7 @@ def compare_usage(
     words = []
     for i in tested.order[:top].tolist():
         word = pair[0].words[rows[i]]
-        neighbours = [[name for name, _ in one.most_similar(word, top=DEFAULT_NEIGHBOURS)] for one in pair]
+        neighbours = [[name for name, _ in one.most_similar(word, top=N_NEIGHBOURS)] for one in pair]
         counts = divided.counts[:, rows[i]].tolist()
         words.append(ChangedWord(
             word=word, change=float(changes[0, i]), expected=float(tested.expected[i]), z=float(tested.z[i]),
@@ -299,4 +298,4 @@ def group_lines(divided: DocumentGroups, word: str, lines: int) -> list[Concorda
     everywhere = Occurrences.of(divided.encoded, word)
     groups = divided.groups[document_of(divided.encoded, everywhere.sentences)]
     parts = (replace(everywhere, positions=everywhere.positions[groups == group]) for group in (0, 1))
-    return [line for part in parts for line in concordance_lines(part, lines, DEFAULT_WIDTH)]
+    return [line for part in parts for line in concordance_lines(part, lines, LINE_WIDTH)]

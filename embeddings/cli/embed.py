@@ -332,7 +332,7 @@ def kept_columns(columns: str) -> list[str] | None:
 
 def text_columns(batch: TextBlock, kept: Sequence[str] | None) -> "pa.Table | None":
     """The columns of a batch; for plain text its lines as the column "text", if all columns are kept."""
-    if batch.columns is not None or kept is not None or batch.lists is not None:
+    if batch.columns is not None or kept is not None or batch.token_lists is not None:
         return batch.columns
     import pyarrow as pa
 

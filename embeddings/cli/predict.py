@@ -218,7 +218,7 @@ def read_batches(
     reader = SourceReader(encoding_errors, report, BATCH_BYTES, size, columns, encoding=encoding)
     for source in sources:
         for batch in text_batches(reader.read(source)):
-            if batch.lists is not None:
+            if batch.token_lists is not None:
                 raise CorpusError(f"{source.name} contains lists of tokens; expected texts")
             yield batch
 

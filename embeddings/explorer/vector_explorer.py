@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -74,14 +74,13 @@ class VectorExplorer:
     corpus: "Corpus | None" = None
     replicates: Replicates | None = None
     is_documents: bool = False
-    lock: Any = None
+    lock: Any = field(default_factory=RLock)  # one search at a time uses all memory bandwidth
 
     def __post_init__(self) -> None:
         if not len(self.vectors):
             raise SettingError(f"{self.name} has no vectors to explore")
         if self.replicates is not None:
             self.replicates.check_vectors(self.vectors)
-        object.__setattr__(self, "lock", RLock())  # one search at a time uses all memory bandwidth
 
     @cached_property
     def completion(self) -> CompletionIndex:

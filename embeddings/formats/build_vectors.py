@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from embeddings.corpora.reading.compression import file_compression
 from embeddings.errors import FormatError, SettingError
 from embeddings.support.word_list import WordList
 from embeddings.vectors import format_dispatch
@@ -106,11 +107,12 @@ class RowBuffer:
 
     Arguments:
         dim: components of a vector.
-        expected: the number of rows, if the size of the file confirms it. If None, duplicates are detected during
-            reading, so that a compressed file of repeated words is not expanded to its end.
+        expected: the number of rows, if it is known; unless the file is compressed, its size has confirmed it. Else
+            duplicates are detected during reading, so that a file of repeated words is not expanded to its end.
     """
 
     def __init__(self, path: Path, dim: int, expected: int | None) -> None:
+        expected = None if expected is None or file_compression(path) else expected
         self.path = path
         self.words = WordBuffer()
         rows = INITIAL_SIZE // dim + 1 if expected is None else expected

@@ -63,6 +63,8 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
     if np.any(np.diff(contents.counts) > 0):
         raise FormatError(f"{path}: its words are not sorted by frequency; only its vectors can be read")
     total = max(header.tokens, int(contents.counts.sum()))
+    min_n, max_n, buckets = (max(header.min_n, 0), header.max_n, header.buckets) if header.has_ngrams else (0, 0, 0)
+    settings = {"architecture": MODELS[header.model], "min_n": min_n, "max_n": max_n, "buckets": buckets}
     tables = {"output": output}
     if header.has_ngrams:
         tables |= {"words": inputs[: header.words], "ngrams": inputs[header.words :]}
@@ -70,7 +72,7 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
         "fasttext",
         vectors=vectors,
         vocabulary=Vocabulary(vectors.words, contents.counts, total=total),
-        settings=model_settings(contents),
+        settings=settings | {name: getattr(header, name) for name in HEADER_SETTINGS},
         tables=tables,
         record={"read_from": "a fastText file", "version": header.version, "loss": LOSSES[header.loss]},
         packages={},
@@ -90,14 +92,6 @@ def write_classifier(classifier: "Classifier", path: Path) -> None:
     from embeddings.formats import fasttext_classifier  # imports numba
 
     fasttext_classifier.write_classifier(classifier, path)
-
-
-def model_settings(contents: Contents) -> dict[str, Any]:
-    """The training arguments under the names of the fasttext trainer's settings."""
-    header = contents.header
-    min_n, max_n, buckets = (max(header.min_n, 0), header.max_n, header.buckets) if header.has_ngrams else (0, 0, 0)
-    settings = {"architecture": MODELS[header.model], "min_n": min_n, "max_n": max_n, "buckets": buckets}
-    return settings | {name: getattr(header, name) for name in HEADER_SETTINGS}
 
 
 def word_vectors(path: Path, contents: Contents, errors: str) -> Vectors:

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embeddings.classifier.classifier import SMALL_BYTES, Classifier
-from embeddings.classifier.features import Features, index_features
+from embeddings.classifier.features import index_features
 from embeddings.classifier.quantisation import decode, decoded_size, dense_table, line_end_row, row_norms
 from embeddings.errors import FormatError
 from embeddings.formats.fasttext_file import (
@@ -25,7 +24,6 @@ from embeddings.formats.fasttext_file import (
     SHAPE,
     SUPERVISED,
     WORD,
-    Contents,
     Header,
     check_size,
     expected_parts,
@@ -41,6 +39,7 @@ from embeddings.support.logs import log
 from embeddings.vectors.file_format import decode_words
 
 LABEL_PREFIX = np.frombuffer(b"__label__", np.uint8)  # a file does not store the prefix
+NGRAMS = ("min_n", "max_n", "word_ngrams", "buckets")
 MAX_WORD_NGRAMS = 100
 MAX_EXPANSION = 64  # times the size of the codes: the size of a decoded matrix of labels, if it is not small
 SETTINGS = (  # of the header
@@ -63,7 +62,15 @@ def read_classifier(path: Path, *, errors: str = "strict") -> Classifier:
     return Classifier(
         labels=decode_words(contents.entries.to_list(header.words), errors, f"{path}, label", 1),
         label_counts=contents.label_counts,
-        features=read_features(contents),
+        features=index_features(
+            contents.entries.text,
+            contents.entries.starts,
+            contents.entries.slots,
+            contents.bucket_rows,
+            words=header.words,
+            label_prefix=LABEL_PREFIX,
+            **used_ngrams(header),
+        ),
         inputs=contents.inputs,
         output=decode_output(path, contents.outputs),
         loss=LOSSES[header.loss],
@@ -89,20 +96,6 @@ def check_supervised(path: Path, header: Header) -> None:
         raise FormatError(f"{path} is broken: it has n-grams of words but no buckets")
 
 
-def read_features(contents: Contents) -> Features:
-    """How the model turns texts into rows."""
-    header = contents.header
-    return index_features(
-        contents.entries.text,
-        contents.entries.starts,
-        contents.entries.slots,
-        contents.bucket_rows,
-        words=header.words,
-        label_prefix=LABEL_PREFIX,
-        **used_ngrams(header),
-    )
-
-
 def used_ngrams(header: Header) -> dict[str, int]:
     """The settings of n-grams that take effect, under the names of fields of `Features`."""
     return {
@@ -122,9 +115,6 @@ def decode_output(path: Path, outputs: Rows) -> np.ndarray:
             f"{path}: the parts of its quantised output matrix are too large: {outputs.part_size} columns"
         )
     return decode(outputs).table
-
-
-NGRAMS = ("min_n", "max_n", "word_ngrams", "buckets")
 
 
 def write_classifier(classifier: Classifier, path: Path) -> None:
@@ -224,9 +214,6 @@ def write_centroids(stream: BinaryIO, dim: int, part_size: int, centroids: np.nd
     stream.write(np.ascontiguousarray(centroids, "<f4").data)
 
 
-FLAG, FLOAT = 1, 4  # bytes
-
-
 def cutoff_for_size(
     classifier: Classifier, size: int, *, dsub: int = 2, qnorm: bool = False, qout: bool = False
 ) -> int:
@@ -234,43 +221,23 @@ def cutoff_for_size(
 
     Other arguments are those of `Classifier.quantize`.
     """
+    (labels, dim), words = classifier.output.shape, classifier.features.words
     norms = row_norms(dense_table(classifier))
     line_end = line_end_row(classifier)
     if line_end >= 0:
         norms[line_end] = np.inf
-    order = np.argsort(-norms, kind="stable")
-    sizes = fixed_size(classifier, dsub, qnorm, qout) + np.cumsum(row_sizes(classifier, dsub, qnorm)[order])
+    entry_sizes = np.diff(classifier.features.starts).astype(np.int64) + 1 + ENTRY.size
+    row_sizes = np.full(len(norms), -(-dim // dsub) + qnorm, np.int64)  # with the word or bucket of the row
+    row_sizes[:words] += entry_sizes[:words]
+    row_sizes[words:] += 2 * PRUNED_ENTRY.itemsize
+    output = 1 + SHAPE.size + 4 * labels * dim
+    if qout:
+        output = quantised_size(dim, qnorm) + labels * (-(-dim // min(2, dim)) + qnorm)
+    fixed_size = MAX_HEADER_BYTES + int(entry_sizes[words:].sum()) + quantised_size(dim, qnorm) + output
+    sizes = fixed_size + np.cumsum(row_sizes[np.argsort(-norms, kind="stable")])
     return int(np.searchsorted(sizes, size, side="right"))
 
 
-def row_sizes(classifier: Classifier, dsub: int, qnorm: bool) -> NDArray[np.int64]:
-    """The bytes of each row with its word or bucket, int64 (rows,)."""
-    rows, dim = dense_table(classifier).shape
-    words = classifier.features.words
-    sizes = np.full(rows, -(-dim // dsub) + qnorm, np.int64)
-    sizes[:words] += entry_sizes(classifier)[:words]
-    sizes[words:] += 2 * PRUNED_ENTRY.itemsize
-    return sizes
-
-
-def fixed_size(classifier: Classifier, dsub: int, qnorm: bool, qout: bool) -> int:
-    """The bytes of a quantised file without rows of words and n-grams."""
-    labels, dim = classifier.output.shape
-    entries = int(entry_sizes(classifier)[classifier.features.words :].sum())
-    output: int = FLAG + SHAPE.size + FLOAT * labels * dim
-    if qout:
-        output = quantised_size(dim, qnorm) + labels * (-(-dim // min(2, dim)) + qnorm)
-    return MAX_HEADER_BYTES + entries + quantised_size(dim, qnorm) + output
-
-
-def entry_sizes(classifier: Classifier) -> NDArray[np.int64]:
-    """The bytes of each word and label in the dictionary, int64 (entries,)."""
-    sizes: NDArray[np.int64] = np.diff(classifier.features.starts).astype(np.int64) + 1 + ENTRY.size
-    return sizes
-
-
 def quantised_size(dim: int, qnorm: bool) -> int:
-    """The bytes of a quantised matrix without rows."""
-    centroids = PARTS.size + CENTROIDS * dim * FLOAT
-    norms = PARTS.size + CENTROIDS * FLOAT
-    return 2 * FLAG + QUANTISED_SIZES.size + centroids + norms * qnorm
+    """The bytes of a quantised matrix without rows: flags, sizes, and float32 centroids."""
+    return 2 + QUANTISED_SIZES.size + PARTS.size + 4 * CENTROIDS * dim + (PARTS.size + 4 * CENTROIDS) * qnorm

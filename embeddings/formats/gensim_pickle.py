@@ -131,7 +131,7 @@ def word_vectors(path: Path, trained: Any) -> Vectors:
     words, matrix = getattr(keyed, "index_to_key", None), getattr(keyed, "vectors", None)
     if not isinstance(words, list) or not isinstance(matrix, np.ndarray) or len(words) != len(matrix):
         raise FormatError(f"{path} contains {type(keyed).__name__}, not gensim's KeyedVectors or a model with them")
-    if is_untrained(trained):
+    if hasattr(trained, "dv") and trained.sg and not trained.dbow_words and hasattr(trained, "syn1neg"):
         matrix = trained.syn1neg
     counts = getattr(keyed, "expandos", {}).get("count")
     vectors = build_vectors(path, [str(word) for word in words], matrix, counts)
@@ -140,11 +140,6 @@ def word_vectors(path: Path, trained: Any) -> Vectors:
             raise FormatError(f"{path} hashes n-grams as gensim before 3.7.2 did, unlike fastText; retrain the model")
         vectors.compose = SubwordVectors(np.asarray(keyed.vectors_ngrams, np.float32), keyed.min_n, keyed.max_n)
     return vectors
-
-
-def is_untrained(trained: Any) -> bool:
-    """Whether the word vectors of a model are random, but its output rows are not."""
-    return hasattr(trained, "dv") and bool(trained.sg) and not trained.dbow_words and hasattr(trained, "syn1neg")
 
 
 def trainer_name(trained: Any) -> str:

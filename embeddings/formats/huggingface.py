@@ -1,23 +1,207 @@
-"""The format model2vec: config.json, model.safetensors, tokenizer.json and tokenizer_config.json, as on Hugging Face.
+"""Static embeddings of Hugging Face's libraries: a table as model.safetensors, and the tokenizer.json of its words.
 
-`transformers.AutoTokenizer` and `tokenizers` load the tokenizer; `model2vec.StaticModel.from_pretrained` loads the
-whole folder, which can be uploaded to the Hub unchanged.
+The last row is zero and represents unknown words, so that they do not change the direction of a text's mean; reading
+drops it. Counts, if known, are stored in another tensor, which those libraries ignore.
+
+The format model2vec adds config.json and tokenizer_config.json: `transformers.AutoTokenizer` and `tokenizers` load the
+tokenizer, `model2vec.StaticModel.from_pretrained` the whole folder, which can be uploaded to the Hub unchanged.
 """
 
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from embeddings.formats.static_embeddings import (
-    MODEL,
-    MODEL2VEC_TABLE,
-    TOKENIZER,
-    describe_table,
-    read_vectors,
-    write_card,
-    write_table,
-)
+import numpy as np
+
+from embeddings.errors import FormatError
+from embeddings.formats.build_vectors import build_vectors
+from embeddings.formats.safetensors_file import COUNTS, list_names, read_counts
+from embeddings.formats.tokenizer_json import copy_tokenizer, read_tokens, write_tokenizer
+from embeddings.support import tensors
 from embeddings.support.records import write_json
-from embeddings.vectors.file_format import Format
+from embeddings.vectors.file_format import Format, encode_words
+from embeddings.vectors.precision import cast_matrix, quantise
 from embeddings.vectors.vectors import Vectors
+
+README = "README.md"
+LIBRARIES = {
+    "model2vec": (
+        "from model2vec import StaticModel\n\nmodel = StaticModel.from_pretrained(PATH)\nvectors = model.encode(texts)",
+        "a token for unknown words is left out of the mean",
+    ),
+    "sentence-transformers": (
+        "from sentence_transformers import SentenceTransformer\n\nmodel = SentenceTransformer(PATH)\n"
+        "vectors = model.encode(texts)",
+        "unknown words count as zero vectors, which changes the norm of a mean, not its direction",
+    ),
+}
+CARD = """---
+library_name: {library}
+tags:
+- static-embeddings
+- sentence-similarity
+- {library}
+---
+
+# Static embeddings
+
+{words:,} words with {dim} components each, as {dtype}. A text is the mean of the vectors of its words; {unknown}.
+
+```python
+{code}
+```
+
+## How the vectors were made
+
+{note}
+
+Written by embeddings-toolkit {version}.
+"""
+UNWEIGHTED = "The vectors are as they were trained, without weights of words."
+
+
+def write_card(vectors: Vectors, folder: Path, library: str, dtype: str, note: str | None) -> None:
+    """Write the model card of a folder that `library` loads; `note` says how the vectors were made."""
+    code, unknown = LIBRARIES[library]
+    text = CARD.format(
+        library=library, words=len(vectors), dim=vectors.dim, dtype=dtype, code=code, unknown=unknown,
+        note=note or UNWEIGHTED, version=installed_version(),
+    )  # fmt: skip
+    (folder / README).write_text(text, encoding="utf-8")
+
+
+def installed_version() -> str:
+    """The version of this package."""
+    try:
+        return version("embeddings-toolkit")
+    except PackageNotFoundError:
+        return "(unknown version)"
+
+
+MODEL, TOKENIZER = "model.safetensors", "tokenizer.json"
+SENTENCE_TRANSFORMERS_TABLE, MODEL2VEC_TABLE = "embedding.weight", "embeddings"
+MAPPING, WEIGHTS = "mapping", "weights"  # of model2vec: the row of each token, and its weight
+
+
+class TokenTable(NamedTuple):
+    """The rows of the tokens of a tokenizer (tokens, dim), and their counts, if known.
+
+    `unknown` is the token for unknown words, if there is one, and `unknown_id` its row.
+    """
+
+    matrix: np.ndarray
+    counts: np.ndarray | None
+    unknown: str | None
+    unknown_id: int | None
+
+
+def write_table(vectors: Vectors, folder: Path, *, table: str, dtype: str) -> str | None:
+    """Write both files, the vectors as the tensor `table`; returns the token for unknown words.
+
+    For model2vec, rows may be int8, which its weights of tokens multiply by the scale of each row.
+    """
+    is_int8 = dtype == "int8" and table == MODEL2VEC_TABLE
+    tokens = write_tokens(vectors, folder / TOKENIZER, "float32" if is_int8 else dtype)
+    arrays = dict(zip((table, WEIGHTS), quantise(tokens.matrix), strict=True)) if is_int8 else {table: tokens.matrix}
+    arrays |= {} if tokens.counts is None else {COUNTS: tokens.counts}
+    tensors.save(arrays, folder / MODEL)
+    return tokens.unknown
+
+
+def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
+    """Write the tokenizer of vectors; returns their rows in the order of its tokens.
+
+    Words that are tokens of a tokenizer.json have this tokenizer, in which tokens without a vector are zeros. Others
+    have a new tokenizer, whose last token represents unknown words.
+    """
+    matrix = cast_matrix(vectors, dtype)
+    words = [word.decode() for word in encode_words(vectors, format="tokenizer.json")]
+    padded = np.concatenate([matrix, np.zeros_like(matrix, shape=(1, vectors.dim))])
+    source = tokenizer_source(vectors)
+    if source is None:
+        return TokenTable(padded, vectors.counts, write_tokenizer(words, path), len(words))
+    rows_of_words = {word: row for row, word in enumerate(words)}
+    tokens, unknown = copy_tokenizer(source, path)
+    rows = np.array([rows_of_words.get(token, -1) for token in tokens], np.int64)
+    has_unknown_row = bool(tokens) and tokens[-1] == unknown and not padded[rows[-1]].any()  # which reading drops
+    counts = None if vectors.counts is None else np.append(vectors.counts, 0)[rows[: len(rows) - has_unknown_row]]
+    unknown_id = tokens.index(unknown) if unknown in tokens else None
+    return TokenTable(padded[rows], counts, unknown, unknown_id)
+
+
+def tokenizer_source(vectors: Vectors) -> Path | None:
+    """The tokenizer.json from the folder of the vectors, or from their training text; None if there was none."""
+    if vectors.tokenizer_file is not None:
+        return vectors.tokenizer_file
+    settings = getattr(vectors.word_form, "settings", {})
+    name, colon, path = str(settings.get("tokenizer")).partition(":")
+    return Path(path) if name == "huggingface" and colon else None
+
+
+def read(folder: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
+    """The vectors of all tokens except a zero row for unknown words; memory-mapped read-only if float32.
+
+    Rows that tokens share, weights of tokens and int8, as model2vec stores them, become rows of float32.
+    """
+    path = folder / MODEL
+    arrays = tensors.load(path)
+    return token_vectors(folder, token_rows(path, arrays), errors, lambda words: read_counts(path, arrays, words))
+
+
+def token_vectors(
+    folder: Path, matrix: np.ndarray, errors: str, read_counts: Callable[[int], np.ndarray | None]
+) -> Vectors:
+    """The vectors of the tokens of tokenizer.json, without a zero row for unknown words at the end."""
+    words, unknown = read_tokens(folder / TOKENIZER, len(matrix), errors)
+    if words and words[-1] == unknown and not matrix[-1].any():
+        words, matrix = words[:-1], matrix[:-1]
+    with np.errstate(over="ignore"):  # overflow becomes infinity, which is refused, naming the word
+        vectors = build_vectors(folder, words, matrix.astype(np.float32, copy=False), read_counts(len(words)))
+    vectors.tokenizer_file = folder / TOKENIZER
+    return vectors
+
+
+def token_rows(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The vector of each token, (tokens, dim)."""
+    table = find_table(path, arrays)
+    if table is not arrays.get(MODEL2VEC_TABLE):
+        return table
+    mapping, weights = arrays.get(MAPPING), arrays.get(WEIGHTS)
+    if mapping is not None:
+        if mapping.ndim != 1 or mapping.dtype.kind not in "iu":
+            raise FormatError(f"{path}: {MAPPING!r} must be (tokens,) integers, got {mapping.shape} {mapping.dtype}")
+        if len(mapping) and not (mapping.min() >= 0 and mapping.max() < len(table)):
+            raise FormatError(f"{path}: {MAPPING!r} must hold rows from 0 to {len(table) - 1}")
+        table = table[mapping]
+    if weights is not None:
+        if weights.shape != table.shape[:1] or weights.dtype.kind != "f":
+            expected = f"{table.shape[:1]} floats"
+            raise FormatError(f"{path}: {WEIGHTS!r} must be {expected}, got {weights.shape} {weights.dtype}")
+        table = table.astype(np.float32) * weights.astype(np.float32)[:, None]
+    return table
+
+
+def find_table(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The table of vectors among the tensors of a file: (rows, dim) of floats, of model2vec also int8."""
+    tables = (SENTENCE_TRANSFORMERS_TABLE, MODEL2VEC_TABLE)
+    name = next((name for name in tables if name in arrays), None)
+    if name is None:
+        raise FormatError(f"{path} has no static embeddings ({' or '.join(tables)}); its tensors: {list_names(arrays)}")
+    table = arrays[name]
+    is_number = table.dtype.kind == "f" or (table.dtype == np.int8 and name == MODEL2VEC_TABLE)
+    if table.ndim != 2 or table.shape[1] < 1 or not is_number:
+        raise FormatError(f"{path}: the tensor {name!r} must be (tokens, dim) floats, got {table.shape} {table.dtype}")
+    return table
+
+
+def describe_table(folder: Path) -> dict[str, Any]:
+    """Metadata from the header of the tensors; `tokens` includes a row for unknown words."""
+    arrays = tensors.load(folder / MODEL)
+    table, mapping = find_table(folder / MODEL, arrays), arrays.get(MAPPING)
+    tokens = len(table) if mapping is None else len(mapping)
+    return {"tokens": tokens, "dim": table.shape[1], "dtype": str(table.dtype), "counts": COUNTS in arrays}
+
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
 MAX_TOKENS = 1_000_000  # of a text; there is no limit, but the libraries require a number
@@ -52,11 +236,6 @@ def write(
     tokenizer |= {} if unknown is None else {"unk_token": unknown}
     write_json(path / TOKENIZER_CONFIG, tokenizer)
     write_card(vectors, path, "model2vec", dtype, note)
-
-
-def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
-    """The vectors of the tokens, memory-mapped read-only if they are float32."""
-    return read_vectors(path, errors)
 
 
 FORMAT = Format(

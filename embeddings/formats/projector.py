@@ -85,16 +85,14 @@ def parse_metadata(path: Path, text: bytes) -> tuple[list[bytes], np.ndarray | N
         if len(row) != len(names):
             raise FormatError(f"{path}, line {number}: {len(row)} columns, but line 1 names {len(names)}")
     word = names.index(WORD) if WORD in names else 0
-    counts = parse_counts(path, [row[names.index(COUNT)] for row in rows]) if COUNT in names else None
-    return [row[word] for row in rows], counts
-
-
-def parse_counts(path: Path, fields: list[bytes]) -> np.ndarray:
-    """The counts of a column; refuses anything but integers of up to 18 digits."""
+    words = [row[word] for row in rows]
+    if COUNT not in names:
+        return words, None
+    fields = [row[names.index(COUNT)] for row in rows]
     for number, field in enumerate(fields, 2):
         if not (field.isdigit() and len(field) < 19):
             raise FormatError(f"{path}, line {number}: the count {field!r:.80} is not an integer")
-    return np.array(list(map(int, fields)), dtype=np.int64)
+    return words, np.array(list(map(int, fields)), dtype=np.int64)
 
 
 def read_matrix(path: Path, rows: int) -> np.ndarray:

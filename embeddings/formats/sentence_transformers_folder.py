@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
-from embeddings.formats.static_embeddings import (
+from embeddings.formats import huggingface
+from embeddings.formats.huggingface import (
     SENTENCE_TRANSFORMERS_TABLE,
     describe_table,
-    read_vectors,
     write_card,
     write_table,
 )
@@ -54,7 +54,7 @@ def write(
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors of the tokens, memory-mapped read-only if they are float32."""
-    return read_vectors(find_embedding(path), errors)
+    return huggingface.read(find_embedding(path), errors=errors)
 
 
 def find_embedding(path: Path) -> Path:

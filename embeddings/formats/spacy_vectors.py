@@ -85,12 +85,9 @@ def tokenizer_rules(words: list[str]) -> dict[str, Any]:
 @cache
 def punctuation() -> str:
     """Punctuation and symbols (Unicode categories P and S) except the underscore, as ranges for a regex."""
-
-    def is_separator(code: int) -> bool:
-        return category(chr(code))[0] in "PS" and code != ord("_")
-
-    runs = [list(run) for inside, run in groupby(range(sys.maxunicode + 1), is_separator) if inside]
-    return "".join(f"{re.escape(chr(run[0]))}-{re.escape(chr(run[-1]))}" for run in runs)
+    characters = groupby(map(chr, range(sys.maxunicode + 1)), lambda one: category(one)[0] in "PS" and one != "_")
+    runs = [list(run) for is_separator, run in characters if is_separator]
+    return "".join(f"{re.escape(run[0])}-{re.escape(run[-1])}" for run in runs)
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:

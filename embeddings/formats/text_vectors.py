@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import HEAD_SIZE, file_compression, open_decompressed
+from embeddings.corpora.reading.compression import HEAD_SIZE, open_decompressed
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import RowBuffer
 from embeddings.support.arrow import string_scalar, to_arrow, to_numpy, to_string_array
@@ -146,16 +146,11 @@ def read_lines(path: Path, layout: Layout) -> RowBuffer:
     return read_fast(path, layout) or read_slowly(path, layout)
 
 
-def new_row_buffer(path: Path, layout: Layout) -> RowBuffer:
-    """A row buffer, preallocated for an uncompressed file, whose size has confirmed the word count."""
-    return RowBuffer(path, layout.dim, None if file_compression(path) else layout.words)
-
-
 def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
     """Read all lines with Arrow's CSV reader; None if a line is not well-formed."""
     import pyarrow as pa
 
-    rows = new_row_buffer(path, layout)
+    rows = RowBuffer(path, layout.dim, layout.words)
     try:
         for batch in read_batches(path, layout):
             if layout.words is not None and len(rows) + batch.num_rows > layout.words:
@@ -184,7 +179,7 @@ def read_batches(path: Path, layout: Layout) -> Iterator[Any]:
 
 def read_slowly(path: Path, layout: Layout) -> RowBuffer:
     """Read lines one by one, to locate a broken line."""
-    rows, first_empty = new_row_buffer(path, layout), 0
+    rows, first_empty = RowBuffer(path, layout.dim, layout.words), 0
     for number, line in number_lines(path, layout):
         place = f"{path}, line {number}"
         if first_empty and line.strip() and layout.words is None:

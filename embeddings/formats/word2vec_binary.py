@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import file_compression, open_decompressed, read_head
+from embeddings.corpora.reading.compression import open_decompressed, read_head
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import RowBuffer
 from embeddings.formats.word2vec_text import Header, find_header, read_header
@@ -45,7 +45,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 def read_rows(path: Path, header: Header) -> RowBuffer:
     """Read the words and vectors block by block; refuses truncated files and trailing bytes."""
-    rows, width = RowBuffer(path, header.dim, None if file_compression(path) else header.words), header.dim * 4
+    rows, width = RowBuffer(path, header.dim, header.words), header.dim * 4
     buffer, filled = bytearray(max(BLOCK_BYTES, 2 * (width + MAX_WORD_BYTES))), 0
     with open_decompressed(path) as stream, memoryview(buffer) as view:
         stream.read(header.end)

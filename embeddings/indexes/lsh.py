@@ -21,7 +21,7 @@ from embeddings.indexes.protocol import SearchResult
 from embeddings.indexes.result_heap import clear, cosine, insert, rank_exactly, sort
 from embeddings.kernels.integers import popcount
 from embeddings.settings import Settings, option
-from embeddings.support.cosine import normalize, row_blocks
+from embeddings.support.cosine import normalize
 from embeddings.support.threads import run_slices
 
 WORD_BITS = 64
@@ -43,7 +43,7 @@ def random_planes(units: np.ndarray, bits: int, *, orthogonal: bool, centre: boo
         normals = np.concatenate(batches)[:bits].astype(np.float32, order="C")
     else:
         normals = normalize(rng.standard_normal((bits, dim))).astype(np.float32)  # so that a product is a distance
-    centre_row = mean_row(units) if centre else np.zeros(dim)
+    centre_row = units.mean(axis=0, dtype=np.float64) if centre else np.zeros(dim)
     return Planes(normals, (normals.astype(np.float64) @ centre_row).astype(np.float32))
 
 
@@ -51,14 +51,6 @@ def orthogonal_rows(rng: np.random.Generator, dim: int) -> np.ndarray:
     """A uniform random rotation (dim, dim): the QR factor of a normal matrix with corrected signs."""
     q, r = np.linalg.qr(rng.standard_normal((dim, dim)))
     return np.asarray((q * np.where(np.diag(r) < 0, -1.0, 1.0)).T)
-
-
-def mean_row(units: np.ndarray) -> np.ndarray:
-    """The mean of all rows (dim,), in float64."""
-    total = np.zeros(units.shape[1])
-    for block in row_blocks(*units.shape, itemsize=8):
-        total += units[block].sum(axis=0, dtype=np.float64)
-    return total / max(1, len(units))
 
 
 def signatures(units: np.ndarray, planes: Planes) -> np.ndarray:
@@ -98,18 +90,6 @@ class Scratch(NamedTuple):
     histogram: np.ndarray  # (bits + 1,) int64
     rows: np.ndarray  # (rows,) int32
     chunk: int
-
-
-def new_scratch(bits: int, rows: int, n_nearest: int) -> Scratch:
-    """Buffers for a search of the `n_nearest` rows by signature."""
-    chunk = max(1, min(CHUNK, rows // (2 * n_nearest)))
-    return Scratch(
-        np.empty(rows, np.uint16),
-        np.empty(-(-rows // chunk), np.uint16),
-        np.empty(bits + 1, np.int64),
-        np.empty(rows, np.int32),
-        chunk,
-    )
 
 
 @entry_point
@@ -275,12 +255,15 @@ class HammingSearch:
         rows = len(self.units) if restrict is None else restrict
         rerank = max(MIN_RERANK, RERANK_PER_RESULT * top) if self.kind.rerank is None else self.kind.rerank
         rerank = min(rows, max(rerank, top)) if rerank else 0
+        chunk = max(1, min(CHUNK, rows // (2 * (rerank or top))))
         shape = (len(queries), top)
         result = SearchResult(np.empty(shape, np.int64), np.empty(shape), np.empty(len(queries), np.int64))
         signed = np.ascontiguousarray(signatures(queries.astype(np.float32), self.planes).T)
 
         def work(part: slice) -> None:
-            scratch = new_scratch(self.kind.bits, rows, rerank or top)
+            distances, minima = np.empty(rows, np.uint16), np.empty(-(-rows // chunk), np.uint16)
+            histogram = np.empty(self.kind.bits + 1, np.int64)
+            scratch = Scratch(distances, minima, histogram, np.empty(rows, np.int32), chunk)
             output = SearchResult(*(array[part] for array in result))
             search(self.units, queries[part], signed[part], self.words, rerank, output, scratch)
 

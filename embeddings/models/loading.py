@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 
 from embeddings import registry
 from embeddings.corpora.reading.compression import read_head
+from embeddings.corpora.reading.encodings import BYTE_ORDER_MARKS, DecodingPolicy
 from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError, marked
 from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
 from embeddings.models.model import Model
 from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
+from embeddings.settings import check_value
 from embeddings.support.local_paths import local_path
 from embeddings.support.remote.address import is_remote
 from embeddings.vectors import format_dispatch
-from embeddings.vectors.file_format import Format, check_error_handler
+from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def load(
         FormatError: the path is missing, broken or in an unknown format.
         SettingError: the model has no such table.
     """
-    check_error_handler(errors)
+    check_value("errors", errors, DecodingPolicy, {})
     path = local_copy(path)
     if table != VECTORS:
         if not has_model(path):
@@ -63,7 +65,7 @@ def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, erro
         FormatError: the path is missing, broken or in an unknown format.
         SettingError: the file holds vectors only.
     """
-    check_error_handler(errors)
+    check_value("errors", errors, DecodingPolicy, {})
     path = local_copy(path)
     if is_model_folder(path):
         return Model.load(path)
@@ -96,7 +98,7 @@ def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> 
         FormatError: the path is missing, broken, in an unknown format, or its model is unsupervised.
         SettingError: files of this format contain no classifiers.
     """
-    check_error_handler(errors)
+    check_value("errors", errors, DecodingPolicy, {})
     path = local_copy(path)
     if is_model_folder(path):
         return Model.load(path).classifier
@@ -159,7 +161,6 @@ def detect_format(path: str | os.PathLike[str]) -> Format:
     name = format_dispatch.sniff(Path(path))
     if name is not None:
         return format_dispatch.load_format(name)
-    from embeddings.corpora.reading.encodings import BYTE_ORDER_MARKS
     from embeddings.corpora.reading.file_types import FOREIGN
 
     start = read_head(Path(path), MAX_SIGNATURE)

@@ -175,11 +175,11 @@ class TextEncoder:
         Raises:
             CorpusError: the tokenizer fails.
         """
-        tokens = self.listed if batch.lists is not None or not self.is_scanned else self.scanned
+        tokens = self.listed if batch.token_lists is not None or not self.is_scanned else self.scanned
         if len(tokens.scanner.table) > MAX_TYPES:
             tokens.clear()
-        if batch.lists is not None:
-            return tokens.encode(*tokens.scanner.add_lists([list(one) for one in batch.lists]))
+        if batch.token_lists is not None:
+            return tokens.encode(*tokens.scanner.add_lists([list(one) for one in batch.token_lists]))
         if self.is_scanned:
             return tokens.encode(*tokens.scanner.scan(batch.data, batch.starts))
         return tokens.encode(*tokens.scanner.add_lists(self.split(batch)))
@@ -246,7 +246,7 @@ class JsonEncoder:
 
     def encode(self, batch: TextBlock) -> EncodedTexts:
         """Encode a batch of texts."""
-        if batch.lists is not None:
+        if batch.token_lists is not None:
             return self.of_lists.encode(batch)
         texts = [batch.data[start:stop].decode().removesuffix("\n") for start, stop in pairwise(batch.starts.tolist())]
         lines = [[text] if self.is_of_folder else text.replace("\r\n", "\n").split("\n") for text in texts]

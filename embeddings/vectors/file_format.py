@@ -78,7 +78,6 @@ class Format:
         return self.sniff_folder is not None
 
 
-ERROR_HANDLERS = ("strict", "replace", "ignore")
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
 NUMBER = re.compile(rb"[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 MAX_DIM = 1 << 20  # a row of 4 MiB; used where the file size implies no limit
@@ -105,12 +104,6 @@ def encode_words(vectors: BaseVectors, *, format: str, forbidden: re.Pattern[str
         if len(encoded) > MAX_WORD_BYTES:
             raise FormatError(f"the word {word!r:.80}... has {len(encoded)} bytes, more than {MAX_WORD_BYTES}")
         yield encoded
-
-
-def check_error_handler(errors: str) -> None:
-    """Refuse an unknown handler of invalid UTF-8."""
-    if errors not in ERROR_HANDLERS:
-        raise SettingError(f"{S.errors} must be one of {', '.join(ERROR_HANDLERS)}, got {errors!r}")
 
 
 def decode_words(words: Sequence[bytes], errors: str, place: str, first: int) -> list[str]:

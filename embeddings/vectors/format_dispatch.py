@@ -99,8 +99,11 @@ def write(
         vectors = type(vectors)(vectors.word_list, vectors.matrix, word_form=vectors.word_form)
     with replacing_targets(name, targets, force=force) as temporary:
         load_format(name).write(vectors, temporary[0], **options)
-        if counts and not load_format(name).stores_counts:
-            write_counts(vectors, temporary[-1], name)
+        if counts and vectors.counts is not None and not load_format(name).stores_counts:
+            words = encode_words(vectors, forbidden=WHITE_SPACE, format=name)
+            lines = (b"%b %d\n" % pair for pair in zip(words, vectors.counts.tolist(), strict=True))
+            with temporary[-1].open("wb") as stream:
+                stream.writelines(lines)
     return targets
 
 
@@ -210,14 +213,6 @@ def replacing_targets(name: str, targets: list[Path], *, force: bool) -> Iterato
     else:
         with atomic_write_all(targets, force=force) as files:
             yield files
-
-
-def write_counts(vectors: BaseVectors, path: Path, name: str) -> None:
-    """Write lines "word count", as word2vec's vocabulary files have them."""
-    assert vectors.counts is not None
-    words = encode_words(vectors, forbidden=WHITE_SPACE, format=name)
-    with path.open("wb") as stream:
-        stream.writelines(b"%b %d\n" % pair for pair in zip(words, vectors.counts.tolist(), strict=True))
 
 
 def sniff(path: Path) -> str | None:

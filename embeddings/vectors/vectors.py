@@ -16,26 +16,6 @@ from embeddings.vectors.precision import dequantise
 from embeddings.vectors.search import SearchMixin
 
 
-def from_pandas(frame: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
-    """The words, the matrix (words, dim) float32 and the counts, if any, of a frame; see `Vectors.from_pandas`."""
-    if WORD in frame.columns and VECTOR in frame.columns:
-        words, counts = frame[WORD].tolist(), frame[COUNT] if COUNT in frame.columns else None
-        matrix = vector_column(frame)
-    else:
-        for name, dtype in frame.dtypes.items():
-            if getattr(dtype, "kind", "O") not in "fiu":
-                raise SettingError(f"the column {name!r} must hold numbers, got {dtype}")
-        words, matrix, counts = frame.index.tolist(), frame.to_numpy(dtype=np.float32), None
-    wrong = next((word for word in words if not isinstance(word, str)), None)
-    if wrong is not None:
-        raise SettingError(f"words must be strings, got {wrong!r}")
-    if counts is None or counts.isna().all():
-        return words, matrix, None
-    if counts.isna().any() or not np.issubdtype(counts.dtype, np.integer):
-        raise SettingError(f"the column {COUNT!r} must hold whole numbers, got {counts.dtype}")
-    return words, matrix, counts.to_numpy()
-
-
 def vector_column(frame: Any) -> np.ndarray:
     """The column of vectors as a float32 matrix; int8 vectors are multiplied by their scale."""
     try:
@@ -133,8 +113,20 @@ class Vectors(SearchMixin):
         Raises:
             SettingError: a column has a wrong type, a word occurs twice, or a vector holds NaN or infinity.
         """
-        words, matrix, counts = from_pandas(frame)
-        return cls(words, matrix, counts=counts).check_finite()
+        if WORD in frame.columns and VECTOR in frame.columns:
+            words, matrix = frame[WORD].tolist(), vector_column(frame)
+            counts = frame[COUNT] if COUNT in frame.columns and not frame[COUNT].isna().all() else None
+        else:
+            for name, dtype in frame.dtypes.items():
+                if getattr(dtype, "kind", "O") not in "fiu":
+                    raise SettingError(f"the column {name!r} must hold numbers, got {dtype}")
+            words, matrix, counts = frame.index.tolist(), frame.to_numpy(dtype=np.float32), None
+        wrong = next((word for word in words if not isinstance(word, str)), None)
+        if wrong is not None:
+            raise SettingError(f"words must be strings, got {wrong!r}")
+        if counts is not None and (counts.isna().any() or not np.issubdtype(counts.dtype, np.integer)):
+            raise SettingError(f"the column {COUNT!r} must hold whole numbers, got {counts.dtype}")
+        return cls(words, matrix, counts=None if counts is None else counts.to_numpy()).check_finite()
 
     def to_arrow(self) -> Any:
         """A pyarrow table with the columns word, count (if known) and vector; the matrix is not copied."""

@@ -12,10 +12,10 @@ def read_rows(read, data, size, columns):
     rows = []
     try:
         for part in read(blocks, columns):
-            if part.lists is not None:
-                texts = part.lists
+            if part.token_lists is not None:
+                texts = part.token_lists
             else:
-                ends = part.parts.tolist()
+                ends = part.ends.tolist()
                 texts = [part.data[start:stop] for start, stop in zip([0, *ends], ends, strict=False)]
             tags = part.tags if part.tags is not None else [None] * len(texts)
             kept = part.columns.to_pylist() if part.columns is not None else [None] * len(texts)

@@ -41,7 +41,7 @@ def test_pairs_with_connectors_equal_the_reference(sentences, connectors, min_co
         path = Path(folder, "words")
         path.write_text(" ".join([*connectors, "unseen"]))
         detected_phrases = Phrases(scoring="count", min_count=min_count, connectors=str(path)).find(encoded)
-    expected = connected_pairs(sentences, connectors, bigram_counts.MAX_CONNECTORS)
+    expected = connected_pairs(sentences, connectors, bigram_counts.MAX_CONNECTORS_IN_A_ROW)
     assert {phrase.words: phrase.count for phrase in detected_phrases} == {
         words: count for words, count in expected.items() if count >= min_count
     }

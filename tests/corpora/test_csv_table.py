@@ -36,7 +36,7 @@ def test_csv_is_parsed_like_the_standard_library(rows, quoting, end, size):
     data = out.getvalue().encode()
     blocks = [data[start : start + size] for start in range(0, len(data), size)]
     parts = list(CsvTable(blocks, "f", ",", Utf8Decoder("strict", "f")).rows(ColumnSelection("b", ("a",))))
-    cells = [part.data[a:b].decode() for part in parts for a, b in zip([0, *part.parts], part.parts, strict=False)]
+    cells = [part.data[a:b].decode() for part in parts for a, b in zip([0, *part.ends], part.ends, strict=False)]
     read = list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
     assert cells == [row[1] for row in read if row]
     assert [tag for part in parts for tag in part.tags] == [row[0] for row in read if row]

@@ -13,7 +13,7 @@ from naive_phrases import connected_pairs, join_sentences, word2phrase_scores
 from optional_libraries import needs_gensim
 
 from embeddings.corpora.phrases import Phrases
-from embeddings.corpora.phrases.detection import ENGLISH
+from embeddings.corpora.phrases.detection import ENGLISH_CONNECTORS
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError, SettingError
 
@@ -114,7 +114,7 @@ def test_no_pair_spans_an_unknown_word(sentences, unknown):
 def test_scores_and_joins_equal_gensim(sample, sentences, scoring, threshold, connectors):
     from gensim.models.phrases import Phrases as Gensim
 
-    words = ENGLISH if connectors else frozenset()
+    words = ENGLISH_CONNECTORS if connectors else frozenset()
     name = "default" if scoring == "gensim" else "npmi"
     theirs = Gensim(sentences, min_count=5, threshold=threshold, scoring=name, connector_words=words)
     ours = Phrases(scoring=scoring, threshold=threshold, min_count=5, connectors=connectors).find(sample)
@@ -136,7 +136,7 @@ def test_scores_and_joins_equal_gensim(sample, sentences, scoring, threshold, co
 def test_two_passes_equal_gensim(sample, sentences, connectors):
     from gensim.models.phrases import Phrases as Gensim
 
-    shape = {"min_count": 5, "threshold": 10.0, "connector_words": ENGLISH if connectors else frozenset()}
+    shape = {"min_count": 5, "threshold": 10.0, "connector_words": ENGLISH_CONNECTORS if connectors else frozenset()}
     first = Gensim(sentences, **shape)
     second = Gensim(first[sentences], **shape)
     ours = Phrases(scoring="gensim", passes=2, connectors=connectors).find(sample)
@@ -201,7 +201,7 @@ def test_phrases_are_sorted_by_score_and_rare_words_form_none(sample):
         ({"connectors": "klingon"}, "connectors.*english.*'klingon'"),
         ({"types": "verb"}, "types.*adjective-noun, noun-noun, verb-object, other.*'verb'"),
         ({"lexicon": "tags.tsv"}, "lexicon.*types"),
-        ({"types": "noun-noun", "passes": 2}, "types.*passes must be 1, got 2"),
+        ({"types": "noun-noun", "passes": 2}, "passes must be 1 if types do not include other, got 2"),
     ],
 )
 def test_settings_are_validated(settings, message):

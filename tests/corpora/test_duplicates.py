@@ -26,8 +26,8 @@ def file_blocks(data, size):
     """Bytes as blocks of plain text."""
     borders = [*range(0, len(data), size), len(data)]
     for start, stop in pairwise(borders):
-        yield TextBlock(data[start:stop], (stop - start,), items=False, is_complete=False)
-    yield TextBlock(b"", (0,), items=False, is_complete=True)
+        yield TextBlock(data[start:stop], (stop - start,), parts_are_documents=False, is_complete=False)
+    yield TextBlock(b"", (0,), parts_are_documents=False, is_complete=True)
 
 
 @given(LINES, st.integers(1, 50), st.sampled_from(["\n", "\r\n"]), st.booleans())

@@ -257,7 +257,7 @@ def test_chunks_end_where_no_token_is_open():
     blocks.append((b"seven\n", False))
     cutter, chunks = text_scanner.ChunkCutter(whitespace, 4), []
     for data, is_complete in blocks:
-        block = TextBlock(data, (len(data),), items=False, is_complete=is_complete)
+        block = TextBlock(data, (len(data),), parts_are_documents=False, is_complete=is_complete)
         chunks += cutter.add(block, "name")
     texts = [b"".join(block.data for block, _ in chunk.blocks) for chunk in chunks]
     assert texts == [b"one\n", b"two three ", b"fourfive", b"\n \nsix\n", b"seven\n"]
