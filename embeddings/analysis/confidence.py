@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +46,8 @@ def interval(
         is_selected: whether the item was selected because its value is high in the model.
         limit: the value is between -limit and limit.
     """
+    from scipy.special import stdtrit
+
     total, seed = standard_deviation(resamples), standard_deviation(seeds)
     if total is None:
         return Interval(value, -limit, limit, None, None)
@@ -55,7 +56,7 @@ def interval(
     if is_selected:
         center = float(np.mean(known))
         deviation = float(np.hypot(total, center - value))
-    half = quantile(len(known)) * deviation
+    half = float(stdtrit(len(known) - 1, (1 + LEVEL) / 2)) * deviation  # the quantile of Student's t
     data = None if seed is None else float(np.sqrt(max(total**2 - seed**2, 0)))
     return Interval(value, max(center - half, -limit), min(center + half, limit), data, seed)
 
@@ -70,14 +71,6 @@ def standard_deviation(values: NDArray[np.floating]) -> float | None:
     """The standard deviation of the values that are defined; None if there are fewer than two."""
     known = values[np.isfinite(values)]
     return float(np.std(known, ddof=1)) if len(known) > 1 else None
-
-
-@cache
-def quantile(number: int) -> float:
-    """The quantile of Student's t for a standard deviation of `number` values."""
-    from scipy.stats import t
-
-    return float(t.ppf((1 + LEVEL) / 2, number - 1))
 
 
 Matrix = NDArray[np.float32]
@@ -194,7 +187,7 @@ def confident_analogy(
 
 
 def replicated_vectors(vectors: Vectors | Model, replicates: Replicates) -> Vectors:
-    """The word vectors, which may be those of a model, to which replicates belong."""
+    """The vectors of words, which may be a model, to which replicates belong."""
     vectors = as_vectors(load_source(vectors))
     replicates.check_vectors(vectors)
     return vectors

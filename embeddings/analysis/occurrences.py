@@ -52,7 +52,7 @@ class Occurrences:
         return sentence_of(self.encoded, self.positions)
 
     def near(self, other: "Occurrences", window: int) -> "Occurrences":
-        """The occurrences that have the first word of another's within `window` words, in the same sentence.
+        """The occurrences with an occurrence of `other` that begins within `window` words, in the same sentence.
 
         The occurrence itself does not count, so that a word can be near the same word.
         """

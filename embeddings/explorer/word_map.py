@@ -119,7 +119,9 @@ def project(units: NDArray[np.float32], projection: Projection, seed: int, repor
     if projection == "pca" or len(units) < MIN_WORDS:
         return flat
     report(flat, 0.0)
-    path = cached_path(units, seed)
+    folder, digest = cache_folder("maps"), hashlib.sha256(f"{VERSION} {units.shape} {seed}".encode())
+    digest.update(np.ascontiguousarray(units).data)
+    path = None if folder is None else folder / f"{digest.hexdigest()[:32]}.npy"
     points = None if path is None else read_points(path, len(units))
     if points is None:
         points = fit_square(tsne(components, seed, report))
@@ -161,14 +163,6 @@ def fit_square(points: NDArray[np.float64]) -> Points:
     low, high = points.min(axis=0), points.max(axis=0)
     scale = float((high - low).max()) or 1.0
     return np.asarray((points - (low + high) / 2) / scale + 0.5, np.float32)
-
-
-def cached_path(units: NDArray[np.float32], seed: int) -> Path | None:
-    """The path of the map of vectors in the cache; None without a writable cache."""
-    folder = cache_folder("maps")
-    digest = hashlib.sha256(f"{VERSION} {units.shape} {seed}".encode())
-    digest.update(np.ascontiguousarray(units).data)
-    return None if folder is None else folder / f"{digest.hexdigest()[:32]}.npy"
 
 
 def read_points(path: Path, words: int) -> Points | None:

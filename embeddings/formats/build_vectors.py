@@ -42,7 +42,7 @@ def build_vectors(
 
 
 def check_words(words: list[str], path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Raise in advance whatever `format_dispatch.write` would raise for these words."""
+    """Raise in advance whatever `format_dispatch.write` would raise because of the words."""
     with tempfile.TemporaryDirectory(prefix="embeddings-") as folder:
         small = Vectors(words, np.zeros((len(words), 1), np.float32))
         format_dispatch.write(small, Path(folder, "words").with_suffix(Path(path).suffix), format=format)

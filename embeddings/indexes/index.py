@@ -93,7 +93,7 @@ class Index:
         return self.engine.search(normalize(rows), top, restrict if candidates < len(self.vectors) else None)
 
     def check_vectors(self, vectors: "BaseVectors") -> None:
-        """Check that the index was built from these vectors.
+        """Check that the index was built from `vectors`.
 
         Raises:
             SettingError: they differ in any number.
