@@ -71,7 +71,7 @@ print(json.dumps({"results": results}))
 """
 ACCEPTED = {"an index", "rows", "the row for updates of frozen rows", "scores"}
 FOLDER = """
-from embeddings.compilation.jit import cache_dir
+from embeddings.compilation.machine_code_cache import cache_dir
 from embeddings.kernels.block import fill_block
 print(cache_dir(fill_block))
 """
