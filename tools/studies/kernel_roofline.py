@@ -22,7 +22,7 @@ from embeddings.kernels.block import FIRST, LAST, Block, fill_block, new_block, 
 from embeddings.kernels.gradient_steps import apply_steps, compute_logistic_steps
 from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
 from embeddings.kernels.row_operations import address, codegen_of, scatter_add, score
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import gather_contexts, gather_inputs, prefetch_targets
 from embeddings.objectives.negative_sampling import NegativeSamples, gather_samples
@@ -190,9 +190,9 @@ def measure_limits(rounds: int) -> dict[str, float]:
     numbers = np.zeros(FLOATS, np.float32)
     flops = 2 * ACCUMULATORS * FLOATS * rounds
     limits = {FLOPS: flops / best_time(lambda: run_multiply_adds(numbers, rounds)) / 1e9}
-    rows, step, factor = np.zeros(8, np.int64), aligned_zeros(1, ROW_FLOATS), np.ones(1, np.float32)
+    rows, step, factor = np.zeros(8, np.int64), separate_zeros((1, ROW_FLOATS)), np.ones(1, np.float32)
     for level, size in LEVELS.items():
-        table = aligned_zeros(size * 1024 // (4 * ROW_FLOATS), ROW_FLOATS)
+        table = separate_zeros((size * 1024 // (4 * ROW_FLOATS), ROW_FLOATS))
         order = np.random.default_rng(1).permutation(len(table))
         order = np.tile(order, max(1, rounds // 50 // len(order)))
         seconds = best_time(partial(update_rows, table, order, rows, step, factor))
