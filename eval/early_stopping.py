@@ -11,7 +11,7 @@ import numpy as np
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.errors import S, SettingError
-from embeddings.eval.suite import Suite, mean_score
+from embeddings.eval.evaluation import Suite, mean_score
 from embeddings.eval.tasks.evaluation_kind import TestSets, as_list
 from embeddings.eval.test_sets import DEV
 from embeddings.eval.validation import Validation

@@ -2,7 +2,9 @@
 
 `docs/extending/compilation.md` describes these steps and the private parts of numba on which they depend.
 
-jit: decorators of kernels and helpers, how helpers are linked into kernels, and the cache of compiled code.
+jit: decorators of kernels and helpers.
+numba_overrides: helpers without machine code of their own, linked into kernels.
+source_digest, machine_code_cache: a digest of the sources of a kernel; the folders of its machine code.
 vector_emitter: LLVM vector instructions for the innermost loops over rows.
 checked_build: kernels that check every index and address.
 compile_monitor, compile_time: announce and measure compilations.

@@ -8,7 +8,7 @@ hidden rows that the model computes from several rows (a mean or a sum) and whos
 
 import numpy as np
 
-from embeddings.compilation.jit import inline, wrapper
+from embeddings.compilation.jit import inline, inline_source
 from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.logistic import STEP_TILE, UPDATE_PASS, learn_tile, logistic_loss, scores_to_steps
@@ -17,7 +17,7 @@ from embeddings.kernels.row_operations import SINGLE_TILE, UPDATE_TILE, address,
 from embeddings.kernels.step_buffers import StepBuffers
 
 
-@wrapper
+@inline_source
 def learn(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float) -> None:
     """One step with m inputs x and n targets o, of which the first p are positive, y = 1, for every input.
 
@@ -29,7 +29,7 @@ def learn(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float)
     apply_steps(buffers, m, n, width)
 
 
-@wrapper
+@inline_source
 def learn_input(buffers: StepBuffers, p: int, n: int, width: int, rate: float) -> None:
     """`learn` for a single input, with the targets fixed. Overwrites `inputs[0]` and `factor`."""
     compute_steps(buffers, 1, p, n, width, rate, p)
@@ -58,7 +58,7 @@ def compute_steps(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate
     compute_logistic_steps(buffers, m, p, n, rate, examples)
 
 
-@wrapper
+@inline_source
 def compute_logistic_steps(buffers: StepBuffers, m: int, p: int, n: int, rate: float, examples: int) -> None:
     """`compute_steps` from the scores."""
     if count_step(buffers.tally):
@@ -83,7 +83,7 @@ def apply_input_steps(buffers: StepBuffers, n: int, width: int) -> None:
         sum_rows(buffers.factor, buffers.input_gradient_rows[0], buffers.inputs, 1, width)
 
 
-@wrapper
+@inline_source
 def apply_objective_steps(buffers: StepBuffers, m: int, n: int, width: int, frozen: bool) -> None:
     """Apply the steps in `scores` to m inputs and n targets, or, if `frozen`, to a single input only."""
     if frozen:

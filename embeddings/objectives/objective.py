@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from embeddings.compilation.jit import dispatched, wrapper
+from embeddings.compilation.jit import dispatched, inline_source
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import DeclarationError
 from embeddings.kernels.block import Block
@@ -162,13 +162,13 @@ def run_step(
     raise NotImplementedError
 
 
-@wrapper
+@inline_source
 def predict(operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float) -> None:
     """Let m inputs predict word i of the block."""
     run_step(operand, block, buffers, i, m, rate, 1, 0, 0, False)
 
 
-@wrapper
+@inline_source
 def predict_in_slot(
     operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int
 ) -> None:
@@ -176,13 +176,13 @@ def predict_in_slot(
     run_step(operand, block, buffers, i, m, rate, slots, slot, 0, False)
 
 
-@wrapper
+@inline_source
 def predict_pair(operand: Any, block: Block, buffers: StepBuffers, i: int, rate: float, first: int) -> None:
     """Let one input predict word i of the block with its own random words, from `block.noise[i, first]` on."""
     run_step(operand, block, buffers, i, 1, rate, 1, 0, first, False)
 
 
-@wrapper
+@inline_source
 def infer_input(operand: Any, block: Block, buffers: StepBuffers, i: int, rate: float) -> None:
     """Let one input predict word i of the block, and update only this input."""
     run_step(operand, block, buffers, i, 1, rate, 1, 0, 0, True)

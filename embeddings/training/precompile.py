@@ -14,7 +14,8 @@ from typing import Any, Literal
 from embeddings import registry
 from embeddings.compilation.compile_monitor import kernel_owner
 from embeddings.compilation.compile_time import compile_time
-from embeddings.compilation.jit import ENTRY_POINTS, cached_versions
+from embeddings.compilation.jit import ENTRY_POINTS
+from embeddings.compilation.machine_code_cache import cached_versions
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.corpora.reading.labelled_texts import PREFIX

@@ -6,7 +6,7 @@ import logging
 import numpy as np
 import pytest
 
-from embeddings.compilation import jit
+from embeddings.compilation import machine_code_cache
 from embeddings.compilation.compile_monitor import CompilationNeeded, CompileMonitor, kernel_owner, monitor
 from embeddings.compilation.compile_time import compile_time
 from embeddings.compilation.jit import entry_point
@@ -25,7 +25,8 @@ def new_kernel():
 def notices(monkeypatch, tmp_path):
     """Lines that are printed, while the cache of compiled code is empty."""
     monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(jit, "generation", jit.generation.__wrapped__)
+    folder = machine_code_cache.prepare_cache_folder.__wrapped__
+    monkeypatch.setattr(machine_code_cache, "prepare_cache_folder", folder)
     lines = []
     monkeypatch.setattr(logs, "notice_printers", [lines.append])
     monkeypatch.setattr(monitor, "logged", set())

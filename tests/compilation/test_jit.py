@@ -15,8 +15,8 @@ import pytest
 from numba import njit
 from numba.core.caching import NullCache
 
-from embeddings.compilation import jit
-from embeddings.compilation.jit import (
+from embeddings.compilation import machine_code_cache
+from embeddings.compilation.machine_code_cache import (
     MAX_GENERATIONS,
     MAX_UNUSED_DAYS,
     cached_versions,
@@ -234,10 +234,10 @@ def test_a_new_generation_replaces_unused_ones(own_cache):
     (own_cache / "kernels").unlink()
     folder = own_cache / "kernels" / "kernel"
     write_generations(folder, [1, 1000])
-    jit.generation.__wrapped__("kernel", "0")
+    machine_code_cache.prepare_cache_folder.__wrapped__("kernel", "0")
     assert (folder / "1").exists(), "an ordinary start removes nothing"
     assert folder.joinpath("0").stat().st_mtime > time.time() - 3600, "the time of use is recorded"
-    jit.generation.__wrapped__("kernel", "new")
+    machine_code_cache.prepare_cache_folder.__wrapped__("kernel", "new")
     assert {path.name for path in folder.iterdir()} == {"0", "new"}
 
 
@@ -289,7 +289,7 @@ def test_a_kernel_runs_although_it_cannot_be_saved(monkeypatch):
 def test_our_kernels_ignore_save_errors():
     if isinstance(fill_block._cache, NullCache):
         pytest.skip("no cache folder can be written here")
-    assert fill_block._cache.save_overload.__module__ == "embeddings.compilation.jit"
+    assert fill_block._cache.save_overload.__module__ == "embeddings.compilation.machine_code_cache"
 
 
 def test_compiled_code_can_be_carried_to_another_folder(compiled_room, run):
@@ -377,19 +377,19 @@ def test_an_operand_without_an_implementation_is_an_error(operand_room, run, pyt
 
 
 PRIVATE_ATTRIBUTES = {
-    "the cache of a dispatcher (compilation/jit.py)": (
+    "the cache of a dispatcher (compilation/machine_code_cache.py)": (
         lambda: fill_block._cache,
         ("_impl", "_cache_file", "_cache_path", "_index_key", "save_overload", "load_overload"),
     ),
-    "the index of a cache (compilation/jit.py: make_portable, cached_versions)": (
+    "the index of a cache (compilation/machine_code_cache.py: make_portable, cached_versions)": (
         lambda: fill_block._cache._cache_file,
         ("_source_stamp", "_index_path", "_index_name", "_cache_path", "_load_index"),
     ),
-    "the locator of a cache (compilation/jit.py: make_portable)": (
+    "the locator of a cache (compilation/machine_code_cache.py: make_portable)": (
         lambda: fill_block._cache._impl.locator,
         ("_cache_path",),
     ),
-    "the code generator (compilation/jit.py: cached_versions)": (
+    "the code generator (compilation/machine_code_cache.py: cached_versions)": (
         lambda: fill_block.targetctx.codegen(),
         ("magic_tuple",),
     ),
@@ -422,3 +422,17 @@ def test_without_the_private_attributes_kernels_are_cached_as_numba_does(missing
     assert vars(cache) == before
     monkeypatch.setattr(compiled, "_cache", cache)
     assert cached_versions(compiled) == {}
+
+
+def test_versions_for_other_implementations_are_not_listed(monkeypatch):
+    """Only the file of the current index key can be used, not those for edited implementations of an operand."""
+    compiled = njit(lambda x: x + 1)
+    signature, machine = ("int64",), compiled.targetctx.codegen().magic_tuple()
+    index = {(signature, machine, "code", "new"): "new.nbc", (signature, machine, "code", "old"): "old.nbc"}
+    cache = SimpleNamespace(
+        _cache_file=SimpleNamespace(_load_index=lambda: index),
+        _index_key=lambda signature, codegen: (signature, codegen.magic_tuple(), "code", "new"),
+        cache_path="home",
+    )
+    monkeypatch.setattr(compiled, "_cache", cache)
+    assert cached_versions(compiled) == {signature: Path("home", "new.nbc")}

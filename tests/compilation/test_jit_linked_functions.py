@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from embeddings.compilation import jit
+from embeddings.compilation import jit, numba_overrides
 from embeddings.compilation.jit import entry_point, inline
 
 CLASSES = {
@@ -38,22 +38,22 @@ def total(values):
     return result
 
 
-linked = pytest.mark.skipif(numba.version_info.short < jit.OLDEST_NUMBA, reason="this numba compiles helpers plainly")
+linked = pytest.mark.skipif(numba.version_info.short < numba_overrides.OLDEST_NUMBA, reason="compiles helpers plainly")
 
 
-@pytest.mark.parametrize(("base", "name"), [(b, n) for b, names in jit.PRIVATE_API.items() for n in names])
+@pytest.mark.parametrize(("base", "name"), [(b, n) for b, names in numba_overrides.PRIVATE_API.items() for n in names])
 def test_the_installed_numba_has_the_private_api(base, name):
-    assert hasattr(CLASSES[base], name), f"numba {numba.__version__} has no {base}.{name}: see compilation/jit.py"
+    assert hasattr(CLASSES[base], name), f"numba {numba.__version__} has no {base}.{name}: see numba_overrides.py"
 
 
 @linked
 def test_it_is_in_use():
-    assert jit.IS_AVAILABLE
+    assert numba_overrides.CAN_OVERRIDE_NUMBA
     compiled = entry_point(total)
     assert compiled(np.arange(4, dtype=np.float32)) == 8
     (overload,) = add_half.overloads.values()
-    assert isinstance(overload.library, jit.HelperLibrary)
-    assert isinstance(next(iter(compiled.overloads.values())).library, jit.EntryPointLibrary)
+    assert isinstance(overload.library, numba_overrides.HelperLibrary)
+    assert isinstance(next(iter(compiled.overloads.values())).library, numba_overrides.EntryPointLibrary)
 
 
 @linked
@@ -88,15 +88,15 @@ def test_python_can_call_a_helper():
 
 
 def test_without_the_private_api_kernels_are_compiled_plainly(monkeypatch):
-    monkeypatch.setattr(jit, "IS_AVAILABLE", False)
-    plain = jit.helper(lambda x: x + 1, nogil=True)
+    monkeypatch.setattr(numba_overrides, "CAN_OVERRIDE_NUMBA", False)
+    plain = numba_overrides.helper(lambda x: x + 1, nogil=True)
     assert type(plain) is type(njit(lambda x: x))
 
 
 def test_a_numba_without_a_class_is_noticed(monkeypatch):
     monkeypatch.delattr(numba.core.codegen, "JITCodeLibrary")
-    module = importlib.util.module_from_spec(jit.__spec__)
-    jit.__spec__.loader.exec_module(module)
-    assert not module.IS_AVAILABLE
+    module = importlib.util.module_from_spec(numba_overrides.__spec__)
+    numba_overrides.__spec__.loader.exec_module(module)
+    assert not module.CAN_OVERRIDE_NUMBA
     assert module.ENTRY_POINT_OPTIONS == {}
     assert module.helper(lambda x: x + 1)(1) == 2

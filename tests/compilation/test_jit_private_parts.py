@@ -2,7 +2,7 @@
 
 import re
 
-USES = re.compile(r"^\s*(?:from|import) (?:numba\.core|llvmlite)|\._cache\b", re.MULTILINE)
+USES = re.compile(r"^\s*(?:from|import) (?:numba\.core|llvmlite)|\._cache\b|\b_defn\b", re.MULTILINE)
 
 
 def test_the_page_names_every_module_that_uses_private_parts(root):

@@ -3,12 +3,14 @@
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
-from embeddings.compilation.jit import reachable_sources
+from embeddings.compilation import source_digest
+from embeddings.compilation.source_digest import reachable_sources
+from embeddings.plugins.skipgram import SkipGram
 
 FILES = {
     "kernels_a/__init__.py": "",
@@ -45,7 +47,7 @@ def deep(x):
 }
 RUN = """
 from kernels_a.entry import entry
-from embeddings.compilation.jit import kernel_digest
+from embeddings.compilation.source_digest import kernel_digest
 print(kernel_digest(entry.py_func), entry(1))
 """
 
@@ -118,5 +120,37 @@ def make_pair(x):
 
 def test_the_standard_library_does_not_count():
     """The methods of a NamedTuple are those of `collections`, whose file differs between releases of Python."""
-    files, _ = reachable_sources(make_pair)
-    assert files == {Path(__file__).resolve()}
+    modules, _ = reachable_sources(make_pair)
+    assert {module.__name__ for module in modules} == {__name__}
+
+
+STEP = np.uint64(5)
+TABLE = np.arange(3)
+
+
+def scaled(x):
+    return x * STEP + TABLE[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("STEP", np.uint64(6)),
+        ("STEP", np.int64(5)),
+        ("TABLE", np.arange(1, 4)),
+        ("TABLE", np.arange(3, dtype=np.int32)),
+    ],
+)
+def test_numbers_and_arrays_of_numpy_count(monkeypatch, name, value):
+    _, before = reachable_sources(scaled)
+    monkeypatch.setitem(scaled.__globals__, name, value)
+    _, after = reachable_sources(scaled)
+    assert before != after
+
+
+def test_kernels_of_plugins_depend_only_on_the_modules_that_they_reach(monkeypatch):
+    """In a checkout the plugins are in a folder of another name, which is linked into the package."""
+    digested = []
+    monkeypatch.setattr(source_digest, "package_digest", lambda folder: digested.append(folder.name) or "0")
+    source_digest.kernel_digest(SkipGram.plan)
+    assert digested == ["compilation"]
