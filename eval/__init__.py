@@ -1,7 +1,20 @@
-"""Evaluation of word, phrase and document vectors and of text classifiers, from any tool."""
+"""Evaluation of word, phrase and document vectors and of text classifiers, from any tool; imported on first use."""
 
-from embeddings.eval.evaluation import compare, evaluate, evaluate_classifier
-from embeddings.eval.statistics.results import Comparison, Result
-from embeddings.eval.suite import Suite, compare_scores
+from typing import TYPE_CHECKING
+
+from embeddings.support.imports import lazy_getattr
+
+if TYPE_CHECKING:
+    from embeddings.eval.evaluation import compare, evaluate, evaluate_classifier
+    from embeddings.eval.statistics.results import Comparison, Result
+    from embeddings.eval.suite import Suite, compare_scores
 
 __all__ = ["Comparison", "Result", "Suite", "compare", "compare_scores", "evaluate", "evaluate_classifier"]
+MODULES = {
+    **dict.fromkeys(("compare", "evaluate", "evaluate_classifier"), "embeddings.eval.evaluation"),
+    **dict.fromkeys(("Comparison", "Result"), "embeddings.eval.statistics.results"),
+    **dict.fromkeys(("Suite", "compare_scores"), "embeddings.eval.suite"),
+}
+
+if not TYPE_CHECKING:  # so that type checkers report unknown names
+    __getattr__ = lazy_getattr(__name__, MODULES)
