@@ -11,7 +11,7 @@ from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folde
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
 from embeddings.corpora.pair_encoding import PairFormat, check_pairs, write_pairs
-from embeddings.corpora.phrases.phrase import PhraseMode
+from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
 from embeddings.corpora.reading.columns import ColumnSelection, check_column, check_tag_columns, column_names
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
@@ -31,7 +31,7 @@ from embeddings.support.remote.address import display_name
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder
-    from embeddings.corpora.phrases.phrase_config import PhraseConfig, PhraseSource
+    from embeddings.corpora.phrases.phrase_config import PhraseConfig
     from embeddings.corpora.segmenter_pool import SegmenterPool
 
 
@@ -119,7 +119,7 @@ class Corpus:
         deduplicate: bool = False,
         max_types: Positive | None = None,
         vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
-        phrases: "PhraseSource | str | os.PathLike[str] | None" = None,
+        phrases: PhraseSource | str | os.PathLike[str] | None = None,
         joiner: str = "_",
         phrase_mode: PhraseMode = "replace",
         labels: LabelFormat | None = None,
@@ -269,7 +269,7 @@ class Corpus:
 
 
 def load_phrase_config(
-    phrases: "PhraseSource | str | os.PathLike[str] | None", joiner: str, mode: str, form: WordForm
+    phrases: PhraseSource | str | os.PathLike[str] | None, joiner: str, mode: str, form: WordForm
 ) -> "PhraseConfig | None":
     """Return the source of phrases, their joiner and mode; None without phrases."""
     if phrases is not None:

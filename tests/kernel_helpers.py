@@ -36,7 +36,7 @@ from embeddings.kernels.row_operations import (
     update,
 )
 from embeddings.kernels.row_sums import scatter_add_row_list, sum_row_list
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.models.table import uniform, zero_rows
 
@@ -159,7 +159,7 @@ def addresses(table, rows):
 def rows(rng, count, dim, dtype, *, among=None, scale=0.3):
     """A random table and `count` of its rows: all of them in order, or drawn from a table of `among` rows."""
     size = max(count, 1) if among is None else among
-    table = aligned_zeros(size, padded(dim), dtype)
+    table = separate_zeros((size, padded(dim)), dtype)
     table[:, :dim] = rng.normal(size=(size, dim)) * scale
     selected = np.arange(count) if among is None else rng.integers(0, size, count)
     twin = table.astype(np.float64)
@@ -260,7 +260,7 @@ def position_and_block(line, i, start, stop, noise):
 
 def small_table(rng, count, width=None):
     """A random float64 table of `SMALL_DIM` components, padded with zeros."""
-    table = aligned_zeros(count, padded(SMALL_DIM) if width is None else width, np.float64)
+    table = separate_zeros((count, padded(SMALL_DIM) if width is None else width), np.float64)
     table[:, :SMALL_DIM] = rng.normal(size=(count, SMALL_DIM)) * 0.7
     return table
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.phrases.detection import Phrases
 from embeddings.corpora.phrases.join import join_phrases
-from embeddings.corpora.phrases.phrase import PhraseMode, check_joiner
-from embeddings.corpora.phrases.phrase import PhraseSource as PhraseSource
+from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource, check_joiner
 from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import S, SettingError

@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     from embeddings.corpora.reading.record_rows import Record
 
 
-def first_items(items: Iterator[Any]) -> list[Any]:
-    """The items up to the first one that is not null."""
-    first = []
-    for item in items:
-        first.append(item)
-        if not is_null(item):
-            break
-    return first
-
-
 def is_path_of_file(item: str) -> bool:
     """Whether a text is the path of a file."""
     try:
@@ -224,7 +214,9 @@ class SourceReader:
     def read_items(self, source: Items, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield the items of an iterable: mappings as rows of a table, others as documents or sentences."""
         items = iter(source.items)
-        first = first_items(items)
+        first: list[Any] = []  # up to the first one that is not null
+        while (not first or is_null(first[-1])) and (following := list(islice(items, 1))):
+            first += following
         column = next(iter((*filter(None, [self.columns.text]), *self.columns.tags)), None)
         example = first[-1] if first else None
         is_tagged = hasattr(example, "words") and hasattr(example, "tags")
@@ -238,7 +230,7 @@ class SourceReader:
             raise CorpusError(
                 f"an iterable must contain texts, but its first item, {example!r}, is a file: Corpus(*paths)"
             )
-        buffer: list[tuple[int, Any]] = []
+        cells: list[Any] = []  # texts in UTF-8, or lists of tokens
         size = 0
         for number, item in enumerate(islice(chain(first, items), self.rows), 1):
             self.rows = None if self.rows is None else self.rows - 1
@@ -246,13 +238,16 @@ class SourceReader:
                 item = "" if is_text else []
             if is_text and not isinstance(item, str):
                 raise CorpusError(f"item {number} is {describe(item)}, but the first item is a string")
-            value = item if is_text else check_tokens(number, item)
-            buffer.append((number, value))
-            size += len(value) + 1
+            if is_text:
+                cells.append(encode_utf8(item, decoder, f"item {number}"))
+            else:
+                tokens = check_tokens(number, item)
+                cells.append([encode_utf8(token, decoder, f"item {number}") for token in tokens])
+            size += len(cells[-1]) + 1
             if size >= self.size:
-                yield from self.item_blocks(buffer, is_text, decoder)
-                buffer, size = [], 0
-        yield from self.item_blocks(buffer, is_text, decoder)
+                yield from self.item_blocks(cells, is_text)
+                cells, size = [], 0
+        yield from self.item_blocks(cells, is_text)
 
     def read_records(
         self, items: Iterable[Any], is_tagged: bool, name: str, decoder: Utf8Decoder
@@ -268,16 +263,11 @@ class SourceReader:
         records = (record_rows.tagged_records if is_tagged else record_rows.mapping_records)(items)
         yield from self.read_table(record_rows.record_rows(records, name, columns, decoder, self.size))
 
-    def item_blocks(self, items: list[tuple[int, Any]], is_text: bool, decoder: Utf8Decoder) -> Iterator[TextBlock]:
-        """Yield token lists as one block, or strings as blocks of about the same size."""
-        if is_text:
-            texts = [encode_utf8(item, decoder, f"item {number}") for number, item in items]
-            self.done += sum(map(len, texts))
-            yield from self.row_blocks(TextBlock.of_cells(texts))
-        else:
-            lists = [[encode_utf8(token, decoder, f"item {number}") for token in tokens] for number, tokens in items]
-            self.done += sum(len(token) for tokens in lists for token in tokens)
-            yield from self.row_blocks(TextBlock.of_tokens(lists))
+    def item_blocks(self, cells: list[Any], is_text: bool) -> Iterator[TextBlock]:
+        """Yield lists of tokens as one block, or texts as blocks of about the same size."""
+        rows = TextBlock.of_cells(cells) if is_text else TextBlock.of_tokens(cells)
+        self.done += int(rows.sizes.sum())
+        yield from self.row_blocks(rows)
         self.progress(self.done)
 
 

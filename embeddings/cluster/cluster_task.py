@@ -1,6 +1,5 @@
 """The task that each worker of a cluster receives: the trainer, the vocabulary, and the division of the work."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,38 +26,6 @@ class ClusterError(EmbeddingsError):
 
 
 @dataclass(frozen=True)
-class ClusterData(TrainingData):
-    """Training data whose shares are learned by the workers of a cluster.
-
-    Arguments:
-        threads_per_replica: threads that update the tables of each replica without locks.
-    """
-
-    threads_per_replica: int = 1
-
-    @property
-    def shares(self) -> int:
-        """The number of shares: one for each thread of each replica."""
-        assert self.run_options.replicas is not None
-        return self.run_options.replicas.count * self.threads_per_replica
-
-    @property
-    def has_replicas(self) -> bool:
-        """Whether several replicas learn, each on separate tables."""
-        return self.shares > self.threads_per_replica
-
-    @property
-    def shares_tables(self) -> bool:
-        """Whether several threads update the same tables."""
-        return self.threads_per_replica > 1
-
-    def fingerprint(self) -> dict[str, Any]:
-        """The identity of the run; replicas of one thread have the same identity on one machine and on a cluster."""
-        extra = {"threads_per_replica": self.threads_per_replica} if self.threads_per_replica > 1 else {}
-        return super().fingerprint() | extra
-
-
-@dataclass(frozen=True)
 class ClusterTask:
     """The task of a run that workers divide.
 
@@ -66,7 +33,6 @@ class ClusterTask:
         workers: the number of workers.
         threads_per_worker: the number of threads of each worker.
         threads_per_replica: 1, or `threads_per_worker` if each worker has one replica.
-        meta, fingerprint, max_undercount: properties of the corpus.
         parts: the number of parts in which rows are merged, one by each worker; 1 if each worker merges all rows.
         bounds: where the shares of all threads begin and end in the units of the stream, (shares + 1).
         frozen: mask of frozen rows of words, (words,), or None.
@@ -79,9 +45,6 @@ class ClusterTask:
     workers: int
     threads_per_worker: int
     threads_per_replica: int
-    meta: Mapping[str, Any]
-    fingerprint: str
-    max_undercount: int
     parts: int
     bounds: list[int]
     frozen: np.ndarray | None = None
@@ -101,9 +64,9 @@ class ClusterTask:
         shares = self.shares_of(worker)
         return self.bounds[shares.start], self.bounds[shares.stop]
 
-    def training_data(self, encoded: EncodedCorpus | CorpusShare) -> ClusterData:
+    def training_data(self, encoded: EncodedCorpus | CorpusShare) -> TrainingData:
         """The training data of a worker."""
-        return ClusterData(
+        return TrainingData(
             self.trainer, cast(EncodedCorpus, encoded), self.vocabulary, self.threads_per_worker, self.seed, None,
             RunOptions(replicas=self.replicas), threads_per_replica=self.threads_per_replica,
         )  # fmt: skip
@@ -114,5 +77,6 @@ class ClusterTask:
         if not isinstance(data.encoded, CorpusShare):
             return plan
         stream: Any = plan.stream
-        place = self.tokens_of(worker)[0], data.encoded.first_line
-        return replace(plan, stream=ShareOfStream(stream, self.bounds, *place))
+        offset, first_line = self.tokens_of(worker)[0], data.encoded.first_line
+        share = ShareOfStream(**vars(stream), all_bounds=self.bounds, offset=offset, first_line=first_line)
+        return replace(plan, stream=share)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from embeddings.cluster.cluster_task import AUTO, ClusterData, ClusterError, ClusterTask
+from embeddings.cluster.cluster_task import AUTO, ClusterError, ClusterTask
 from embeddings.cluster.distributed_text import (
     LocalCorpus,
     SentCorpus,
@@ -19,9 +19,8 @@ from embeddings.cluster.distributed_text import (
 )
 from embeddings.cluster.divided_text import DividedText, can_divide
 from embeddings.cluster.ray_runtime import connected
-from embeddings.cluster.replica_host import ShareProgress
 from embeddings.cluster.worker_pool import WorkerPool
-from embeddings.cluster.worker_process import WorkerProcess
+from embeddings.cluster.worker_process import ShareProgress, WorkerProcess
 from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -33,7 +32,7 @@ from embeddings.models.model_files import package_versions
 from embeddings.models.table import Arrays
 from embeddings.registry import package_of
 from embeddings.settings import check_value
-from embeddings.training.corpus_share import CorpusShare, RemoteStream, WholeCorpusNeeded, share_bounds
+from embeddings.training.corpus_share import CorpusShare, RemoteStream, WholeCorpusNeeded
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
 from embeddings.training.replicas import (
@@ -47,7 +46,7 @@ from embeddings.training.replicas import (
 )
 from embeddings.training.run import Run, capture_progress
 from embeddings.training.run_options import ClusterBase, RunOptions
-from embeddings.training.stream import TokenStream
+from embeddings.training.stream import TokenStream, share_bounds
 from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, prepare
 from embeddings.training.worker import Worker
 
@@ -217,10 +216,10 @@ def train_divided(
     vocabulary = text.select(getattr(trainer, "min_count", 1), getattr(trainer, "max_vocab", None))
     assert run_options.replicas is not None
     share: Any = text.share_out(vocabulary, run_options.replicas.count * threads_per_replica)
-    data = ClusterData(
+    data = TrainingData(
         trainer, share, vocabulary, threads, seed, report, run_options, compiled_before, threads_per_replica
     )
-    log_rate_advice(data)
+    log_rate_advice(trainer, run_options)
     return ClusterSession(cluster, pool, data, machines, text).train()
 
 
@@ -282,7 +281,7 @@ class ClusterSession:
     """
 
     def __init__(
-        self, cluster: "Cluster", pool: WorkerPool, data: ClusterData, machines: list[dict[str, Any]],
+        self, cluster: "Cluster", pool: WorkerPool, data: TrainingData, machines: list[dict[str, Any]],
         text: DividedText | None = None,
     ) -> None:  # fmt: skip
         self.text = text
@@ -314,7 +313,7 @@ class ClusterSession:
                     self.bounds = self.text.bounds
                 else:
                     self.bounds = share_bounds(len(encoded.ids), np.asarray(encoded.sentences), data.shares)
-                return replace(plan, stream=RemoteStream(stream, self.bounds, 0, 0))
+                return replace(plan, stream=RemoteStream(**vars(stream), all_bounds=self.bounds))
         except WholeCorpusNeeded:
             if self.text is not None:
                 raise ClusterError(
@@ -343,12 +342,12 @@ class ClusterSession:
 
     def start(self, tables: Arrays, frozen: np.ndarray | None) -> None:
         """Let the workers start."""
-        data, encoded = self.data, self.data.encoded
+        data = self.data
         assert data.run_options.replicas is not None
         task = ClusterTask(
             data.settings, data.vocabulary, data.seed, data.run_options.replicas, len(self.machines),
-            self.cluster.threads_per_worker, data.threads_per_replica, encoded.meta, encoded.fingerprint,
-            encoded.max_undercount, number_of_parts(len(self.machines)), self.bounds, frozen,
+            self.cluster.threads_per_worker, data.threads_per_replica, number_of_parts(len(self.machines)), self.bounds,
+            frozen,
         )  # fmt: skip
         self.pool.start(task, self.text_sender(task), tables)
 
@@ -475,8 +474,7 @@ class Cluster(ClusterBase):
                 if text is not None and workers > 1 and can_divide(text, trainer, run_options):
                     return train_divided(self, pool, machines, trainer, text, threads_per_replica, **options)
                 data = prepare(trainer, corpus if text is None else text, **options)
-                values = {name: getattr(data, name) for name in TrainingData.__dataclass_fields__}
-                cluster_data = ClusterData(**values, threads_per_replica=threads_per_replica)
-                return ClusterSession(self, pool, cluster_data, machines).train()
+                data = replace(data, threads_per_replica=threads_per_replica)
+                return ClusterSession(self, pool, data, machines).train()
             finally:
                 pool.close()

@@ -29,7 +29,7 @@ from embeddings.cluster.ray_runtime import (
     one_line,
     wait_for,
 )
-from embeddings.cluster.replica_host import MergedTables, ReplicaReport, ShareProgress
+from embeddings.cluster.worker_process import MergedTables, ReplicaReport, ShareProgress
 from embeddings.models.table import Arrays
 from embeddings.support.logs import log, notice
 

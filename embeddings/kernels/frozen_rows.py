@@ -4,7 +4,7 @@ import numpy as np
 
 from embeddings.compilation.checked_build import register_rows
 from embeddings.compilation.jit import inline, noinline
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 
 TABLE_ADDRESS, ROW_BYTES, SINK_ADDRESS = range(3)  # of `StepBuffers.frozen_sink`
 SINK_START = 8  # int64 items before the sink row: a cache line
@@ -14,7 +14,7 @@ NO_ROW_FROZEN = np.zeros(0, np.bool_)
 def sink_of(table: np.ndarray) -> np.ndarray:
     """The `frozen_sink` of a table."""
     words = table.shape[1] * table.itemsize // 8
-    sink = aligned_zeros(1, SINK_START + words, np.int64).reshape(-1)
+    sink = separate_zeros((1, SINK_START + words), np.int64).reshape(-1)
     sink[TABLE_ADDRESS], sink[ROW_BYTES] = table.ctypes.data, table.strides[0]
     sink[SINK_ADDRESS] = sink.ctypes.data + SINK_START * 8
     register_rows(sink[SINK_START:].reshape(1, -1), sink)

@@ -46,7 +46,7 @@ NO_ROW = 0  # the address of an empty slot, which is zero
 
 @inline
 def combine_contexts(buffers: StepBuffers, m: int, width: int, factor: float) -> None:
-    """Set the input to the sum of m context rows times a factor, and its gradient to zero."""
+    """Set the input to h = factor * (x_1 + ... + x_m) of m context rows, and its gradient to zero."""
     hidden, gradient = address(buffers.hidden_rows, HIDDEN), address(buffers.hidden_rows, GRADIENT)
     buffers.hidden_rows[:] = 0
     buffers.factor[0] = factor
@@ -56,7 +56,7 @@ def combine_contexts(buffers: StepBuffers, m: int, width: int, factor: float) ->
 
 @inline
 def backprop_to_contexts(buffers: StepBuffers, m: int, width: int, factor: float) -> None:
-    """Add the hidden row's gradient times a factor to each of m context rows."""
+    """Add the hidden row's gradient g to each of m context rows: x_i += factor * g."""
     buffers.factor[0] = factor
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.contexts, m)
     scatter_add(buffers.factor, address(buffers.hidden_rows, GRADIENT), buffers.contexts, m, width)
@@ -78,7 +78,7 @@ def new_slot_buffers(targets: int, slots: int, width: int, dtype: type = np.floa
 
 @inline
 def concatenate_contexts(buffers: StepBuffers, slots: int, width: int) -> None:
-    """Set the input to the context rows one after another, and its gradient to zero."""
+    """Set the input to h = [x_1, ..., x_slots], the context rows one after another, and its gradient to zero."""
     hidden, gradient = address(buffers.hidden_rows, HIDDEN), address(buffers.hidden_rows, GRADIENT)
     buffers.hidden_rows[:] = 0
     for slot in range(slots):

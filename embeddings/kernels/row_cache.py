@@ -13,7 +13,7 @@ from embeddings.compilation.checked_build import register_rows
 from embeddings.compilation.jit import entry_point, inline, noinline
 from embeddings.kernels.integers import Int
 from embeddings.kernels.row_operations import address, copy_row, sum_rows
-from embeddings.kernels.separate_arrays import aligned_zeros, separate_ones, separate_zeros
+from embeddings.kernels.separate_arrays import separate_ones, separate_zeros
 
 MAX_CACHED_ROWS = 32  # more would not stay in a core's own cache
 SYNC_INTERVAL = 32  # uses of a row between synchronisations
@@ -39,7 +39,7 @@ def new_row_cache(rows: int, width: int, dtype: type = np.float32) -> RowCache:
     """An empty cache of `rows` rows that is not attached to a table."""
     return RowCache(
         table_location=separate_zeros(2, np.int64),
-        rows=aligned_zeros(2 * rows, width, dtype),
+        rows=separate_zeros((2 * rows, width), dtype),
         uses=separate_zeros(rows, np.int64),
         factor=separate_ones(1, dtype),
         operand=separate_zeros(1, np.int64),

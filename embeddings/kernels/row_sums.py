@@ -63,10 +63,8 @@ def add_pairs(
     for i in range(first, last - 1, 2):
         row, other = rows[i], rows[i + 1]
         norm, other_norm = row_norm(matrix, row), row_norm(matrix, other)
-        place, other_place = (
-            start + 2 * np.int64(matrix.table[row, part]),
-            start + 2 * np.int64(matrix.table[other, part]),
-        )
+        place = start + 2 * np.int64(matrix.table[row, part])
+        other_place = start + 2 * np.int64(matrix.table[other, part])
         left += norm * values[place]
         right += norm * values[place + 1]
         other_left += other_norm * values[other_place]

@@ -12,7 +12,10 @@ SEPARATION = 128  # bytes: two cache lines, as CPUs may fetch lines in pairs
 
 
 def separate_zeros(shape: int | tuple[int, ...], dtype: type = np.float32) -> np.ndarray:
-    """Zeros that start at a multiple of `SEPARATION` and share no such part of memory with another array."""
+    """Zeros that start at a multiple of `SEPARATION` and share no such part of memory with another array.
+
+    Rows start at a cache line if their width is a multiple of `row_operations.PADDING`.
+    """
     size = math.prod(shape if isinstance(shape, tuple) else (shape,)) * np.dtype(dtype).itemsize
     room = -(-size // SEPARATION) * SEPARATION
     raw = np.zeros(room + SEPARATION, np.uint8)
@@ -26,11 +29,6 @@ def separate_ones(size: int, dtype: type = np.float32) -> np.ndarray:
     array = separate_zeros(size, dtype)
     array[:] = 1
     return array
-
-
-def aligned_zeros(rows: int, width: int, dtype: type = np.float32) -> np.ndarray:
-    """Zeros (rows, width) whose rows start at a cache line if `width` is a multiple of `row_operations.PADDING`."""
-    return separate_zeros((rows, width), dtype)
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

@@ -57,7 +57,10 @@ def step_row(rows: AdamRows | AdaGradRows, i: int, gradient: np.ndarray, rates: 
 @implements(AdamRows)
 @inline
 def step_adam_row(rows: AdamRows, i: int, gradient: np.ndarray, rates: StepRates) -> None:
-    """One step of Adam."""
+    """One step of Adam (Kingma and Ba 2015, algorithm 1) with the gradient g of batch t.
+
+    m = .9 m + .1 g    v = .999 v + .001 g^2    x -= rate * m / (1 - .9^t) / (sqrt(v / (1 - .999^t)) + 1e-8)
+    """
     x, width = rows.values[i], rows.values.shape[1]
     means, squares = rows.moments[i, :width], rows.moments[i, width:]
     real = x.dtype.type
@@ -75,7 +78,7 @@ def step_adam_row(rows: AdamRows, i: int, gradient: np.ndarray, rates: StepRates
 @implements(AdaGradRows)
 @inline
 def step_adagrad_row(rows: AdaGradRows, i: int, gradient: np.ndarray, rates: StepRates) -> None:
-    """One step of AdaGrad."""
+    """One step of AdaGrad (Duchi, Hazan and Singer 2011): s += g^2    x -= rate * g / (sqrt(s) + 1e-10)."""
     x, squares = rows.values[i], rows.moments[i]
     scale, epsilon = x.dtype.type(rates.rate), x.dtype.type(ADAGRAD_EPSILON)
     for d in range(x.shape[0]):

@@ -8,7 +8,7 @@ from embeddings.compilation.jit import inline
 from embeddings.kernels.frozen_rows import NO_ROW_FROZEN, sink_of
 from embeddings.kernels.row_cache import RowCache, cache_of, new_row_cache
 from embeddings.kernels.row_operations import PADDING, SCORE_TILE, SINGLE_TILE
-from embeddings.kernels.separate_arrays import aligned_zeros, separate_ones, separate_zeros
+from embeddings.kernels.separate_arrays import separate_ones, separate_zeros
 
 CARRIED = ("weights", "factor", "tally")  # fields of `StepBuffers` that carry values from block to block
 
@@ -68,8 +68,8 @@ def new_step_buffers(
         offsets=separate_zeros(targets, dtype),
         scores=separate_zeros(inputs * stride + PADDING, dtype),
         contexts=separate_zeros(contexts, np.int64),
-        hidden_rows=aligned_zeros(rows, width, dtype),
-        input_copies=aligned_zeros(3 * inputs if targets > SINGLE_TILE else 0, width, dtype),
+        hidden_rows=separate_zeros((rows, width), dtype),
+        input_copies=separate_zeros((3 * inputs if targets > SINGLE_TILE else 0, width), dtype),
         projection_gradient_rows=separate_zeros(inputs if targets > SINGLE_TILE else 0, np.int64),
         factor=separate_ones(1, dtype),
         tally=separate_zeros(4, np.float64),

@@ -13,7 +13,7 @@ from embeddings.kernels.block import FILLED, Block
 from embeddings.kernels.frozen_rows import sink_of
 from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.row_operations import address, copy_row, prefetch, scatter_add, sum_rows
-from embeddings.kernels.separate_arrays import aligned_zeros, separate_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import StepBuffers, replace_frozen
 
 FNV_BASIS, FNV_PRIME, MASK = np.uint64(2166136261), np.uint64(16777619), np.uint64(0xFFFFFFFF)
@@ -129,7 +129,7 @@ class SubwordCache(NamedTuple):
 
 def new_subword_cache(size: int, vocabulary: int, max_parts: int, width: int, dtype: type = np.float32) -> SubwordCache:
     """A cache for blocks of `size` words, each composed of at most `max_parts` rows."""
-    rows, before = aligned_zeros(size, width, dtype), aligned_zeros(size, width, dtype)
+    rows, before = separate_zeros((size, width), dtype), separate_zeros((size, width), dtype)
     words = np.zeros(size, np.int32)
     row = np.full(vocabulary, -1, np.int32)
     parts, frozen = separate_zeros(max_parts, np.int64), separate_zeros(size, np.bool_)
@@ -138,7 +138,7 @@ def new_subword_cache(size: int, vocabulary: int, max_parts: int, width: int, dt
 
 @inline
 def compose_block(cache: SubwordCache, block: Block, tables: SubwordTables, buffers: StepBuffers) -> int:
-    """Compose the rows of a block's words as means; returns the number of distinct words."""
+    """Compose the rows of a block's words, x = (p_1 + ... + p_m) / m; returns the number of distinct words."""
     count, width = 0, tables.words.shape[1]
     for i in range(block.cursor[FILLED]):
         word = block.words[i]
@@ -170,7 +170,7 @@ def composed_buffers(cache: SubwordCache, count: int, buffers: StepBuffers) -> S
 
 @inline
 def backprop_to_subwords(cache: SubwordCache, count: int, tables: SubwordTables, buffers: StepBuffers) -> None:
-    """Add the change of each composed row to all rows it is composed of, and empty the cache."""
+    """Add the change of each composed row to its parts, p_i += x - x before, and empty the cache."""
     width = tables.words.shape[1]
     for k in range(count):
         if k + 1 < count:

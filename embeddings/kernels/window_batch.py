@@ -202,9 +202,8 @@ def compute_batch_steps(
     for j in range(noise):
         buffers.targets[j] = row_address(output, buffers.output_cache, np.int64(block.noise[buffers.centres[0], j]))
     for k in range(m):
-        buffers.targets[noise + k] = row_address(
-            output, buffers.output_cache, np.int64(block.words[buffers.centres[k]])
-        )
+        centre = np.int64(block.words[buffers.centres[k]])
+        buffers.targets[noise + k] = row_address(output, buffers.output_cache, centre)
     for k in range(m):
         prefetch_next_batch(block, output, buffers, m, k)
         if k % 2 == 0:

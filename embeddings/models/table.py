@@ -12,7 +12,7 @@ import numpy as np
 from embeddings.errors import DeclarationError, S, SettingError
 from embeddings.kernels.merge_rows import RULES
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.support.system import total_memory
 
 Arrays = dict[str, np.ndarray]
@@ -44,7 +44,7 @@ def zero_rows(rows: int, dim: int) -> np.ndarray:
             f"a table of {rows:,} x {dim} numbers takes {size / 1e9:,.1f} GB, but this machine has "
             f"{available / 1e9:,.1f} GB; use fewer words, dimensions or buckets, or a smaller window"
         )
-    return aligned_zeros(rows, padded(dim))
+    return separate_zeros((rows, padded(dim)))
 
 
 def unpad(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:

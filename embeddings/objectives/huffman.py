@@ -208,9 +208,8 @@ class HuffmanObjective(Objective):
         paths, starts, lefts = self.paths
         order = np.argsort(words, kind="stable")
         distinct, first = np.unique(words[order], return_index=True)
-        for word, examples in zip(
-            distinct, np.split(order, first[1:]), strict=False
-        ):  # without words there is one part
+        parts = np.split(order, first[1:])  # without words there is one part
+        for word, examples in zip(distinct, parts, strict=False):
             scores = hidden[rows[examples]] @ nodes[paths[starts[word] : starts[word + 1]]].T
             scores[:, : lefts[word]] *= -1
             logarithms[examples] = -np.logaddexp(0, scores).sum(axis=1)

@@ -203,9 +203,13 @@ def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
     thing, each text with any of its names.
     """
     rng = np.random.default_rng(1)
+    lines: list[Any] = []
     if trainer is not None and trainer.reads_pairs:
-        return as_corpus([synonym_pair(rng) for _ in range(LINES)], trainer)
-    lines = []
+        for _ in range(LINES):
+            thing = int(rng.integers(10))
+            names = [SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}" for _ in range(2)]
+            lines.append(tuple(f"{name} word{int(rng.integers(5))}" for name in names))
+        return as_corpus(lines, trainer)
     for _ in range(LINES):
         thing = int(rng.integers(10))
         name = SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}"
@@ -214,14 +218,6 @@ def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
     if trainer is not None and trainer.reads_labels:
         return as_corpus(list(map(" ".join, lines)), trainer)
     return Corpus([words for _, *words in lines])
-
-
-def synonym_pair(rng: np.random.Generator) -> tuple[str, str]:
-    """Two texts about one of ten things."""
-    thing = int(rng.integers(10))
-    names = [SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}" for _ in range(2)]
-    left, right = (f"{name} word{int(rng.integers(5))}" for name in names)
-    return left, right
 
 
 def check_class(trainer: type[Trainer]) -> None:

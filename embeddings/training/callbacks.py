@@ -130,11 +130,6 @@ class Callback:
         """Restore a state that `state` returned."""
 
 
-def wants_epoch_end(callback: Callback) -> bool:
-    """Whether a callback overrides `on_epoch_end`."""
-    return type(callback).on_epoch_end is not Callback.on_epoch_end
-
-
 def stateful(callbacks: Iterable[Callback]) -> list[Callback]:
     """The callbacks that have a state."""
     return [callback for callback in callbacks if type(callback).state is not Callback.state]

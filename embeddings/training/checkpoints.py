@@ -42,9 +42,15 @@ from embeddings.support.remote.address import Address, StrPath, display_name, is
 from embeddings.training.progress import Progress
 from embeddings.training.run_log import is_number
 
+FORMAT_VERSION = 3
+RECORD, TENSORS = "checkpoint.json", "tensors.safetensors"
+NAME = "words-{:015d}"
+NAME_PATTERN = "words-" + "[0-9]" * 15  # for glob; specific enough not to match other folders
+PARTIAL_SUFFIX = ".partial"
+MAX_VALUE_LENGTH = 100  # characters of a value in a message
+MAX_COUNT = 1e15  # of words, steps, seconds, or a sum of losses, of one thread
+BYTES_PER_SECOND = 5e8  # assumed for the cost of the first checkpoint
 AUTO = "auto"
-AUTO_SECONDS = 60.0  # between checkpoints
-AUTO_SHARE = 0.01  # maximum share of the time spent on writing
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 WORDS = {"w": 1.0, "kw": 1e3, "Mw": 1e6, "Gw": 1e9}
 PATTERN = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([a-zA-Z]+)", re.ASCII)
@@ -62,7 +68,7 @@ class Interval:
     def parse(cls, text: str) -> "Interval":
         """Parse an interval."""
         if text == AUTO:
-            return cls(seconds=AUTO_SECONDS, share=AUTO_SHARE)
+            return cls(seconds=60.0, share=0.01)
         match = PATTERN.fullmatch(text) if isinstance(text, str) else None
         number, unit = (float(match[1]), match[2]) if match else (0.0, "")
         if not number or unit not in SECONDS | WORDS:
@@ -86,45 +92,30 @@ class RemoteCheckpoints:
     """The checkpoints below an address; a checkpoint is complete if its record is there.
 
     Files that are not of checkpoints are neither read nor removed.
-
-    Arguments:
-        record: the name of the file that is uploaded last.
-        pattern: that of the names of checkpoints, as for `fnmatch`.
     """
 
-    def __init__(self, path: StrPath, record: str, pattern: str) -> None:
-        self.address, self.record, self.pattern = parse_address(path), record, pattern
-
-    @property
-    def folder(self) -> Path:
-        """The local folder."""
-        return local_folder(self.address)
+    def __init__(self, path: StrPath) -> None:
+        self.address = parse_address(path)
 
     def files(self) -> list[Address]:
         """All files of checkpoints, complete or not."""
         from embeddings.support.remote.store import files_below
 
         try:
-            return files_below(self.address, lambda parts: len(parts) > 1 and fnmatchcase(parts[0], self.pattern))
+            return files_below(self.address, lambda parts: len(parts) > 1 and fnmatchcase(parts[0], NAME_PATTERN))
         except RemoteError as error:
             raise OutputError(marked(error)) from None
 
     def names(self) -> list[str]:
         """The complete checkpoints, oldest first."""
         parts = [file.relative_to(self.address).split("/") for file in self.files()]
-        return sorted(one[0] for one in parts if one[1:] == [self.record])
-
-    def check(self) -> None:
-        """Refuse an address that cannot be written."""
-        from embeddings.support.remote.writing import check_remote_output
-
-        check_remote_output(str(self.address), force=True)
+        return sorted(one[0] for one in parts if one[1:] == [RECORD])
 
     def fetch(self, name: str) -> Path:
         """Copy a checkpoint to the local folder."""
         from embeddings.support.remote.copies import local_copy
 
-        target = path_below(self.folder, name)
+        target = path_below(local_folder(self.address), name)
         try:
             source = local_copy(str(self.address.child(name)))
         except RemoteError as error:
@@ -158,18 +149,8 @@ class RemoteCheckpoints:
         from embeddings.support.remote.store import arrow_store
 
         with suppress(EmbeddingsError):
-            for file in sorted(files, key=lambda file: file.name != self.record):
+            for file in sorted(files, key=lambda file: file.name != RECORD):
                 attempt(file, partial(arrow_store(file).writer.delete_file, file.store_path), writes=True)
-
-
-FORMAT_VERSION = 3
-RECORD, TENSORS = "checkpoint.json", "tensors.safetensors"
-NAME = "words-{:015d}"
-NAME_PATTERN = "words-" + "[0-9]" * 15  # for glob; specific enough not to match other folders
-PARTIAL_SUFFIX = ".partial"
-MAX_VALUE_LENGTH = 100  # characters of a value in a message
-MAX_COUNT = 1e15  # of words, steps, seconds, or a sum of losses, of one thread
-BYTES_PER_SECOND = 5e8  # assumed for the cost of the first checkpoint
 
 
 class CheckpointError(EmbeddingsError):
@@ -216,12 +197,12 @@ class Checkpoints:
     @property
     def folder(self) -> Path:
         """The folder that holds them; of remote ones the local folder."""
-        return Path(self.path) if self.remote is None else self.remote.folder
+        return Path(self.path) if self.remote is None else local_folder(self.remote.address)
 
     @property
     def remote(self) -> RemoteCheckpoints | None:
         """The checkpoints of an object store; None for a local folder."""
-        return RemoteCheckpoints(self.path, RECORD, NAME_PATTERN) if is_remote(self.path) else None
+        return RemoteCheckpoints(self.path) if is_remote(self.path) else None
 
     def paths(self) -> list[Path]:
         """The folders of complete checkpoints, oldest first; of remote ones those that local copies have."""
@@ -232,7 +213,9 @@ class Checkpoints:
     def check(self, *, resume: bool) -> None:
         """Refuse a folder that is not writable or, without `resume` or `force`, already holds checkpoints."""
         if self.remote is not None:
-            self.remote.check()
+            from embeddings.support.remote.writing import check_remote_output
+
+            check_remote_output(str(self.remote.address), force=True)
         elif self.folder.is_dir():
             check_output(self.folder / RECORD)
         elif self.folder.exists() or self.folder.is_symlink():

@@ -35,8 +35,13 @@ def training_work(trainer: Trainer) -> Work | None:
 
 def inference_work(models: ConcatenatedModels) -> Work | None:
     """What `compiling` has to do for the inference with these models; None if all is compiled, or if it cannot."""
-    trainers = [type(infer.settings) for infer in models.inferencers if isinstance(infer, DocumentInferencer)]
-    return work_if_needed(trainers[0].__module__, lambda _: compile_inference(models)) if trainers else None
+    inferencers = [infer for infer in models.inferencers if isinstance(infer, DocumentInferencer)]
+
+    def work(process: CompileProcess | None) -> None:
+        for infer in inferencers:
+            infer.infer_documents(cast(EncodedCorpus, SmallText()), "blocks", 1, 1, 1, None)
+
+    return work_if_needed(type(inferencers[0].settings).__module__, work) if inferencers else None
 
 
 def work_if_needed(module: str, work: Work) -> Work | None:
@@ -52,13 +57,6 @@ def work_if_needed(module: str, work: Work) -> Work | None:
     except Exception:  # the settings do not fit the small text, so kernels are compiled when they are used
         return None
     return None
-
-
-def compile_inference(models: ConcatenatedModels) -> None:
-    """Compile the kernels that infer document vectors."""
-    for infer in models.inferencers:
-        if isinstance(infer, DocumentInferencer):
-            infer.infer_documents(cast(EncodedCorpus, SmallText()), "blocks", 1, 1, 1, None)
 
 
 def compile_training(trainer: Trainer, process: CompileProcess | None) -> None:

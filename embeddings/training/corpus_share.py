@@ -53,40 +53,18 @@ def cut_lines(lines: np.ndarray, begin: int, end: int) -> tuple[np.ndarray, int]
     return np.append(starts, end) - begin, first
 
 
-def share_bounds(tokens: int, lines: np.ndarray, shares: int) -> list[int]:
-    """Where the shares of a corpus begin and end, (shares + 1): as `TokenStream.bounds`.
-
-    Arguments:
-        tokens: of the corpus.
-        lines: where lines begin, in ascending order; those next to an equal division are enough.
-    """
-
-    @dataclass
-    class Source:
-        ids: np.ndarray
-        lines: np.ndarray
-
-    no_memory = np.broadcast_to(np.int32(0), (tokens,))
-    return TokenStream(Source(no_memory, lines), make_block=lambda: None).bounds(shares)
-
-
+@dataclass(frozen=True, kw_only=True)
 class ShareOfStream(TokenStream):
     """The part of a stream of words that a machine holds.
 
     Arguments:
-        stream: reads the tokens that are held.
         all_bounds: where the shares begin and end in the whole corpus, (shares + 1).
         offset, first_line: where the held tokens begin in the whole corpus.
     """
 
     all_bounds: list[int]
-    offset: int
-    first_line: int
-
-    def __init__(self, stream: TokenStream, all_bounds: list[int], offset: int, first_line: int) -> None:
-        super().__init__(stream.source, stream.make_block, stream.fill_from, stream.is_valid_block, stream.unit)
-        for name, value in (("all_bounds", all_bounds), ("offset", offset), ("first_line", first_line)):
-            object.__setattr__(self, name, value)
+    offset: int = 0
+    first_line: int = 0
 
     def localize(self, block: Any, chunk: Chunk) -> None:
         """Convert a place in the whole corpus to one in the held tokens."""
@@ -107,7 +85,7 @@ class ShareOfStream(TokenStream):
 
 
 class RemoteStream(ShareOfStream):
-    """What workers on other machines read, of which this one holds nothing."""
+    """The text of a corpus that is read by workers on other machines only."""
 
     @property
     def units(self) -> int:

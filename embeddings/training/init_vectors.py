@@ -129,12 +129,10 @@ class InitFrom:
         """Set the rows of words, as the plan does it; returns a mask of the words with a vector, bool (rows,)."""
         rows, matrix = self.match(data)
         table = tables[plan.word_table]
-        if self.mode != "initial":
-            return row_mask(rows, len(table))  # they are not initial values
-        if plan.set_vectors is None:
-            table[rows, : matrix.shape[1]] = matrix
-        else:
+        if self.mode == "initial" and plan.set_vectors is not None:
             plan.set_vectors(tables, rows, matrix)
+        elif self.mode == "initial":
+            table[rows, : matrix.shape[1]] = matrix
         return row_mask(rows, len(table))
 
     def frozen_rows(self, data: "TrainingData") -> np.ndarray:

@@ -14,7 +14,6 @@ from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.training.stream import Stream
 
 Kernel = Callable[[Any, Any, StepBuffers, float], None]  # block, operands, buffers, learning rate
-NAME_OF_WORDS = "words"
 
 
 class DeclaredArrays(Arrays):
@@ -62,7 +61,7 @@ class Plan:
     buffers: Callable[[], StepBuffers] = lambda: new_step_buffers(1, 1, PADDING)
     load: Callable[[Any], None] = lambda operands: None
     store: Callable[[Any], None] = lambda operands: None
-    word_table: str = NAME_OF_WORDS
+    word_table: str = "words"
     set_vectors: Callable[[Arrays, np.ndarray, np.ndarray], None] | None = None
     cached_inputs: str | None = None
     cached_outputs: str | None = None

@@ -34,7 +34,8 @@ class PretrainedInputs(NamedTuple):
     projection: (pretrained dim, padded dim) the matrix P; without rows if vectors are concatenated.
     is_trained: (vocabulary,) whether the trained row of a word is part of its row.
     trained_dim: numbers in a trained row, without padding.
-    mean: (pretrained dim,) scratch memory: the mean or sum of the pretrained vectors of a group.
+    trained_start: where the trained row of a word begins in its row: 0 if vectors are projected.
+    pooled: (pretrained dim,) scratch memory: the mean or sum of the pretrained vectors of a group.
     """
 
     trained: np.ndarray
@@ -42,20 +43,21 @@ class PretrainedInputs(NamedTuple):
     projection: np.ndarray
     is_trained: np.ndarray
     trained_dim: int
-    mean: np.ndarray
+    trained_start: int
+    pooled: np.ndarray
 
 
 @inline
 def read_group(
     rows: PretrainedInputs, words: np.ndarray, first: int, last: int, factor: float, hidden: np.ndarray, row: int
 ) -> None:
-    """Set a hidden row to the sum of the rows of `words[first:last]` times a factor."""
-    dim, start = rows.trained_dim, trained_start(rows)
-    set_mean(rows, words, first, last, factor)
+    """Set a hidden row h to the rows x of `words[first:last]`: h = factor * sum of x."""
+    dim, start = rows.trained_dim, rows.trained_start
+    set_pooled(rows, words, first, last, factor)
     for j in range(hidden.shape[1]):
         hidden[row, j] = 0
-    for k in range(rows.mean.shape[0]):
-        number = rows.mean[k]
+    for k in range(rows.pooled.shape[0]):
+        number = rows.pooled[k]
         if start > 0:
             hidden[row, k] = number
         else:
@@ -70,42 +72,38 @@ def read_group(
 
 @inline
 def backprop_to_group(
-    rows: PretrainedInputs, words: np.ndarray, first: int, last: int, factor: float, share: float,
+    rows: PretrainedInputs, words: np.ndarray, first: int, last: int, factor: float, gradient_factor: float,
     hidden: np.ndarray, row: int,
 ) -> None:  # fmt: skip
-    """Add the gradient in a hidden row, times `share`, to the trained rows of `words[first:last]`, and let P learn.
+    """Propagate the gradient g in a hidden row to the trained rows t of `words[first:last]` and to P.
 
-    The gradient of P is exact: that of the group's input, of which `factor` is that of `read_group`.
+        t += gradient_factor * g    P += x g', the exact gradient, with x the pooled pretrained vector of the group
+
+    Pass the same `factor` as to `read_group`. `gradient_factor` scales only the trained rows (word2vec's CBOW uses 1).
     """
-    dim, start = rows.trained_dim, trained_start(rows)
+    dim, start = rows.trained_dim, rows.trained_start
     if start == 0:
-        set_mean(rows, words, first, last, factor)
-        for k in range(rows.mean.shape[0]):
-            number = rows.mean[k]
+        set_pooled(rows, words, first, last, factor)
+        for k in range(rows.pooled.shape[0]):
+            number = rows.pooled[k]
             for j in range(dim):
                 rows.projection[k, j] += number * hidden[row, j]
     for c in range(first, last):
         word = words[c]
         if rows.is_trained[word]:
             for j in range(dim):
-                rows.trained[word, j] += share * hidden[row, start + j]
+                rows.trained[word, j] += gradient_factor * hidden[row, start + j]
 
 
 @inline
-def set_mean(rows: PretrainedInputs, words: np.ndarray, first: int, last: int, factor: float) -> None:
-    """Set `mean` to the sum of the pretrained vectors of `words[first:last]` times a factor."""
-    for k in range(rows.mean.shape[0]):
-        rows.mean[k] = 0
+def set_pooled(rows: PretrainedInputs, words: np.ndarray, first: int, last: int, factor: float) -> None:
+    """Set `pooled` to the sum of the pretrained vectors of `words[first:last]` times a factor."""
+    for k in range(rows.pooled.shape[0]):
+        rows.pooled[k] = 0
     for c in range(first, last):
         word = words[c]
-        for k in range(rows.mean.shape[0]):
-            rows.mean[k] += factor * rows.pretrained[word, k]
-
-
-@inline
-def trained_start(rows: PretrainedInputs) -> int:
-    """Where the trained row of a word begins in its row: 0 if vectors are projected."""
-    return 0 if rows.projection.shape[0] > 0 else rows.mean.shape[0]
+        for k in range(rows.pooled.shape[0]):
+            rows.pooled[k] += factor * rows.pretrained[word, k]
 
 
 PROJECTION = "projection"
@@ -123,7 +121,7 @@ class PretrainedOperands(NamedTuple):
 
 @entry_point
 def learn_pretrained_skipgram(block: Block, operands: PretrainedOperands, buffers: StepBuffers, rate: float) -> None:
-    """Skip-gram: each context predicts the centre; a window shares its negative samples."""
+    """Skip-gram: the row x of each context predicts the centre, x += its gradient; a window shares negative samples."""
     half = buffers.hidden_rows.shape[0] // 2
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = context_words(block, buffers.contexts, i)
@@ -137,7 +135,7 @@ def learn_pretrained_skipgram(block: Block, operands: PretrainedOperands, buffer
 
 @entry_point
 def learn_pretrained_pairs(block: Block, operands: PretrainedOperands, buffers: StepBuffers, rate: float) -> None:
-    """Skip-gram pair by pair, each with its own negative samples."""
+    """Skip-gram pair by pair: x += its gradient; each pair has its own negative samples."""
     noise = block.noise.shape[1] // buffers.contexts.shape[0]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = context_words(block, buffers.contexts, i)
@@ -149,7 +147,7 @@ def learn_pretrained_pairs(block: Block, operands: PretrainedOperands, buffers: 
 
 @entry_point
 def learn_pretrained_cbow(block: Block, operands: PretrainedOperands, buffers: StepBuffers, rate: float) -> None:
-    """CBOW: the mean or sum of the contexts predicts the centre."""
+    """CBOW: h, the mean or sum of the context rows x, predicts the centre; each x += the gradient of h."""
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = context_words(block, buffers.contexts, i)
         if m > 0:
@@ -157,8 +155,8 @@ def learn_pretrained_cbow(block: Block, operands: PretrainedOperands, buffers: S
             read_group(operands.words, buffers.contexts, 0, m, factor, buffers.hidden_rows, 0)
             set_input(buffers, 0, 0, 1)
             predict(operands.objective, block, buffers, i, 1, rate)
-            share = factor if operands.exact else 1.0
-            backprop_to_group(operands.words, buffers.contexts, 0, m, factor, share, buffers.hidden_rows, 1)
+            gradient_factor = factor if operands.exact else 1.0
+            backprop_to_group(operands.words, buffers.contexts, 0, m, factor, gradient_factor, buffers.hidden_rows, 1)
 
 
 @inline
@@ -247,7 +245,8 @@ class PretrainedWords:
             projection=arrays[PROJECTION] if self.is_projected else np.zeros((0, 0), np.float32),
             is_trained=is_trained,
             trained_dim=self.trained_dim,
-            mean=np.zeros(self.vectors.shape[1], np.float32),
+            trained_start=self.dim - self.trained_dim,
+            pooled=np.zeros(self.vectors.shape[1], np.float32),
         )
 
     def export(self, arrays: Arrays) -> Arrays:

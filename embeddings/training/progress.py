@@ -62,12 +62,11 @@ class Progress:
     def details(self) -> str:
         """Time left, speed, loss, learning rate and epoch, in one line."""
         loss = "-" if self.loss is None else f"{self.loss:.4f}"
+        note = f"  {self.note}" if self.note else ""
         return (
             f"{clock(self.seconds_left)} left  {self.words_per_second / 1e6:.2f} M {self.unit}/s  "
             f"{loss_name(self.loss_is_estimate)} {loss}  "
-            f"learning rate {self.learning_rate:.5f}  epoch {self.epoch}/{self.epochs}"
-            + f"  {self.note}"
-            * bool(self.note)
+            f"learning rate {self.learning_rate:.5f}  epoch {self.epoch}/{self.epochs}{note}"
         )
 
     def __str__(self) -> str:

@@ -25,8 +25,8 @@ from embeddings.support.mapped_files import memory_mapped_zeros
 from embeddings.support.system import free_memory
 
 if TYPE_CHECKING:
+    from embeddings.training.run_options import RunOptions
     from embeddings.training.trainer import Trainer
-    from embeddings.training.training_data import TrainingData
 
 
 MergeRule = Literal["mean", "mean-changed", "sum", "adasum", "coherence"]
@@ -89,23 +89,18 @@ class MergeSchedule:
         self.next_merge += min(max(self.next_merge // self.growth, FIRST_INTERVAL), self.merge_every)
 
 
-def rate_advice(trainer: "Trainer", replicas: Replicas | None) -> str | None:
-    """The learning rate that is usually better than the default of a trainer, if that is used; None if none is."""
-    default = getattr(type(trainer), "learning_rate", None)
-    if default is None or getattr(trainer, "learning_rate", None) != default:
-        return None
-    if replicas is None or replicas.count < MANY_REPLICAS or trainer.replica_rate_factor == 1:
-        return None
-    rate = default * trainer.replica_rate_factor
-    return f"with {replicas.count} replicas a learning rate of {rate:g} is usually better than {default:g}"
-
-
-def log_rate_advice(data: "TrainingData") -> None:
-    """Log the advice for a run, and show it in the progress display, unless its options say otherwise."""
-    options = data.run_options
-    advice = rate_advice(data.settings, options.replicas) if options.rate_advice else None
-    if advice is not None:
-        notice(advice)
+def log_rate_advice(trainer: "Trainer", options: "RunOptions") -> None:
+    """With many replicas, log a learning rate that usually works better than the default, if that is used."""
+    default, replicas, factor = (
+        getattr(type(trainer), "learning_rate", None),
+        options.replicas,
+        trainer.replica_rate_factor,
+    )
+    if not options.rate_advice or default is None or getattr(trainer, "learning_rate", None) != default:
+        return
+    if replicas is not None and replicas.count >= MANY_REPLICAS and factor != 1:
+        rate = f"{default * factor:g} is usually better than {default:g}"
+        notice(f"with {replicas.count} replicas a learning rate of {rate}")
 
 
 CHUNK_BYTES = 1 << 22  # of merged rows that one thread merges at a time

@@ -16,6 +16,7 @@ from zlib import crc32
 import numpy as np
 
 from embeddings import registry
+from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.phrases.phrase_list import merge_phrase_tables
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, DeclarationError, EmbeddingsError, FormatError, S
@@ -27,7 +28,7 @@ from embeddings.support.logs import log
 from embeddings.support.mapped_files import check_mapped_files
 from embeddings.support.records import to_jsonable
 from embeddings.training import continued_training
-from embeddings.training.callbacks import EpochEnd, RunStart, stateful, wants_epoch_end
+from embeddings.training.callbacks import Callback, EpochEnd, RunStart, stateful
 from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, RunState, check_same_run, unusable
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Progress, Tally
@@ -98,7 +99,7 @@ def new_model(
         "words": progress.words,
         "total_words": progress.total,
         "seconds": round(progress.seconds, 3),
-        "compile_seconds": round(data.compile_seconds, 3),
+        "compile_seconds": round(compile_time.seconds - data.compiled_before, 3),
         "words_per_second": round(progress.words_per_second),
         **(record or {}),
     }
@@ -367,7 +368,7 @@ class Run:
         """Let the threads learn until an epoch end, a point of the average or a checkpoint is due, and handle it."""
         if self.is_rollback_due:
             run_uninterrupted(self.roll_back)
-        epoch_ends_wanted = any(map(wants_epoch_end, self.callbacks))
+        epoch_ends_wanted = any(type(one).on_epoch_end is not Callback.on_epoch_end for one in self.callbacks)
         ends_with_epoch = epoch_ends_wanted or self.replicas is not None  # then callbacks do not change the result
         epochs = self.epochs_reported + 1 if ends_with_epoch else self.data.schedule.epochs
         self.checkpoint_due = False

@@ -86,8 +86,7 @@ class RunOptions:
                 raise SettingError(f"a callback must be an embeddings.Callback, got {callback!r:.80}")
         check_type("replicas", self.replicas, Replicas)
         check_type("cluster", self.cluster, ClusterBase)
-        if self.init is not None and not isinstance(self.init, InitFrom):
-            raise SettingError(f"{S.init} must be an embeddings.InitFrom, got {self.init!r:.80}")
+        check_type("init", self.init, InitFrom)
         if self.vocabulary_rule is not None and not callable(self.vocabulary_rule):
             raise SettingError(
                 f"vocabulary_rule must be a function of a word and its count, got {self.vocabulary_rule!r:.80}"
@@ -158,6 +157,6 @@ class RunOptions:
 
 
 def check_type(name: str, value: Any, kind: type) -> None:
-    """Refuse a value that is neither None nor of the public class of this name."""
+    """Refuse the value of an option that is neither None nor of a public class, or of its base."""
     if value is not None and not isinstance(value, kind):
-        raise SettingError(f"{S[name]} must be an embeddings.{name.capitalize()}, got {value!r:.80}")
+        raise SettingError(f"{S[name]} must be an embeddings.{kind.__name__.removesuffix('Base')}, got {value!r:.80}")

@@ -201,16 +201,24 @@ class TokenStream(Stream):
         return self.source.ids, self.source.lines
 
     def bounds(self, shares: int) -> list[int]:
-        """Where the shares of threads begin and end, (shares + 1); each at the nearest line, if one is near.
+        """Where the shares of threads begin and end, (shares + 1)."""
+        return share_bounds(self.units, self.source.lines, shares)
 
-        If there are more threads than a short text has shares of `MIN_SHARE` words, the last threads have none.
-        """
-        used = max(1, min(shares, self.units // MIN_SHARE))
-        bounds, lines = super().bounds(used) + [self.units] * (shares - used), self.source.lines
-        max_distance = self.units // (20 * used)
-        for k, bound in enumerate(bounds[1:-1], 1):
-            right = int(np.searchsorted(lines, bound))
-            nearest = min((int(lines[at]) for at in (right - 1, right)), key=lambda line: abs(line - bound))
-            if abs(nearest - bound) <= max_distance:
-                bounds[k] = nearest
-        return bounds
+
+def share_bounds(words: int, lines: np.ndarray, shares: int) -> list[int]:
+    """Where the shares of a text begin and end, (shares + 1); each at the nearest line, if one is near.
+
+    If a short text has fewer shares of `MIN_SHARE` words, the last shares are empty.
+
+    Arguments:
+        lines: where lines begin, in ascending order; those next to an equal division are enough.
+    """
+    used = max(1, min(shares, words // MIN_SHARE))
+    bounds = [words * share // used for share in range(used + 1)] + [words] * (shares - used)
+    max_distance = words // (20 * used)
+    for k, bound in enumerate(bounds[1:-1], 1):
+        right = int(np.searchsorted(lines, bound))
+        nearest = min((int(lines[at]) for at in (right - 1, right)), key=lambda line: abs(line - bound))
+        if abs(nearest - bound) <= max_distance:
+            bounds[k] = nearest
+    return bounds

@@ -133,10 +133,10 @@ class Trainer(Settings, Capabilities):
         seed: int = 1,
         report: Report | None = None,
         run_options: RunOptions | None = None,
-        **unknown: Any,
+        **unexpected: Any,
     ) -> Model:
         """Train a model; see `prepare` and `Run` for arguments and errors."""
-        for argument in unknown:
+        for argument in unexpected:
             advice = hint(argument, ("threads", "seed", "report", "run_options"))
             raise SettingError(
                 f"train() has no argument {argument!r}: {advice or 'pass settings to the trainer itself'}"

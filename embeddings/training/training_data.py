@@ -40,7 +40,11 @@ MAX_THREADS = 1024
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What a trainer learns from: its settings, the corpus as ids, and the vocabulary."""
+    """What a trainer learns from: its settings, the corpus as ids, and the vocabulary.
+
+    Arguments:
+        threads_per_replica: on a cluster, the threads that update the tables of each replica without locks.
+    """
 
     settings: "Trainer"
     encoded: EncodedCorpus
@@ -50,6 +54,7 @@ class TrainingData:
     report: Report | None
     run_options: RunOptions = field(default_factory=RunOptions)
     compiled_before: float = field(default_factory=lambda: compile_time.seconds)  # seconds, before the run
+    threads_per_replica: int = 1
 
     @property
     def trainer(self) -> str:
@@ -58,26 +63,21 @@ class TrainingData:
 
     @property
     def shares(self) -> int:
-        """In how many shares the corpus is learned: one for each replica, or for each thread that runs the kernel."""
+        """In how many shares the corpus is learned: one for each thread of each replica, or that runs the kernel."""
         replicas = self.run_options.replicas
         if replicas is not None:
-            return replicas.count
+            return replicas.count * self.threads_per_replica
         return 1 if self.settings.has_parallel_kernel else self.threads
 
     @property
     def has_replicas(self) -> bool:
         """Whether several replicas learn, each on tables of its own."""
-        return self.run_options.replicas is not None and self.shares > 1
+        return self.run_options.replicas is not None and self.run_options.replicas.count > 1
 
     @property
     def shares_tables(self) -> bool:
         """Whether several threads update the same tables."""
-        return self.threads > 1 and self.run_options.replicas is None
-
-    @property
-    def compile_seconds(self) -> float:
-        """Seconds of compilation since the run began to read its text."""
-        return compile_time.seconds - self.compiled_before
+        return self.threads_per_replica > 1 or (self.threads > 1 and self.run_options.replicas is None)
 
     @property
     def schedule(self) -> Schedule:
@@ -90,8 +90,10 @@ class TrainingData:
         """What identifies the run: only a run with the same fingerprint can resume its checkpoints."""
         digest = hashlib.sha256(self.vocabulary.counts.tobytes())
         digest.update("\n".join(self.vocabulary.words).encode("utf-8", "surrogatepass"))
-        settings = self.run_options.fingerprint(self.settings, self.threads, self.seed)
-        return settings | {"corpus": self.encoded.fingerprint, "vocabulary": digest.hexdigest()[:32]}
+        fingerprint = self.run_options.fingerprint(self.settings, self.threads, self.seed)
+        if self.threads_per_replica > 1:  # with one, a cluster learns the same as one machine
+            fingerprint["threads_per_replica"] = self.threads_per_replica
+        return fingerprint | {"corpus": self.encoded.fingerprint, "vocabulary": digest.hexdigest()[:32]}
 
     def window_stream(
         self, noise_weights: np.ndarray, noise: int, *, size: int | None = None, documents: Documents | None = None,
@@ -200,7 +202,7 @@ def prepare(
     numbers = settings.trainer_name, len(encoded.ids), epochs, len(vocabulary), threads, seed
     log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
     data = TrainingData(settings, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
-    log_rate_advice(data)
+    log_rate_advice(settings, run_options)
     run_options.compiler.wait_for_stage()
     return data
 

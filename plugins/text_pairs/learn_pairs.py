@@ -7,7 +7,7 @@ import numpy as np
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, STEPS
 from embeddings.kernels.row_operations import PADDING, address, copy_row, sum_rows
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, StepRates, prefetch_row, step_rates, step_row
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.plugins.text_pairs.pair_objectives import learn_units
@@ -61,9 +61,9 @@ def new_subword_batch(
         ngrams,
         offsets,
         buckets,
-        aligned_zeros(words, max(width, PADDING), dtype),
+        separate_zeros((words, max(width, PADDING)), dtype),
         np.zeros(words, np.bool_),
-        aligned_zeros(min(words, words_of_batch), max(width, PADDING), dtype),
+        separate_zeros((min(words, words_of_batch), max(width, PADDING)), dtype),
         np.zeros(count, np.int32),
         np.zeros(touched, np.int32),
         np.zeros(touched + 1, np.int64),

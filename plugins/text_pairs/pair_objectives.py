@@ -16,7 +16,7 @@ import numpy as np
 
 from embeddings.compilation.jit import dispatched, implements, inline
 from embeddings.compilation.vector_emitter import VECTOR_BYTES
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.softmax import exponentiate
 from embeddings.kernels.sparse_steps import StepRates
 from embeddings.models.table import Table
@@ -393,8 +393,8 @@ class InBatchNegativesObjective(PairObjective):
         texts = shape.pairs * shape.sides
         return InBatchNegatives(
             1 / self.settings.temperature_value,
-            aligned_zeros(shape.pairs, candidates, dtype),
-            aligned_zeros(shape.width, candidates, dtype),
+            separate_zeros((shape.pairs, candidates), dtype),
+            separate_zeros((shape.width, candidates), dtype),
             np.zeros(candidates, dtype),
             np.zeros(1 << (2 * texts).bit_length(), np.int32),
             np.zeros(texts, np.int32),

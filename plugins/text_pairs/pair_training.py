@@ -10,7 +10,7 @@ import numpy as np
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.row_operations import PADDING, padded
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
 from embeddings.models.model import Model
 from embeddings.models.subwords import (
@@ -410,7 +410,7 @@ def new_text_batch(
     texts, width = shape.pairs * shape.sides, shape.width
 
     def matrix() -> np.ndarray:
-        return aligned_zeros(texts, width, dtype)
+        return separate_zeros((texts, width), dtype)
 
     sums, sum_gradients = matrix(), matrix()
     map_size = width if has_map else 0
@@ -429,10 +429,10 @@ def new_text_batch(
         counts=np.zeros(words, np.int32),
         touched=np.zeros(capacity, np.int32),
         begins=np.zeros(capacity + 1, np.int64),
-        gradient=aligned_zeros(1, width, dtype),
+        gradient=separate_zeros((1, width), dtype),
         weight_gradient=np.zeros(PADDING, dtype),
-        map_transposed=aligned_zeros(map_size, width, dtype),
-        map_gradient=aligned_zeros(map_size, width, dtype),
+        map_transposed=separate_zeros((map_size, width), dtype),
+        map_gradient=separate_zeros((map_size, width), dtype),
         factor=np.ones(1, dtype),
     )
 

@@ -13,7 +13,7 @@ from embeddings.compilation.jit import implements, inline
 from embeddings.errors import S, SettingError
 from embeddings.kernels.logistic import sigmoid
 from embeddings.kernels.row_operations import PADDING, padded
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import StepRates, step_row
 from embeddings.models.embed import embed
 from embeddings.models.model import Model
@@ -191,7 +191,7 @@ class RatingDistributionObjective(PairObjective):
         size, features = padded(self.settings.hidden_size) + PADDING, 2 * shape.width + PADDING
 
         def matrix(rows: int, columns: int) -> np.ndarray:
-            return aligned_zeros(rows, columns, dtype)
+            return separate_zeros((rows, columns), dtype)
 
         return RatingDistribution(
             ratings,

@@ -10,7 +10,8 @@ import embeddings as em
 from embeddings.cluster.distributed_text import TextPiece, join_ids, join_lines
 from embeddings.corpora.reading.file_ranges import divide_files
 from embeddings.corpora.reading.sources import File
-from embeddings.training.corpus_share import cut_lines, share_bounds
+from embeddings.training.corpus_share import cut_lines
+from embeddings.training.stream import share_bounds
 
 LINES = st.lists(st.sampled_from(["", "", "a", "the cat sat", "Käse a a", "x" * 50, "  ", "b c"]), max_size=40)
 

@@ -9,7 +9,7 @@ import json
 import numpy as np
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.row_operations import address, scatter_add, score, sum_rows
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers, with_frozen_rows
 
 @inline
@@ -35,7 +35,7 @@ def score_all(table, scores, addresses, n):
     addresses[:] = address(table, 0)
     score(scores, addresses, 1, addresses, n, 16)
 
-factor, table, addresses = np.ones(1, np.float32), aligned_zeros(4, 16), np.zeros(2, np.int64)
+factor, table, addresses = np.ones(1, np.float32), separate_zeros((4, 16)), np.zeros(2, np.int64)
 
 def outcome(function, *args):
     try:

@@ -13,7 +13,7 @@ from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.hidden_layer import new_slot_buffers
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.row_operations import address, padded
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.frequency_clusters import cluster_starts
 from embeddings.objectives.objective import infer_input
@@ -60,7 +60,7 @@ class Trial:
         rng = np.random.default_rng(5)
         self.declared, self.tables = self.objective.tables(), {}
         for name, table in self.declared.items():
-            array = aligned_zeros(table.rows * table.slots, padded(table.dim), dtype)
+            array = separate_zeros((table.rows * table.slots, padded(table.dim)), dtype)
             array[:, : table.dim] = rng.normal(size=(len(array), table.dim)) * 0.7
             self.tables[name] = array.reshape(table.rows, -1) if table.is_concatenated else array
         self.operand = self.objective.operand(self.tables)
@@ -93,7 +93,7 @@ class Trial:
 
 
 def random_rows(count, dtype=np.float64, seed=2):
-    table = aligned_zeros(count, WIDTH, dtype)
+    table = separate_zeros((count, WIDTH), dtype)
     table[:, :SMALL_DIM] = np.random.default_rng(seed).normal(size=(count, SMALL_DIM)) * 0.7
     return table
 

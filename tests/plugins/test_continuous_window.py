@@ -19,7 +19,7 @@ from kernel_helpers import (
 
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins.continuous_window import ContinuousWindowOperands, learn_block
@@ -71,7 +71,7 @@ def test_the_tallied_loss_of_a_batch_covers_all_its_windows(windows_per_draw, fi
     block, words, _ = block_and_tables(np.float64, 5, windows_per_draw=windows_per_draw)
     buffers = new_window_buffers(windows_per_draw, 5, words.width, slots=10, dtype=np.float64)
     buffers.tally[UNTIL_SAMPLE] = first
-    output = aligned_zeros(VOCABULARY, 10 * words.width, np.float64)
+    output = separate_zeros((VOCABULARY, 10 * words.width), np.float64)
     learn_block(
         block, ContinuousWindowOperands(words.table, NegativeSamples(output, 5), 5, windows_per_draw), buffers, 0.0
     )

@@ -10,7 +10,7 @@ import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.glove import cooccurrences, glove
 from embeddings.plugins.glove.cooccurrences import CELL
@@ -33,7 +33,7 @@ SMALL = {"dim": 8, "min_count": 1, "epochs": 3, "window": 3}
 
 def new_side(rng, dtype):
     """A side with random values; padding as in training."""
-    vectors, biases = aligned_zeros(WORDS, padded(DIM), dtype), aligned_zeros(WORDS, padded(1), dtype)
+    vectors, biases = separate_zeros((WORDS, padded(DIM)), dtype), separate_zeros((WORDS, padded(1)), dtype)
     vectors[:, :DIM], biases[:, 0] = rng.normal(size=(WORDS, DIM)), rng.normal(size=WORDS)
     squares = [np.ones_like(vectors), np.ones_like(biases)]
     squares[0][:, :DIM] += rng.random((WORDS, DIM))

@@ -16,7 +16,7 @@ from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rew
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import UPDATE_TILE
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.plugins.sembei import sembei
 from embeddings.plugins.sembei.lattice import (
     LatticeSource,
@@ -223,7 +223,7 @@ def count_targets(output, buffers, positives, noise):
 @pytest.mark.parametrize("positives", range(1, 9))
 def test_weights_of_shared_negative_samples(positives):
     """The weights add up to the negatives of every pair, except for a negative sample that is a positive."""
-    output, words = aligned_zeros(101, 16, np.float64), np.arange(positives)
+    output, words = separate_zeros((101, 16), np.float64), np.arange(positives)
     for sample in (100, 0):
         noise, buffers = np.full(5 * noise_groups(8), 100), new_lattice_buffers(8, 5, 16, dtype=np.float64)
         noise[0] = sample

@@ -10,7 +10,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, UNTIL_SAMPLE
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.separate_arrays import aligned_zeros, read_only
+from embeddings.kernels.separate_arrays import read_only, separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.huffman import huffman_tree
 from embeddings.plugins.classifier.learn_texts import (
@@ -81,9 +81,9 @@ class Texts:
         chunk = Chunk(stream.source, 0, len(sizes))
         stream.rewind(self.block, chunk)
         stream.fill(self.block, chunk, np.array([1, 0], np.uint64))
-        self.tables = {"inputs": aligned_zeros(ROWS, padded(DIM), np.float64)}
+        self.tables = {"inputs": separate_zeros((ROWS, padded(DIM)), np.float64)}
         for name, table in self.objective.tables().items():
-            self.tables[name] = aligned_zeros(table.rows, padded(DIM), np.float64)
+            self.tables[name] = separate_zeros((table.rows, padded(DIM)), np.float64)
         for table in self.tables.values():
             table[:, :DIM] = rng.normal(size=(len(table), DIM)) / 2
         self.output = next(name for name in self.tables if name != "inputs")

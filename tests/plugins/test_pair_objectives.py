@@ -8,7 +8,7 @@ import pytest
 
 from embeddings.compilation.jit import entry_point
 from embeddings.kernels.loss_tally import LOSS
-from embeddings.kernels.separate_arrays import aligned_zeros
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import step_rates
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
@@ -76,7 +76,7 @@ def run_kernel(texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=N
 
 
 def padded(values):
-    table = aligned_zeros(len(values), WIDTH, np.float64)
+    table = separate_zeros((len(values), WIDTH), np.float64)
     table[:, : values.shape[1]] = values
     return table
 

@@ -66,19 +66,8 @@ def test_random_halves_without_findings(tmp_path):
 def text(tmp_path):
     """A text of documents of random words, of which each occurs at least 20 times in halves."""
     random = np.random.default_rng(1)
-    words = [
-        "man",
-        "woman",
-        "king",
-        "queen",
-        "boy",
-        "girl",
-        "tiger",
-        "cat",
-        "love",
-        "sex",
-        *(f"w{n}" for n in range(90)),
-    ]
+    words = ["man", "woman", "king", "queen", "boy", "girl", "tiger", "cat", "love", "sex"]
+    words += [f"w{n}" for n in range(90)]
     lines = [" ".join(random.choice(words, 200)) for _ in range(60)]
     (tmp_path / "text.txt").write_text("\n\n".join(lines))
     return str(tmp_path / "text.txt")

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from studies import kernel_parts, kernel_roofline
+from studies import kernel_roofline
 from studies.grid import read_rows
 from study import main
 
 import embeddings as em
 from embeddings import registry
-from embeddings.kernels.block import FIRST, LAST
+from embeddings.kernels.block import FIRST, LAST, fill_block
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.training.training_data import prepare
 
@@ -30,17 +30,17 @@ def test_all_stages_together_are_the_kernel(text, trainer):
     plan = settings.plan(prepare(settings, em.Corpus(text), threads=1))
     random, block, tables = np.array([1, 0], np.uint64), plan.stream.new_block(), [plan.allocate(1), plan.allocate(1)]
     kernel_roofline.rewind(block, plan.stream.source, 0, 4000)
-    kernel_roofline.next_block(block, plan.stream.source, random)
+    fill_block(block, plan.stream.source, random)
     for arrays, is_whole in zip(tables, (True, False), strict=True):
         samples = NegativeSamples(arrays["output"], settings.negatives)
-        operands = kernel_parts.PartOperands(arrays["words"], samples, trainer == "cbow")
+        operands = kernel_roofline.PartOperands(arrays["words"], samples, trainer == "cbow")
         before = {name: array.copy() for name, array in arrays.items()}
-        kernel_parts.run_stages(block, operands, plan.buffers(), 0.05, kernel_parts.STEPS)
+        kernel_roofline.run_stages(block, operands, plan.buffers(), 0.05, kernel_roofline.STEPS)
         assert all((arrays[name] == array).all() for name, array in before.items())  # rows are only read
         if is_whole:
             plan.kernel(block, plan.operands(arrays), plan.buffers(), 0.05)
         else:
-            kernel_parts.run_stages(block, operands, plan.buffers(), 0.05, kernel_parts.GRADIENTS)
+            kernel_roofline.run_stages(block, operands, plan.buffers(), 0.05, kernel_roofline.GRADIENTS)
     for name, array in tables[0].items():
         np.testing.assert_allclose(array, tables[1][name], rtol=0, atol=1e-6)
 
@@ -50,7 +50,7 @@ def test_work_is_counted_by_hand(text):
     for trainer in ("skipgram", "cbow"):
         shape = kernel_roofline.Shape(encoded, trainer, 100, 5)
         block = shape.blocks["drawing"]
-        kernel_roofline.next_block(block, shape.source, shape.random)
+        shape.next_block(block)
         flops = size = 0
         for i in range(block.cursor[FIRST], block.cursor[LAST]):
             m = block.stop[i] - block.start[i] - 1

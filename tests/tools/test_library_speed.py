@@ -51,20 +51,9 @@ def test_pairs_of_a_small_file(tmp_path, monkeypatch):
     (tmp_path / "t.txt").write_text("Title\n" + "\n".join(paragraphs) + "\n")
     monkeypatch.setattr(library_speed, "installed", lambda python, modules: [])
     out = tmp_path / "speed"
-    arguments = [
-        "pair-speed",
-        "--text",
-        str(tmp_path / "t.txt"),
-        "--pairs",
-        "100",
-        "--held-out",
-        "8",
-        "--words",
-        "6",
-        "--dim",
-        "16",
-    ]
-    arguments += ["--batch-size", "8", "--epochs", "8", "--rounds", "1", "--out", str(out)]
+    arguments = ["pair-speed", "--text", str(tmp_path / "t.txt"), "--out", str(out)]
+    sizes = {"pairs": 100, "held-out": 8, "words": 6, "dim": 16, "batch-size": 8, "epochs": 8, "rounds": 1}
+    arguments += [part for name, size in sizes.items() for part in (f"--{name}", str(size))]
     arguments += ["--learning-rate", "0.05", "0.2"]
     main(arguments)
     about, _, heads, _, *lines = out.with_suffix(".md").read_text().splitlines()

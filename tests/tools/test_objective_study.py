@@ -38,19 +38,8 @@ def test_a_run_lists_refused_cells_and_skips_what_the_file_holds(tmp_path, capsy
     text, pairs, path = tmp_path / "text.txt", tmp_path / "pairs.txt", tmp_path / "results.tsv"
     text.write_text("the cat sat on the mat the dog sat on the log " * 50)
     pairs.write_text("cat dog 9\nmat log 8\ncat on 1\nsat the 2\n")
-    command = [
-        "objectives",
-        "--out",
-        str(tmp_path / "results"),
-        "--corpus",
-        str(text),
-        "--words",
-        "550",
-        "--heldout-words",
-        "50",
-        "--epochs",
-        "1",
-    ]
+    command = ["objectives", "--out", str(tmp_path / "results"), "--corpus", str(text)]
+    command += ["--words", "550", "--heldout-words", "50", "--epochs", "1"]
     command += ["--similarity", str(pairs), "--tool", "embeddings", "--objective", "hierarchical-softmax"]
     command += ["--model", "skipgram", "paragraph-dbow"]
     main(command)

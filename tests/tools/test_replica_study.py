@@ -35,17 +35,8 @@ def test_a_run_skips_cells_that_are_done(tmp_path, capsys):
     text, pairs, folder = tmp_path / "text.txt", tmp_path / "pairs.txt", tmp_path / "results"
     text.write_text("the cat sat on the mat the dog sat on the log " * 50)
     pairs.write_text("cat dog 9\nmat log 8\ncat on 1\nsat the 2\n")
-    command = [
-        "replicas",
-        "--out",
-        str(folder / "results"),
-        "--corpus",
-        str(text),
-        "--epochs",
-        "1",
-        "--similarity",
-        str(pairs),
-    ]
+    command = ["replicas", "--out", str(folder / "results"), "--corpus", str(text), "--epochs", "1"]
+    command += ["--similarity", str(pairs)]
     command += ["--replicas", "0", "2", "--merge-every", "100"]
     main(command)
     assert len(capsys.readouterr().err.splitlines()) == 2

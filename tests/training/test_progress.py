@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from embeddings.settings import Schedule
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.progress import Progress, Tally
 from embeddings.training.run import Run
-from embeddings.training.stream import MIN_SHARE, TokenStream
+from embeddings.training.stream import MIN_SHARE, share_bounds
 from embeddings.training.training_data import prepare
 
 
@@ -111,11 +110,10 @@ def test_speed_and_time_left():
     assert Progress(0, 400, 1, 1, 0.1, None, 0).words_per_second == 0
 
 
-def share_bounds(lengths, threads):
-    """`TokenStream.bounds` for lines of these lengths."""
+def bounds_of_lines(lengths, threads):
+    """The bounds of shares of lines of these lengths."""
     lines = np.concatenate([[0], np.cumsum(lengths)])
-    source = SimpleNamespace(ids=np.zeros(lines[-1], np.int32), lines=lines)
-    return TokenStream(source, lambda: None).bounds(threads)
+    return share_bounds(int(lines[-1]), lines, threads)
 
 
 @given(
@@ -123,7 +121,7 @@ def share_bounds(lengths, threads):
     threads=st.integers(1, 70),
 )
 def test_shares_cover_every_word_once(lengths, threads):
-    bounds = share_bounds(lengths, threads)
+    bounds = bounds_of_lines(lengths, threads)
     assert len(bounds) == threads + 1
     assert (bounds[0], bounds[-1]) == (0, sum(lengths))
     assert bounds == sorted(bounds)
@@ -133,11 +131,11 @@ def test_shares_cover_every_word_once(lengths, threads):
 
 
 def test_shares_begin_at_lines_that_are_near():
-    assert share_bounds([1010, 990, 30, 1970], 2) == [0, 2000, 4000]
-    assert share_bounds([1010, 1000, 20, 1970], 2) == [0, 2010, 4000]
-    assert share_bounds([4000], 2) == [0, 2000, 4000]
-    assert share_bounds([10] * 14, 5) == [0, 70, 140, 140, 140, 140]
-    assert share_bounds([1, 1], 5) == [0, 2, 2, 2, 2, 2]
+    assert bounds_of_lines([1010, 990, 30, 1970], 2) == [0, 2000, 4000]
+    assert bounds_of_lines([1010, 1000, 20, 1970], 2) == [0, 2010, 4000]
+    assert bounds_of_lines([4000], 2) == [0, 2000, 4000]
+    assert bounds_of_lines([10] * 14, 5) == [0, 70, 140, 140, 140, 140]
+    assert bounds_of_lines([1, 1], 5) == [0, 2, 2, 2, 2, 2]
 
 
 def test_a_loss_of_nan_is_reported_as_none():

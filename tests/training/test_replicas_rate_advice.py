@@ -6,17 +6,22 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.training.replicas import Replicas, rate_advice
+from embeddings.training.replicas import Replicas, log_rate_advice
+from embeddings.training.run_options import RunOptions
 
 TINY = {"dim": 4, "min_count": 1, "subsample": 0, "threads": 1, "epochs": 1}
 
 
-def test_advice_follows_the_replicas():
-    assert rate_advice(em.SkipGram(), None) is None
-    assert rate_advice(em.SkipGram(), Replicas(7)) is None
-    assert "8 replicas a learning rate of 0.075" in rate_advice(em.SkipGram(), Replicas(8))
-    assert rate_advice(em.SkipGram(learning_rate=0.06), Replicas(8)) is None
-    assert rate_advice(em.GloVe(), Replicas(8)) is None
+def test_advice_follows_the_replicas(caplog):
+    def advice(trainer, replicas):
+        caplog.clear()
+        with caplog.at_level(logging.INFO, "embeddings"):
+            log_rate_advice(trainer, RunOptions(replicas=replicas))
+        return caplog.text
+
+    assert advice(em.SkipGram(), None) == advice(em.SkipGram(), Replicas(7)) == ""
+    assert "8 replicas a learning rate of 0.075" in advice(em.SkipGram(), Replicas(8))
+    assert advice(em.SkipGram(learning_rate=0.06), Replicas(8)) == advice(em.GloVe(), Replicas(8)) == ""
 
 
 def test_training_logs_advice_once(caplog):

@@ -1,6 +1,6 @@
 """context2vec and C2W beside word models of the same text."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +12,8 @@ from embeddings.eval.statistics.results import BinaryScores
 from embeddings.eval.tasks.kneser_ney import ngram_perplexity
 from embeddings.eval.tasks.tagging import WordTable, read_tagging_set, score_tagging
 from embeddings.plugins.neural.context2vec import Context2Vec
-from studies.grid import Study, append_rows, beside, markdown, read_rows
+from embeddings.support.cosine import normalize_rows
+from studies.grid import Study, append_rows, markdown, read_rows
 
 OBJECTIVES = Path(__file__).parents[2] / "eval" / "results" / "objectives" / "results.tsv"
 MODELS: dict[str, dict[str, Any]] = {  # the settings of each
@@ -23,7 +24,7 @@ MODELS: dict[str, dict[str, Any]] = {  # the settings of each
     "c2w": {"epochs": 1, "learning_rate": 0.002},
 }
 PREDICTORS: dict[str, dict[str, Any]] = {  # the settings of models with probabilities of words
-    "c2w": {"epochs": 1, "learning_rate": 0.002},
+    "c2w": MODELS["c2w"],
     "context2vec": {"epochs": 1, "learning_rate": 0.003, "objective": "nce"},
 }
 READS = {  # what predicts a word
@@ -78,9 +79,9 @@ class Neural(Study):
         out.parent.mkdir(parents=True, exist_ok=True)
         for name in self.options.table:
             heads, *rows = TABLES[name](self)
-            write_text(markdown(heads, rows), beside(out.with_name(name), ".md"))
-            beside(out.with_name(name), ".tsv").unlink(missing_ok=True)
-            append_rows(beside(out.with_name(name), ".tsv"), heads, rows)
+            write_text(markdown(heads, rows), out.with_name(f"{name}.md"))
+            out.with_name(f"{name}.tsv").unlink(missing_ok=True)
+            append_rows(out.with_name(f"{name}.tsv"), heads, rows)
 
     def model(self, name: str, *, is_predictor: bool = False) -> em.Model:
         """A model, trained if the folder does not have it; a predictor has probabilities of words."""
@@ -96,8 +97,8 @@ class Neural(Study):
 
 def substitutes(study: Neural) -> Table:
     """The words that fit gaps."""
-    rows = [[text, join(study.model("context2vec").substitutes(text, top=TOP))] for text in GAPS]
-    return [["text", "substitutes"], *rows]
+    model = study.model("context2vec")
+    return [["text", "substitutes"], *([text, join(model.substitutes(text, top=TOP))] for text in GAPS)]
 
 
 def spellings(study: Neural) -> Table:
@@ -111,13 +112,11 @@ def spellings(study: Neural) -> Table:
 
 def times(study: Neural) -> Table:
     """The settings of the models, and how long they took."""
-    rows = [[f"`{name}`", settings_of(name), f"{study.model(name).record['seconds']:.0f}"] for name in MODELS]
-    return [["model", "settings", "seconds of training, one thread"], *rows]
-
-
-def settings_of(name: str) -> str:
-    """The settings that are not the defaults."""
-    return ", ".join(f"`{key}={value}`" for key, value in MODELS[name].items()) or "defaults"
+    table = [["model", "settings", "seconds of training, one thread"]]
+    for name, own in MODELS.items():
+        settings = ", ".join(f"`{key}={value}`" for key, value in own.items()) or "defaults"
+        table.append([f"`{name}`", settings, f"{study.model(name).record['seconds']:.0f}"])
+    return table
 
 
 def join(neighbours: Sequence[tuple[str, float]]) -> str:
@@ -136,25 +135,19 @@ def sentences_of(model: em.Model) -> list[np.ndarray]:
 def hidden_words(study: Neural) -> Table:
     """The ranks of the words of the test text among all words, by what predicts them from the words around them."""
     context2vec, cbow = study.model("context2vec"), study.model("cbow")
-    encode = Context2Vec.context_encoder(context2vec)
-    unit = context2vec.vectors.matrix / np.linalg.norm(context2vec.vectors.matrix, axis=1, keepdims=True)
-    methods: dict[str, tuple[Callable[[list[np.ndarray]], list[np.ndarray]], np.ndarray, em.Model]] = {
-        "`context2vec`, cosine": (encode, unit, context2vec),
-        "`context2vec`, product": (encode, context2vec.vectors.matrix, context2vec),
-        "`cbow`, mean of the window and output vectors": (
-            lambda sentences: means(cbow, sentences), cbow.tables["output"], cbow,
-        ),
-        "`cbow`, mean of the sentence and output vectors": (
-            lambda sentences: means(cbow, sentences, window=10_000), cbow.tables["output"], cbow,
-        ),
-    }  # fmt: skip
-    table = [["model", "words", *MEASURES]]
-    for name, (encoder, outputs, model) in methods.items():
-        sentences = sentences_of(model)
-        ranks = np.concatenate(list(ranks_of(sentences, encoder(sentences), outputs)))
-        table.append([name, *figures(ranks)])
-    frequency_ranks = np.concatenate([1 + ids[ids < len(cbow.vocabulary)] for ids in sentences_of(cbow)])
-    return [*table, ["frequency of the word", *figures(frequency_ranks)]]
+    matrix, sentences = context2vec.vectors.matrix, sentences_of(context2vec)
+    contexts = Context2Vec.context_encoder(context2vec)(sentences)
+    ranks = {
+        "`context2vec`, cosine": ranks_of(sentences, contexts, normalize_rows(matrix)),
+        "`context2vec`, product": ranks_of(sentences, contexts, matrix),
+    }
+    sentences = sentences_of(cbow)
+    for name, window in (("window", None), ("sentence", 10_000)):
+        found = ranks_of(sentences, means(cbow, sentences, window=window), cbow.tables["output"])
+        ranks[f"`cbow`, mean of the {name} and output vectors"] = found
+    ranks["frequency of the word"] = (1 + ids[ids < len(cbow.vocabulary)] for ids in sentences)
+    rows = ([name, *figures(np.concatenate(list(one)))] for name, one in ranks.items())
+    return [["model", "words", *MEASURES], *rows]
 
 
 def figures(ranks: np.ndarray) -> list[str]:
@@ -221,11 +214,5 @@ def perplexity(study: Neural) -> Table:
     return table
 
 
-TABLES = {
-    "perplexity": perplexity,
-    "substitutes": substitutes,
-    "spellings": spellings,
-    "hidden-words": hidden_words,
-    "tagging": tagging,
-    "times": times,
-}
+FUNCTIONS = (perplexity, substitutes, spellings, hidden_words, tagging, times)
+TABLES = {function.__name__.replace("_", "-"): function for function in FUNCTIONS}
