@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING
 from embeddings.support.imports import lazy_getattr
 
 if TYPE_CHECKING:
-    from embeddings.eval.evaluation import compare, evaluate, evaluate_classifier
+    from embeddings.eval.evaluation import Suite, compare, compare_scores, evaluate, evaluate_classifier
     from embeddings.eval.statistics.results import Comparison, Result
-    from embeddings.eval.suite import Suite, compare_scores
 
 __all__ = ["Comparison", "Result", "Suite", "compare", "compare_scores", "evaluate", "evaluate_classifier"]
 MODULES = {
-    **dict.fromkeys(("compare", "evaluate", "evaluate_classifier"), "embeddings.eval.evaluation"),
+    **dict.fromkeys(__all__, "embeddings.eval.evaluation"),
     **dict.fromkeys(("Comparison", "Result"), "embeddings.eval.statistics.results"),
-    **dict.fromkeys(("Suite", "compare_scores"), "embeddings.eval.suite"),
 }
 
 if not TYPE_CHECKING:  # so that type checkers report unknown names

@@ -80,7 +80,7 @@ class EarlyStopping(Callback):
         decay: float = DECAY,
     ) -> None:
         # imported here, so that the command train, which has these arguments as options, starts without test sets
-        from embeddings.eval.suite import Suite, mean_score
+        from embeddings.eval.evaluation import Suite, mean_score
         from embeddings.eval.tasks.evaluation_kind import as_list
         from embeddings.eval.test_sets import DEV
         from embeddings.eval.validation import Validation

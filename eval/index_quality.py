@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import cycle
 from math import isqrt
 from pathlib import Path
 from time import perf_counter
@@ -305,8 +306,14 @@ def plot_recall(
 
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
-    for number, (name, members) in enumerate(families(results).items()):
-        draw_family(axes, members, measure, label=name, marker=MARKERS[number % len(MARKERS)])
+    for (name, family_members), marker in zip(families(results).items(), cycle(MARKERS), strict=False):
+        members = sorted(family_members, key=lambda quality: quality.per_second or 0)
+        speed, values = ([getattr(quality, field) for quality in members] for field in ("per_second", measure))
+        # the name is the line's id, so that an SVG can be read again
+        (line,) = axes.plot(speed, values, "-", alpha=0.8, gid=name, label=name, marker=marker)
+        if measure == "recall":
+            low, high = (np.array([getattr(one, end) for one in members], dtype=float) for end in ("low", "high"))
+            axes.vlines(speed, low, high, linewidth=1, color=line.get_color())
     first = results[0]
     axes.set_xscale("log")
     axes.set_xlabel("queries per second, one at a time")
@@ -319,17 +326,6 @@ def plot_recall(
     axes.legend(fontsize="small")
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "neighbours"}):  # text as text, reproducible ids
         save_figure(figure, path, force=force)
-
-
-def draw_family(axes: Any, members: Sequence[IndexQuality], measure: str, **style: Any) -> None:
-    """Draw one family from slow to fast; its name is the line's id, so that an SVG can be read again."""
-    members = sorted(members, key=lambda quality: quality.per_second or 0)
-    speed = [quality.per_second for quality in members]
-    values = [getattr(quality, measure) for quality in members]
-    (line,) = axes.plot(speed, values, "-", alpha=0.8, gid=style["label"], **style)
-    if measure == "recall":
-        low, high = (np.array([getattr(quality, end) for quality in members], dtype=float) for end in ("low", "high"))
-        axes.vlines(speed, low, high, linewidth=1, color=line.get_color())
 
 
 def families(results: Sequence[IndexQuality]) -> dict[str, list[IndexQuality]]:

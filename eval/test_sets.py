@@ -6,6 +6,7 @@ point and joined by line feeds. The item is in the dev half if the first byte of
 UTF-8 is even, and else in the test half. So the order of items and of the words in an item does not matter.
 """
 
+import json
 import os
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -26,6 +27,7 @@ from embeddings.errors import FormatError, S, SettingError
 from embeddings.settings import check_value
 from embeddings.support.imports import INSTALL_GENSIM
 from embeddings.support.local_paths import local_path
+from embeddings.support.records import to_jsonable
 
 GOOGLE_ANALOGIES = "google-analogies"
 GOOGLE_CATEGORIES = "google-categories"  # made from the analogies
@@ -55,7 +57,12 @@ def locate(name: str | os.PathLike[str]) -> Path:
     if str(name) in SHIPPED:
         return shipped_file(SHIPPED[str(name)])
     if str(name) in FROM_GENSIM:
-        return gensim_file(str(name))
+        gensim = find_spec("gensim")  # does not import it, which takes long
+        if gensim is None or gensim.origin is None:
+            raise FormatError(
+                f"{name} comes with gensim, which is not installed: {INSTALL_GENSIM}, or give a file of it"
+            )
+        return Path(gensim.origin).parent / "test" / "test_data" / FROM_GENSIM[str(name)]
     if path.is_dir():
         raise FormatError(f"{str(name)!r} is a folder, not a test set")
     choices = ", ".join(sorted(SHIPPED | FROM_GENSIM))
@@ -65,14 +72,6 @@ def locate(name: str | os.PathLike[str]) -> Path:
 def shipped_file(file: str) -> Path:
     """The path of a test set that comes with the package."""
     return Path(str(files("embeddings.eval").joinpath("data", file)))
-
-
-def gensim_file(name: str) -> Path:
-    """The path of a test set that comes with gensim, which takes long to import."""
-    gensim = find_spec("gensim")
-    if gensim is None or gensim.origin is None:
-        raise FormatError(f"{name} comes with gensim, which is not installed: {INSTALL_GENSIM}, or give a file of it")
-    return Path(gensim.origin).parent / "test" / "test_data" / FROM_GENSIM[name]
 
 
 def is_installed(name: str) -> bool:
@@ -117,14 +116,9 @@ ALL: Half = "all"
 
 def half_of(words: Iterable[str]) -> str:
     """The half of an item, "dev" or "test"; see the module."""
-    digest = sha256("\n".join(sorted(map(normalize_item, words))).encode("utf-8", "surrogatepass")).digest()
-    return TEST if digest[0] % 2 else DEV
-
-
-def normalize_item(text: str) -> str:
-    """A word or text as it is hashed."""
-    folded = unicodedata.normalize("NFC", " ".join(text.split())).casefold()
-    return unicodedata.normalize("NFC", folded)
+    folded = (unicodedata.normalize("NFC", " ".join(word.split())).casefold() for word in words)
+    item = "\n".join(sorted(unicodedata.normalize("NFC", word) for word in folded))
+    return TEST if sha256(item.encode("utf-8", "surrogatepass")).digest()[0] % 2 else DEV
 
 
 def check_half(half: Any) -> str:
@@ -157,6 +151,14 @@ def select_texts(batch: LabelledTexts, half: str) -> LabelledTexts:
         labels=[label for one in labels for label in one],
         label_starts=np.cumsum([0, *map(len, labels)]),
     )
+
+
+DIGITS = 32  # of a fingerprint, hexadecimal
+
+
+def content_fingerprint(items: Any) -> str:
+    """The fingerprint of the items of a test set, or of anything else that `to_jsonable` accepts."""
+    return sha256(json.dumps(to_jsonable(items)).encode()).hexdigest()[:DIGITS]
 
 
 FOLDS = 5

@@ -122,7 +122,7 @@ def command(
 def word_test_options(additional: dict[str, Any]) -> list[str]:
     """The options of `embeddings evaluate` for word vectors: the sets that are always used, and additional ones."""
     from embeddings.cli.evaluation_options import installed_sets
-    from embeddings.eval.suite import Suite
+    from embeddings.eval.evaluation import Suite
 
     if any(additional.values()):
         Suite.read(**additional)  # reports missing and damaged sets
@@ -136,7 +136,7 @@ def document_test_options(
     corpus: tuple[str, ...], text_column: str | None, label_column: str | None
 ) -> list[str] | None:
     """The options of `embeddings evaluate` for trained document vectors; None without labels."""
-    from embeddings.eval.suite import Suite
+    from embeddings.eval.evaluation import Suite
 
     if label_column is None:
         return None

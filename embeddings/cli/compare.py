@@ -14,7 +14,7 @@ from embeddings.cli.options import JSON
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval import Comparison
-from embeddings.eval import suite as suites
+from embeddings.eval import evaluation as suites
 
 COLUMNS = (
     "set", "section", "words", "measure", "method", "first", "second", "items", "total", "value_first", "value_second",

@@ -9,8 +9,7 @@ import click
 from embeddings.cli.options import POOLING_OPTIONS, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import note
 from embeddings.eval import Result
-from embeddings.eval.evaluation import evaluate
-from embeddings.eval.suite import KINDS, Suite
+from embeddings.eval.evaluation import KINDS, Suite, evaluate
 from embeddings.eval.tasks.pooled_texts import POOLING
 from embeddings.eval.test_sets import ALL, is_installed
 from embeddings.models.embed import embed

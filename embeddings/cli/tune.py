@@ -297,8 +297,7 @@ def autotune_options(trainer: type[Trainer]) -> list[click.Parameter]:
         ),
         option(
             "--autotune-metric",
-            "Score: f1, precision or recall, over all labels or of one, as in f1:LABEL; macro-f1; or "
-            "precision-at-recall:PERCENT or recall-at-precision:PERCENT, also with :LABEL.  [default: f1]",
+            f"Score: {metric_forms(trainer)}.  [default: f1]",
             "METRIC",
         ),
         option("--autotune-predictions", "Labels to predict for each validation text.  [default: 1]", 1, metavar="K"),

@@ -85,6 +85,10 @@ def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: 
     wall, words = times["training_wall"], runs[0]["corpus_words"] * settings["epochs"]
     errors = [row["error"] for row in runs if row["error"]]
     values_by_set = {name: known_values(runs, name) for name in sets}
+    scores = {}
+    for name, values in values_by_set.items():
+        covered, total = (next(iter(known_values(runs, name + part)), None) for part in (COVERED, TOTAL))
+        scores[name] = (fmean(values) if values else None, covered, total)
     return Summary(
         settings=settings,
         tool=runs[0]["tool"],
@@ -97,10 +101,7 @@ def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: 
         words_per_second=words / wall if wall and wall > 0 else None,
         peak_memory=median_of(runs, "peak_memory"),
         private_memory=median_of(runs, "private_memory"),
-        scores={
-            name: (fmean(values) if values else None, first(runs, name + COVERED), first(runs, name + TOTAL))
-            for name, values in values_by_set.items()
-        },
+        scores=scores,
         ranges={name: (min(values), max(values)) if values else None for name, values in values_by_set.items()},
         error=next(iter(errors), incomplete),
     )
@@ -115,11 +116,6 @@ def median_of(runs: Sequence[Row], name: str) -> float | None:
     """The median of a column."""
     values = known_values(runs, name)
     return median(values) if values else None
-
-
-def first(runs: Sequence[Row], name: str) -> int | None:
-    """The first value of a column."""
-    return next(iter(known_values(runs, name)), None)
 
 
 def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Program]) -> str:

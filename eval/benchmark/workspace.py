@@ -326,31 +326,32 @@ class Workspace:
 
         whole: from the start of the command to its end: the text is read for the first time (no cached corpus) and
         the vectors are saved. training: learning alone, after words are counted, in the same process if the tool
-        can report it, otherwise in a second one.
+        can report it, otherwise in a second one; of a program what it takes more than with zero epochs. None for
+        what a tool does not tell.
         """
         shutil.rmtree(self.cache / "corpora", ignore_errors=True)
-        if not tool.module:
-            return self.measure_program(tool, job)
-        whole = self.start(tool.call(job))
-        timed = self.start(tool.clock_command(job)) if tool.command else whole
-        clock: dict[str, Any] = json.loads(timed.output.splitlines()[-1])
-        overhead = {"cpu": 0.0, "wall": 0.0} if tool.command else clock["overhead"]
-        training = clock["training"]
-        times = training["cpu"], training["wall"], whole.cpu - overhead["cpu"], whole.wall - overhead["wall"]
-        return measurements(times, whole, clock["words"])
-
-    def measure_program(self, program: Program, job: Job) -> Row:
-        """The time and memory of a program; its training is what it takes more than with zero epochs."""
-        untrained_command = program.call_without_training(job)
-        untrained = self.start(untrained_command) if untrained_command else None
-        remove(program.saved_vectors(job))
-        whole = self.start(program.call(job))
-        try:
-            program.convert(job, self.vocabulary)
-        except EmbeddingsError as error:
-            raise CommandError(f"{program.name} saved no vectors that can be read: {error}") from None
-        training = (whole.cpu - untrained.cpu, whole.wall - untrained.wall) if untrained else (None, None)
-        return measurements((*training, whole.cpu, whole.wall), whole, None)
+        times: tuple[float | None, ...]
+        if tool.module:
+            whole, words = self.start(tool.call(job)), None
+            timed = self.start(tool.clock_command(job)) if tool.command else whole
+            clock: dict[str, Any] = json.loads(timed.output.splitlines()[-1])
+            overhead = {"cpu": 0.0, "wall": 0.0} if tool.command else clock["overhead"]
+            training, words = clock["training"], clock["words"]
+            times = training["cpu"], training["wall"], whole.cpu - overhead["cpu"], whole.wall - overhead["wall"]
+        else:
+            untrained_command = tool.call_without_training(job)
+            untrained = self.start(untrained_command) if untrained_command else None
+            remove(tool.saved_vectors(job))
+            whole, words = self.start(tool.call(job)), None
+            try:
+                tool.convert(job, self.vocabulary)
+            except EmbeddingsError as error:
+                raise CommandError(f"{tool.name} saved no vectors that can be read: {error}") from None
+            training = (whole.cpu - untrained.cpu, whole.wall - untrained.wall) if untrained else (None, None)
+            times = *training, whole.cpu, whole.wall
+        seconds = (None if time is None else round(max(time, 0.0), 3) for time in times)
+        row: Row = dict(zip(TIMES, seconds, strict=True))
+        return row | {"peak_memory": whole.peak, "private_memory": whole.private, "words_read": words}
 
     def evaluate(self, vectors: Path, tests: Sequence[str]) -> Row:
         """The scores of vectors by `embeddings evaluate`, analogies among the first 30,000 words."""
@@ -365,13 +366,6 @@ class Workspace:
                     name, value = ERROR_OF + name, 1 - value
                 row |= {name: value, name + COVERED: result["covered"], name + TOTAL: result["total"]}
         return row
-
-
-def measurements(times: Sequence[float | None], whole: Usage, words: int | None) -> Row:
-    """The columns of what was measured; None for what a tool does not tell."""
-    seconds = (None if time is None else round(max(time, 0.0), 3) for time in times)
-    row: Row = dict(zip(TIMES, seconds, strict=True))
-    return row | {"peak_memory": whole.peak, "private_memory": whole.private, "words_read": words}
 
 
 class CommandError(Exception):

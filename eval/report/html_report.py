@@ -1,11 +1,10 @@
 """The report: the data of each section, and its rendering by the template."""
 
 import dataclasses
-import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -16,11 +15,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from embeddings.corpora.vocabulary import UnknownWordError
+from embeddings.eval.evaluation import Suite, compare_scores
 from embeddings.eval.machine import installed_version, processor
 from embeddings.eval.report.report_tables import set_sections, summary
 from embeddings.eval.statistics.results import ItemScores, Result
-from embeddings.eval.suite import Suite, compare_scores
 from embeddings.eval.tasks.vector_statistics import SET as STATISTICS
+from embeddings.eval.test_sets import content_fingerprint
 from embeddings.support.cosine import normalize
 from embeddings.support.files import atomic_write
 from embeddings.support.html_elements import text, word
@@ -43,40 +43,18 @@ def run_record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], c
             "window": suite.settings.window, "stats": bool(suite.sets["stats"]), "compose": suite.settings.compose,
         },
         "test sets": {
-            f"{kind}: {one.name}": fingerprint(one) for kind, sets in suite.sets.items() for one in sets if one
+            f"{kind}: {one.name}": content_fingerprint(one) for kind, sets in suite.sets.items() for one in sets if one
         },
         "vectors": [
-            {"name": name, "words": len(one), "dim": one.dim, "fingerprint": fingerprint(one.words, one.matrix)}
+            {
+                "name": name, "words": len(one), "dim": one.dim,
+                "fingerprint": content_fingerprint([list(one.words), one.fingerprint]),
+            }
             for one, name in zip(vectors, names, strict=True)
         ],
         "packages": {"python": platform.python_version()} | {name: installed_version(name) for name in PACKAGES},
         "machine": {"system": platform.platform(), "processor": processor()},
     }  # fmt: skip
-
-
-def fingerprint(*values: Any) -> str:
-    """The first 16 digits of SHA-256 over texts, numbers and arrays, in order."""
-    digest = hashlib.sha256()
-    for value in values:
-        for part in to_bytes(value):
-            digest.update(len(part).to_bytes(8, "little"))
-            digest.update(part)
-    return digest.hexdigest()[:16]
-
-
-def to_bytes(value: Any) -> Iterator[bytes | memoryview]:
-    """A value as parts of bytes."""
-    if isinstance(value, np.ndarray):
-        yield repr((value.dtype.str, value.shape)).encode()
-        yield np.ascontiguousarray(value).data.cast("B") if value.size else b""
-    elif isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
-        yield "".join(f"{len(one)}:{one}" for one in value).encode("utf-8", "surrogatepass")
-    elif isinstance(value, list | tuple):
-        yield from (part for one in value for part in to_bytes(one))
-    elif dataclasses.is_dataclass(value):
-        yield from (part for one in dataclasses.fields(value) for part in to_bytes(getattr(value, one.name)))
-    else:
-        yield repr(value).encode("utf-8", "surrogatepass")
 
 
 NEIGHBOURS = 8
@@ -141,6 +119,7 @@ class MapLabel:
 
 def word_maps(vectors: Sequence[Vectors]) -> list[list[MapLabel] | None]:
     """A map of frequent content words for each set of vectors, rotated like the first; None for too few words."""
+    from scipy.linalg import orthogonal_procrustes
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     content = (w for w in shared_words(vectors) if w.lower() not in ENGLISH_STOP_WORDS and any(map(str.isalpha, w)))
@@ -150,8 +129,8 @@ def word_maps(vectors: Sequence[Vectors]) -> list[list[MapLabel] | None]:
     for one in vectors:
         points = project(normalize(one[words])) if len(words) > 3 else None
         if points is not None:
-            points = points if first is None else rotate_onto(points, first)
             first = points if first is None else first
+            points = points @ orthogonal_procrustes(points, first)[0]
         map_labels.append(None if points is None else lay_out(words, points))
     return map_labels
 
@@ -171,12 +150,6 @@ def project(units: np.ndarray) -> np.ndarray | None:
         tsne = TSNE(perplexity=perplexity, metric="cosine", init=start.astype(np.float32), random_state=SEED)
         points: np.ndarray = tsne.fit_transform(units.astype(np.float32)).astype(np.float64)
     return np.asarray(points - points.mean(axis=0))
-
-
-def rotate_onto(points: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """The points rotated or reflected onto others (orthogonal Procrustes)."""
-    left, _, right = np.linalg.svd(points.T @ reference)
-    return np.asarray(points @ (left @ right))
 
 
 def lay_out(words: Sequence[str], points: np.ndarray) -> list[MapLabel]:

@@ -109,20 +109,16 @@ def set_sections(results: Sequence[Result], comparisons: Sequence[Comparison]) -
     """A section for each test set, in order; statistics have their own table."""
     sections = []
     for name in dict.fromkeys(one.set for one in results if one.set != STATISTICS):
-        whole, details = (
-            by_heading([one for one in results if one.set == name and one.is_detail == is_detail])
-            for is_detail in (False, True)
-        )
+        whole, details = dict[str, Table[Result]](), dict[str, Table[Result]]()
+        for heading, measures in MEASURES.items():
+            lines = [one for one in results if one.set == name and one.measure in measures]
+            for tables, is_detail in ((whole, False), (details, True)):
+                if members := [one for one in lines if one.is_detail == is_detail]:
+                    tables[heading] = Table.of(members)
         tests = [one for one in comparisons if one.set == name and not one.is_detail]
         table = Table.of(tests, with_zero=True) if tests else None
         sections.append(SetSection(name, whole, details, table, list(dict.fromkeys(one.test for one in tests))))
     return sections
-
-
-def by_heading(results: Sequence[Result]) -> dict[str, Table[Result]]:
-    """A table for each heading of `MEASURES` that has results."""
-    lines = {name: [one for one in results if one.measure in measures] for name, measures in MEASURES.items()}
-    return {name: Table.of(members) for name, members in lines.items() if members}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ of zero, counting the observed value (so p is at least 2/1001). With fewer than 
 p. No p is corrected for multiple comparisons.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import sqrt
 from typing import Any, Self
@@ -133,7 +133,7 @@ class Pair:
     second: str
     total: int
 
-    def comparison(self, values: tuple[float, float], interval: Interval, **more: Any) -> Comparison:
+    def comparison(self, values: Sequence[float], interval: Interval, **more: Any) -> Comparison:
         """The comparison of two values, with the interval of their difference."""
         return Comparison(
             **asdict(self.key), first=self.first, second=self.second, total=self.total,
@@ -149,32 +149,6 @@ class Pair:
         p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
         values = correct.sum() / items, other.sum() / items
         return self.comparison(values, agresti_min(wins, losses, items), items=items, p=p, test=MCNEMAR)
-
-    def compare_clusters(self, hits: np.ndarray, others: np.ndarray, sizes: np.ndarray) -> Comparison:
-        """Compare shares of clustered items: correct items of each side, and items, per cluster (clusters,)."""
-        items, clusters = int(sizes.sum()), int((sizes > 0).sum())
-        interval, p = bootstrap_test(ratios(hits - others, sizes), clusters)
-        values = hits.sum() / items, others.sum() / items
-        return self.comparison(values, interval, items=items, p=p, test=SENTENCES)
-
-    def compare_means(self, values: np.ndarray, others: np.ndarray, test: str = QUERIES) -> Comparison:
-        """Compare the means of a value of each query, both (queries,)."""
-        items, difference = len(values), values - others
-        resampled = np.concatenate([block @ difference / items for block in bootstrap_weights(items)])
-        interval, p = bootstrap_test(resampled, items)
-        return self.comparison((values.mean(), others.mean()), interval, items=items, p=p, test=test)
-
-    def compare_correlations(
-        self, scores: np.ndarray, others: np.ndarray, ratings: np.ndarray, *, ranked: bool
-    ) -> Comparison | None:
-        """Compare how well scores follow ratings, all (pairs,); None where one of the three is constant."""
-        if any((side == side[0]).all() for side in (scores, others, ratings)):
-            return None
-        difference = correlations(scores, ratings, ranked=ranked) - correlations(others, ratings, ranked=ranked)
-        interval, p = bootstrap_test(difference, len(ratings))
-        ones = [np.ones((1, len(ratings)))]
-        first, second = (correlations(side, ratings, ranked=ranked, weights=ones)[0] for side in (scores, others))
-        return self.comparison((first, second), interval, items=len(ratings), p=p, test=PAIRS)
 
 
 def agresti_min(wins: int, losses: int, items: int) -> tuple[float, float]:
@@ -213,7 +187,12 @@ class ItemScores:
         raise NotImplementedError
 
     def compare(self, other: "ItemScores") -> Comparison | None:
-        """A paired test against the scores of other vectors on the same items; None without a value."""
+        """A paired test against the scores of other vectors on the same items; None where either has no value."""
+        has_values = type(other) is type(self) and not self.reason and not other.reason
+        return self.compare_values(other) if has_values else None
+
+    def compare_values(self, other: Any) -> Comparison | None:
+        """A paired test against scores of the same kind that also have a value."""
         raise NotImplementedError
 
     def to_result(self, value: float | None, interval: Interval, covered: int, total: int, composed: int = 0) -> Result:
@@ -277,23 +256,19 @@ class BinaryScores(ItemScores):
         """How many of the items, (items,) bool, each cluster holds."""
         return np.bincount(np.asarray(self.clusters)[items], minlength=int(np.asarray(self.clusters).max()) + 1)
 
-    def compare(self, other: ItemScores) -> Comparison | None:
-        """A paired test on the items that count for both; None where either has no value."""
-        if not isinstance(other, BinaryScores) or self.reason or other.reason:
-            return None
-        both = self.counted & other.counted
-        return self.compare_on(both, other) if both.any() else None
+    def compare_values(self, other: "BinaryScores") -> Comparison | None:
+        """A paired test on the items that count for both; None if there are none."""
+        both, pair = self.counted & other.counted, self.pair(other, int(self.members.sum()))
+        return self.compare_on(both, other, pair) if both.any() else None
 
-    def compare_on(self, both: np.ndarray, other: "BinaryScores") -> Comparison:
+    def compare_on(self, both: np.ndarray, other: "BinaryScores", pair: Pair) -> Comparison:
         """A paired test on some of the items, (items,) bool."""
+        correct, others = self.correct[both], other.correct[both]
         if self.clusters is None:
-            return self.test_against(other).compare_shares(self.correct[both], other.correct[both])
-        counts = map(self.count_per_cluster, (self.correct & both, other.correct & both, both))
-        return self.test_against(other).compare_clusters(*counts)
-
-    def test_against(self, other: ItemScores) -> Pair:
-        """The sides of a paired test on the items of the section."""
-        return self.pair(other, int(self.members.sum()))
+            return pair.compare_shares(correct, others)
+        hits, other_hits, sizes = map(self.count_per_cluster, (self.correct & both, other.correct & both, both))
+        interval, p = bootstrap_test(ratios(hits - other_hits, sizes), int((sizes > 0).sum()))
+        return pair.comparison((correct.mean(), others.mean()), interval, items=len(correct), p=p, test=SENTENCES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,41 +295,17 @@ class CorrelationScores(ItemScores):
         interval = NO_INTERVAL if self.value is None else correlation_interval(*sides, ranked=self.is_ranked)
         return self.to_result(self.value, interval, int(self.covered.sum()), len(self.covered), self.composed)
 
-    def compare(self, other: ItemScores) -> Comparison | None:
-        """A paired test on the pairs that both cover; None where either has no value."""
-        if not isinstance(other, CorrelationScores) or self.value is None or other.value is None:
-            return None
+    def compare_values(self, other: "CorrelationScores") -> Comparison | None:
+        """A paired test on the pairs that both cover; None for fewer than two, or if a side is constant."""
         both = self.covered & other.covered
-        if both.sum() < 2:
+        sides, ratings = (self.scores[both], other.scores[both]), self.ratings[both]
+        if len(ratings) < 2 or any((side == side[0]).all() for side in (*sides, ratings)):
             return None
-        scores = self.scores[both], other.scores[both]
-        return self.pair(other, len(both)).compare_correlations(*scores, self.ratings[both], ranked=self.is_ranked)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeanScores(ItemScores):
-    """A value of each query, `values` (queries,), whose mean counts; those that are not `covered` (queries,) are 0.
-
-    `test` names the paired test.
-    """
-
-    values: np.ndarray
-    covered: np.ndarray
-    test: str = QUERIES
-
-    def result(self) -> Result:
-        """The mean with its bootstrap interval."""
-        covered, total = int(self.covered.sum()), len(self.covered)
-        if self.reason:
-            return self.to_result(None, NO_INTERVAL, covered, total)
-        interval = mean_bootstrap(self.values) if total >= MIN_ITEMS else NO_INTERVAL
-        return self.to_result(float(self.values.mean()), interval, covered, total)
-
-    def compare(self, other: ItemScores) -> Comparison | None:
-        """A paired test on all queries; None where either has no value."""
-        if not isinstance(other, MeanScores) or self.reason or other.reason:
-            return None
-        return self.pair(other, len(self.covered)).compare_means(self.values, other.values, self.test)
+        ones = [np.ones((1, len(ratings)))]
+        first, second = (correlations(side, ratings, ranked=self.is_ranked) for side in sides)
+        values = [correlations(side, ratings, ranked=self.is_ranked, weights=ones)[0] for side in sides]
+        interval, p = bootstrap_test(first - second, len(ratings))
+        return self.pair(other, len(both)).comparison(values, interval, items=len(ratings), p=p, test=PAIRS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -367,7 +318,7 @@ class ResampledScores(ItemScores):
     covered: np.ndarray
     test: str = TEXTS
 
-    def values(self, weights: np.ndarray) -> np.ndarray:
+    def score(self, weights: np.ndarray) -> np.ndarray:
         """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
         raise NotImplementedError
 
@@ -379,27 +330,58 @@ class ResampledScores(ItemScores):
     @property
     def value(self) -> float:
         """The value of all items."""
-        return float(np.clip(self.values(np.ones((1, len(self.covered))))[0], 0, 1))
+        return float(np.clip(self.score(np.ones((1, len(self.covered))))[0], 0, 1))
+
+    @property
+    def interval(self) -> Interval:
+        """The bootstrap interval of the value."""
+        return percentiles(self.resampled()) if self.members.sum() >= MIN_ITEMS else NO_INTERVAL
 
     def resampled(self) -> np.ndarray:
         """The value in each resample of the items, (resamples,)."""
-        return np.concatenate([self.values(block) for block in bootstrap_weights(len(self.covered))])
+        return np.concatenate([self.score(block) for block in bootstrap_weights(len(self.covered))])
+
+    def resampled_difference(self, other: Any) -> np.ndarray:
+        """The difference from other scores in each resample of the items, (resamples,)."""
+        return np.asarray(self.resampled() - other.resampled())
 
     def result(self) -> Result:
         """The value with its bootstrap interval."""
         covered, total = int((self.covered & self.members).sum()), int(self.members.sum())
-        if self.reason:
-            return self.to_result(None, NO_INTERVAL, covered, total)
-        interval = percentiles(self.resampled()) if total >= MIN_ITEMS else NO_INTERVAL
-        return self.to_result(self.value, interval, covered, total)
+        value, interval = (None, NO_INTERVAL) if self.reason else (self.value, self.interval)
+        return self.to_result(value, interval, covered, total)
 
-    def compare(self, other: ItemScores) -> Comparison | None:
-        """A paired test on all items; None where either has no value."""
-        if not isinstance(other, ResampledScores) or self.reason or other.reason:
-            return None
+    def compare_values(self, other: "ResampledScores") -> Comparison:
+        """A paired test on all items."""
         items = int(self.members.sum())
-        interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
+        interval, p = bootstrap_test(self.resampled_difference(other), items)
         return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=self.test)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanScores(ResampledScores):
+    """A value of each query, `values` (queries,), whose mean counts; those that are not `covered` (queries,) are 0."""
+
+    values: np.ndarray
+    test: str = QUERIES
+
+    def score(self, weights: np.ndarray) -> np.ndarray:
+        """The mean in each resample (resamples,)."""
+        return np.asarray(weights @ self.values / len(self.values))
+
+    @property
+    def value(self) -> float:
+        """The mean over all queries."""
+        return float(self.values.mean())
+
+    @property
+    def interval(self) -> Interval:
+        """The bootstrap interval of the mean, for very many queries the normal one."""
+        return mean_bootstrap(self.values)
+
+    def resampled_difference(self, other: "MeanScores") -> np.ndarray:
+        """The mean difference in each resample (resamples,)."""
+        return replace(self, values=self.values - other.values).resampled()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -415,5 +397,5 @@ class Measurement(ItemScores):
         """The value, and its interval if there is one."""
         return self.to_result(self.value, self.interval, self.covered, self.total)
 
-    def compare(self, other: ItemScores) -> None:
+    def compare_values(self, other: "Measurement") -> None:
         """No test; see the class."""

@@ -9,14 +9,17 @@ bootstrap therefore resamples pairs: a question counts as often as its first pai
 is. With very many pairs a normal approximation is used; its variance sums the squared contributions of pairs.
 """
 
+import os
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import chain, permutations
 from math import erfc, sqrt
+from pathlib import Path
 
 import numpy as np
 
-from embeddings.errors import S, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.confidence_intervals import (
     MAX_CACHED,
     NO_INTERVAL,
@@ -26,11 +29,143 @@ from embeddings.eval.statistics.confidence_intervals import (
     divide_or_nan,
     wilson,
 )
-from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, bootstrap_test
-from embeddings.eval.tasks.analogy_questions import METHODS, Questions, read_questions
-from embeddings.eval.tasks.evaluation_kind import Kind
-from embeddings.eval.tasks.word_matching import CaseFolding
-from embeddings.vectors.vectors import Vectors
+from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Pair, bootstrap_test
+from embeddings.eval.tasks.evaluation_kind import METHODS, Kind, Subject
+from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
+
+SYNTACTIC = "gram"  # prefix of Google's syntactic sections
+ANSWERS = ".answers"
+MAX_QUESTIONS = 2_000_000  # of a set; a BATS file has a question for every ordered pair of its lines
+
+
+@dataclass
+class Questions:
+    """Questions "a is to b as c is to what", the correct answers to each, and its section.
+
+    Arguments:
+        sections: names of sections; `section_of` holds an index into it for each question.
+        kinds: the kind of each section, such as "semantic"; None for no kind.
+    """
+
+    name: str
+    sections: list[str] = field(default_factory=list)
+    kinds: list[str | None] = field(default_factory=list)
+    questions: list[tuple[str, str, str]] = field(default_factory=list)
+    answers: list[tuple[str, ...]] = field(default_factory=list)
+    section_of: list[int] = field(default_factory=list)
+    half: str = ALL
+
+    def select(self, half: str) -> "Questions":
+        """The questions of a half, by their three words and first answer; see `embeddings.eval.test_sets`."""
+        items = ((*question, answers[0]) for question, answers in zip(self.questions, self.answers, strict=True))
+        part = Questions(self.name, half=half)
+        for row in rows_of_half(items, half, self.name):
+            section = self.section_of[row]
+            part.begin_section(self.sections[section], self.kinds[section])
+            part.add(self.questions[row], self.answers[row])
+        return part
+
+    def begin_section(self, section: str, kind: str | None) -> None:
+        """Add the questions that follow to this section, which may exist already."""
+        if (section, kind) in zip(self.sections, self.kinds, strict=True):
+            self.current = self.sections.index(section)
+            return
+        self.current = len(self.sections)
+        self.sections.append(section)
+        self.kinds.append(kind)
+
+    def add(self, question: tuple[str, str, str], answers: tuple[str, ...]) -> None:
+        """Add a question to the current section."""
+        self.questions.append(question)
+        self.answers.append(answers)
+        self.section_of.append(self.current)
+
+    def pairs(self) -> np.ndarray:
+        """The numbers of the two word pairs that make each question, (questions, 2), without regard to case."""
+        numbers: dict[tuple[str, str], int] = {}
+        pairs = np.empty((len(self.questions), 2), np.int64)
+        for row, ((a, b, c), answers) in enumerate(zip(self.questions, self.answers, strict=True)):
+            for side, pair in enumerate(((a.upper(), b.upper()), (c.upper(), answers[0].upper()))):
+                pairs[row, side] = numbers.setdefault(pair, len(numbers))
+        return pairs
+
+
+def read_questions(name: str | os.PathLike[str]) -> Questions:
+    """An analogy set by name or path, in one of three formats, which the number of words in the first line decides.
+
+    Four words (Google): a, b, c and the answer; a line ": section" begins a section. Three words (MSR): a, b and c; the
+    same line of a second file, whose ending is ".answers", holds the section and the answer. Two words (BATS): a word
+    and its partners, "word TAB one/other"; every ordered pair of lines is a question, asked with the first partner and
+    answered by any. A folder of BATS files is a set with one section per file.
+    """
+    folder = Path(name)
+    if folder.is_dir():
+        test = Questions(folder.name)
+        for path in sorted(path for path in folder.rglob("*.txt") if not path.name.startswith(".")):
+            kind = None if path.parent == folder else re.sub(r"^\d+[ _]*", "", path.parent.name).replace("_", " ")
+            read_bats(path, test, kind)
+    else:
+        path = locate(name)
+        test = Questions(set_name(name))
+        words = next((len(line.split()) for _, line in read_lines(path) if not line.startswith(":")), 0)
+        {3: read_msr, 2: read_bats}.get(words, read_google)(path, test)
+    if not test.questions:
+        raise FormatError(f"{name} contains no analogy questions")
+    return test
+
+
+def read_google(path: Path, test: Questions) -> None:
+    """Add lines of four words, in semantic and syntactic sections or in none."""
+    if not any(line.startswith(":") for _, line in read_lines(path)):
+        test.begin_section(test.name, None)
+    for number, line in read_lines(path):
+        words = line.split()
+        if line.startswith(":"):
+            section = line[1:].strip()
+            test.begin_section(section, "syntactic" if section.startswith(SYNTACTIC) else "semantic")
+        elif len(words) != 4:
+            raise line_error(path, number, "four words", line)
+        elif not test.sections:
+            raise FormatError(f"{path}, line {number}: a question before the first ': section' line")
+        else:
+            test.add((words[0], words[1], words[2]), (words[3],))
+
+
+def read_msr(path: Path, test: Questions) -> None:
+    """Add lines of three words, with sections and answers in a second file."""
+    answers_path = path.with_suffix(ANSWERS)
+    if answers_path == path or not answers_path.is_file():
+        raise FormatError(f"{path} has lines of three words, but the file of answers {answers_path.name} is missing")
+    questions, answers = list(read_lines(path)), list(read_lines(answers_path))
+    if len(questions) != len(answers):
+        raise FormatError(f"{path} has {len(questions)} questions, but {answers_path} has {len(answers)} answers")
+    for (number, line), (answer_number, answer_line) in zip(questions, answers, strict=True):
+        words, answer = line.split(), answer_line.split()
+        if len(words) != 3:
+            raise line_error(path, number, "three words", line)
+        if len(answer) != 2:
+            raise line_error(answers_path, answer_number, "a section and an answer", answer_line)
+        test.begin_section(answer[0], None)
+        test.add((words[0], words[1], words[2]), (answer[1],))
+
+
+def read_bats(path: Path, test: Questions, kind: str | None = None) -> None:
+    """Add a question for each ordered pair of lines, which hold a word and its partners."""
+    pairs = []
+    for number, line in read_lines(path):
+        words = line.split("\t") if "\t" in line else line.split()
+        partners = tuple(filter(None, (word.strip() for word in words[-1].split("/"))))
+        if len(words) != 2 or not words[0].strip() or not partners:
+            raise line_error(path, number, "a word and its partners", line)
+        pairs.append((words[0].strip(), partners))
+    count = len(test.questions) + len(pairs) * (len(pairs) - 1)
+    if count > MAX_QUESTIONS:
+        raise FormatError(f"{path} holds {count:,} questions (pairs of lines); at most {MAX_QUESTIONS:,} are allowed")
+    if len(pairs) > 1:
+        test.begin_section(path.stem, kind)
+    for (a, partners), (c, answers) in permutations(pairs, 2):
+        test.add((a, partners[0], c), answers)
+
 
 WORD_PAIRS = "paired bootstrap over word pairs"
 
@@ -50,12 +185,11 @@ class AnalogyScores(BinaryScores):
         (low, high), _ = interval_and_p(correct.astype(np.float64), pairs)
         return NO_INTERVAL if low is None or high is None else (max(0.0, low), min(1.0, high))
 
-    def compare_on(self, both: np.ndarray, other: BinaryScores) -> Comparison:
+    def compare_on(self, both: np.ndarray, other: BinaryScores, pair: Pair) -> Comparison:
         """A paired test on some of the questions."""
         correct, others = self.correct[both], other.correct[both]
         interval, p = interval_and_p(correct.astype(np.float64) - others, self.pairs[both])
-        values = correct.mean(), others.mean()
-        return self.test_against(other).comparison(values, interval, items=int(both.sum()), p=p, test=WORD_PAIRS)
+        return pair.comparison((correct.mean(), others.mean()), interval, items=len(correct), p=p, test=WORD_PAIRS)
 
 
 def interval_and_p(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, float | None]:
@@ -106,40 +240,38 @@ def check_methods(method: str | Sequence[str]) -> list[str]:
     return methods
 
 
-def score_analogy(
-    vectors: Vectors,
-    test: Questions,
-    folding: CaseFolding,
-    *,
-    name: str,
-    restrict: Sequence[int | None],
-    methods: Sequence[str] = METHODS[:1],
-) -> list[AnalogyScores]:
-    """Which questions are answered correctly, for each of `methods` and `restrict`: by section, by kind, and all.
+def score_analogy(subject: Subject, test: Questions) -> list[AnalogyScores]:
+    """Which questions are answered correctly, for each method and restriction: by section, by kind, and all.
 
     Like gensim's `evaluate_word_analogies`, except that gensim considers only five candidates: if all five are case
     variants of a, b and c, gensim counts a miss, but this function takes the next candidate.
     """
     from embeddings.eval.tasks.analogy_search import score_questions  # imports numba
 
+    folding, n_words, methods = subject.folding, len(subject.vectors), subject.settings.method
     rows = folding.find(word for question in test.questions for word in question).reshape(-1, 3)
     counts = np.array([len(answers) for answers in test.answers])
     answers = np.full((len(counts), counts.max()), -1)  # rows of the correct answers to each question
     answers[np.arange(counts.max()) < counts[:, None]] = folding.find(chain.from_iterable(test.answers))
     pairs = test.pairs()
-    limits = distinct_limits(restrict, len(vectors))
-    covered = [covered_questions(rows, answers, words) for words in limits]
+    limits: dict[int, int | None] = {}  # the restrictions that differ, by how many of the words each leaves
+    for one in subject.settings.restrict:
+        limits.setdefault(n_words if one is None else min(one, n_words), one)
+    covered = []
+    for end in limits:  # which questions have their three words and an answer among the first words
+        has_words, has_answer = ((part >= 0) & (part < end) for part in (rows, answers))
+        covered.append(np.asarray(has_words.all(axis=1) & has_answer.any(axis=1)))
     is_asked = np.logical_or.reduce(covered)
     correct = np.zeros((len(methods), len(limits), len(rows)), dtype=bool)
     correct[:, :, is_asked] = score_questions(
-        vectors.unit_rows, rows[is_asked], answers[is_asked], folding, list(limits), methods
+        subject.vectors.unit_rows, rows[is_asked], answers[is_asked], folding, list(limits), methods
     )
     scores: list[AnalogyScores] = []
     for method, by_limit in zip(methods, correct, strict=True):
         for limit, with_vectors, hits in zip(limits.values(), covered, by_limit, strict=True):
             key = Key(test.name, "accuracy", restrict=limit, method=method, half=test.half)
             whole = AnalogyScores(
-                vectors=name,
+                vectors=subject.name,
                 key=key,
                 covered=with_vectors,
                 correct=hits & with_vectors,
@@ -150,20 +282,6 @@ def score_analogy(
             )
             scores += [whole.section(label, members, is_detail=detail) for label, members, detail in sections(test)]
     return scores
-
-
-def distinct_limits(restrict: Sequence[int | None], words: int) -> dict[int, int | None]:
-    """The restrictions that differ, by how many of the words each leaves."""
-    limits: dict[int, int | None] = {}
-    for one in restrict:
-        limits.setdefault(words if one is None else min(one, words), one)
-    return limits
-
-
-def covered_questions(rows: np.ndarray, answers: np.ndarray, words: int) -> np.ndarray:
-    """Which questions have their three words and an answer among the first `words` words, bool (questions,)."""
-    has_words, has_answer = ((part >= 0) & (part < words) for part in (rows, answers))
-    return np.asarray(has_words.all(axis=1) & has_answer.any(axis=1))
 
 
 def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray, bool]]:
@@ -180,10 +298,7 @@ def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray, bool]]:
 KIND = Kind(
     name="analogy",
     read=lambda test, settings: read_questions(test),
-    score=lambda subject, test: score_analogy(
-        subject.vectors, test, subject.folding, name=subject.name, restrict=subject.settings.restrict,
-        methods=subject.settings.method,
-    ),
+    score=score_analogy,
     settings=("method", "restrict", "half"),
     has_halves=True,
 )  # fmt: skip

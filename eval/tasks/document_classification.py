@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,15 @@ from numpy.typing import NDArray
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key
-from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind
-from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
+from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind, Subject
+from embeddings.eval.tasks.linear_classifier import (
+    NO_LABEL,
+    Windows,
+    cross_predict,
+    majority_scores,
+    train_classifier,
+    whiten,
+)
 from embeddings.eval.tasks.pooled_texts import word_coverage
 from embeddings.eval.tasks.word_categories import F1Scores
 from embeddings.eval.tasks.word_matching import look_up
@@ -38,6 +46,12 @@ class LabelledDocuments:
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
     labels: list[str]
+
+    def followed_by(self, other: "LabelledDocuments") -> "LabelledDocuments":
+        """The documents of both."""
+        ids = np.append(self.ids, other.ids + np.int32(len(self.words)))
+        starts = np.append(self.starts, other.starts[1:] + self.starts[-1])
+        return LabelledDocuments(self.words + other.words, ids, starts, self.labels + other.labels)
 
     def contents(self) -> list[bytes]:
         """A key for each document that is equal for equal words in equal order."""
@@ -78,7 +92,7 @@ def read_documents(
     documents, *others = (read_labelled(part, text_column, label_column) for part in parts)
     training = len(documents.labels) if others else None
     if others:
-        documents = concatenate_documents(documents, others[0])
+        documents = documents.followed_by(others[0])
     splits = splits_of(documents.contents(), documents.labels, training)
     if min(len(test_rows) for _, test_rows in splits) == 0:
         distinct = len(set(documents.contents()))
@@ -102,13 +116,6 @@ def read_labelled(source: str, text_column: str, label_column: str) -> LabelledD
         return LabelledDocuments(list(encoded.vocabulary.words), np.array(encoded.ids), starts, labels)
 
 
-def concatenate_documents(first: LabelledDocuments, second: LabelledDocuments) -> LabelledDocuments:
-    """The documents of both."""
-    ids = np.append(first.ids, second.ids + np.int32(len(first.words)))
-    starts = np.append(first.starts, second.starts[1:] + first.starts[-1])
-    return LabelledDocuments(first.words + second.words, ids, starts, first.labels + second.labels)
-
-
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on {source}, whitened over the training documents; the value is over all "
     "documents; of labels that tie the first by name; macro: the mean over labels; {split}; interval: Wilson's, of "
@@ -125,28 +132,23 @@ NOT_COVERED = {
     INFERRED: "the model knows no word of the documents",
     TRAINED: "no document has a vector of its name",
 }
-NO_LABEL = -1
 
 
-def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[ItemScores]:
+def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
     """Which documents are labelled correctly, by label and all (section None); macro-F1; the share of known words.
 
     Accuracy and macro-F1 are reported with those of the most frequent label of the training documents.
     """
+    source, name = subject.source, subject.name
     matrix, covered, kind = represent(source, test)
     labels, label = np.unique(test.documents.labels, return_inverse=True)
-    guess, common = np.full(len(label), NO_LABEL), np.full(len(label), NO_LABEL)
-    is_tested, has_converged = np.zeros(len(label), dtype=bool), True
     reason = None if covered.any() else NOT_COVERED[kind]
-    for train_rows, test_rows in test.splits:
-        is_tested[test_rows] = True
-        common[test_rows] = np.bincount(label[train_rows]).argmax()
-        if reason is None:
-            guess[test_rows], fold_converged = predict(matrix, covered, label, train_rows, test_rows)
-            has_converged &= fold_converged
+    predictions = cross_predict(label, test.splits, None if reason else partial(predict, matrix, covered, label))
+    guess, common = predictions.guess, predictions.most_frequent
+    is_tested = common != NO_LABEL
     shared: dict[str, Any] = {
         "vectors": name, "protocol": PROTOCOL.format(source=kind, split=test.protocol), "reason": reason,
-        "note": None if has_converged else NOT_CONVERGED,
+        "note": predictions.note,
     }  # fmt: skip
     whole = BinaryScores(
         key=Key(test.name, "accuracy"),
@@ -228,7 +230,7 @@ KIND = Kind(
         test, settings.text_column, settings.label_column, settings.name_column,
         use_trained_vectors=settings.use_trained_vectors,
     ),
-    score=lambda subject, test: score_documents(subject.source, test, name=subject.name),
+    score=score_documents,
     settings=("text_column", "label_column", "use_trained_vectors", "name_column"),
     of_words=False,
 )  # fmt: skip

@@ -15,6 +15,7 @@ from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
+METHODS = ("3cosadd", "3cosmul", "pairdirection")  # of answering analogies
 Evaluable = Vectors | Model | ConcatenatedModels
 TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -25,7 +26,7 @@ class EvaluationSettings:
 
     compose: bool = False
     restrict: Sequence[int | None] = (None, 30000)
-    method: Sequence[str] = ("3cosadd",)
+    method: Sequence[str] = METHODS[:1]
     window: int = 2
     text_column: str = "text"
     label_column: str = "label"

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.remapping import id_mapping
-from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import random_bits
@@ -283,16 +281,11 @@ def ngram_perplexity(
     with corpus.encode() as encoded, test.encode() as test_encoded:
         vocabulary = encoded.select(min_count=min_count, max_vocab=max_vocab)
         text = Text(np.asarray(encoded.ids), np.asarray(encoded.sentences), len(vocabulary), line_starts)
-        model = CountedOrders(text, order, discount, int(memory * 1e9), report)
-        return model.score(known_text(test_encoded, vocabulary, line_starts), len(test_encoded.ids))
-
-
-def known_text(encoded: EncodedCorpus, vocabulary: Vocabulary, line_starts: bool) -> Text:
-    """A text with the ids of a vocabulary."""
-    ids = id_mapping(encoded.vocabulary, vocabulary)[np.asarray(encoded.ids)]
-    if not (ids < len(vocabulary)).any():
-        raise CorpusError("no word of the test text is in the vocabulary of the corpus")
-    return Text(ids, np.asarray(encoded.sentences), len(vocabulary), line_starts)
+        test_ids = id_mapping(test_encoded.vocabulary, vocabulary)[np.asarray(test_encoded.ids)]
+        if not (test_ids < len(vocabulary)).any():
+            raise CorpusError("no word of the test text is in the vocabulary of the corpus")
+        test_text = text._replace(ids=test_ids, lines=np.asarray(test_encoded.sentences))
+        return CountedOrders(text, order, discount, int(memory * 1e9), report).score(test_text, len(test_ids))
 
 
 @dataclass(eq=False)
@@ -343,7 +336,8 @@ class CountedOrders:
         while True:
             found, sums = Needed(*(array.copy() for array in needed)), np.zeros_like(counts_of_counts)
             for part in range(parts):
-                table = new_table(slots)
+                keys, contexts, lefts = (np.zeros(slots, np.uint64) for _ in range(3))
+                table = NgramTable(keys, contexts, np.zeros(slots, np.int64), lefts, np.zeros(2, np.int64))
                 passes += 1
                 if not all(self.count_chunks(n, part, parts, table, passes)):
                     break
@@ -368,12 +362,6 @@ class CountedOrders:
             if self.report is not None:
                 self.done = max(self.done, (n - 1) * size + (part * size + end) // parts)  # of a repeated part
                 self.report(self.done, self.order * size)
-
-
-def new_table(slots: int) -> NgramTable:
-    """An empty table."""
-    keys, contexts, lefts = (np.zeros(slots, np.uint64) for _ in range(3))
-    return NgramTable(keys, contexts, np.zeros(slots, np.int64), lefts, np.zeros(2, np.int64))
 
 
 def estimate_discounts(counts: NDArray[np.int64]) -> NDArray[np.float64]:

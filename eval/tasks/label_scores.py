@@ -92,6 +92,24 @@ class LabelMetric:
         if self.label is not None and self.label not in labels.names:
             raise SettingError(f"neither the classifier nor the texts have the label {self.label!r}")
 
+    def score(self, labels: PredictedLabels) -> float:
+        """The value of the metric; 0 if nothing is predicted.
+
+        Raises:
+            SettingError: the metric is of a label that neither the classifier nor the texts have.
+        """
+        self.check_label(labels)
+        if self.level is not None:
+            return PrecisionRecallCurve.of(labels, self.label).value(self) or 0.0
+        counts = counts_by(labels.label, labels, len(labels.names))
+        if self.name == MACRO_F1:
+            return macro_f1(*counts)
+        columns = slice(None) if self.label is None else labels.names.index(self.label)
+        hits, actual, predicted = (int(column[columns].sum()) for column in counts)
+        parts = {"f1": (2 * hits, actual + predicted), "precision": (hits, predicted), "recall": (hits, actual)}
+        numerator, denominator = parts[self.name]
+        return numerator / denominator if denominator else 0.0
+
 
 def parse_percent(text: str, metric: str) -> float:
     """A number from 0 to 100."""

@@ -5,19 +5,23 @@ distinct words: a window is a few rows of it, so a product with all windows is a
 of its rows. For English EWT this takes a tenth of the time and memory.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.eval.statistics.confidence_intervals import NO_INTERVAL, Interval, wilson
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
+from embeddings.eval.test_sets import Split
 
 PENALTY = 1.0  # 1/C in scikit-learn
 TOLERANCE = 1e-4  # largest component of the gradient of the mean loss at the end
 ACCEPTED = 1e-3  # the same where the search ends for another reason, and counts as converged
 ITERATIONS = 1000
 NOT_CONVERGED = "a classifier did not converge, so the value may be too low"
+NO_LABEL = -1
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,37 @@ def whiten(matrix: np.ndarray, counts: np.ndarray) -> np.ndarray:
     _, deviations, axes = np.linalg.svd(weighted_rows, full_matrices=False)
     has_variance = deviations > 1e-6 * deviations.max(initial=0)  # other directions are dropped
     return np.asarray(wide @ (axes[has_variance].T / deviations[has_variance]), dtype=np.float32)
+
+
+class CrossPredictions(NamedTuple):
+    """The predicted class of each item, the most frequent class of its training items, and a warning.
+
+    The most frequent class is `NO_LABEL` for items that are not tested.
+    """
+
+    guess: NDArray[np.int64]
+    most_frequent: NDArray[np.int64]
+    note: str | None
+
+
+def cross_predict(
+    classes: NDArray[np.int64],
+    splits: Iterable[Split],
+    predict: Callable[[NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.int64], bool]] | None,
+) -> CrossPredictions:
+    """Predict the classes of the test items of each split.
+
+    Arguments:
+        predict: a function from the rows to train and to test on to predictions, and to whether training converged;
+            None predicts no class.
+    """
+    guess, most_frequent, has_converged = np.full(len(classes), NO_LABEL), np.full(len(classes), NO_LABEL), True
+    for train_rows, test_rows in splits:
+        most_frequent[test_rows] = np.bincount(classes[train_rows]).argmax()
+        if predict is not None:
+            guess[test_rows], split_converged = predict(train_rows, test_rows)
+            has_converged &= split_converged
+    return CrossPredictions(guess, most_frequent, None if has_converged else NOT_CONVERGED)
 
 
 MAJORITY = "most frequent label"

@@ -1,6 +1,5 @@
 """Held-out loss and perplexity of a model on a text."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,11 +11,10 @@ from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
-from embeddings.eval.tasks.evaluation_kind import Kind
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.models.model import Model
 from embeddings.models.prediction import word_predictor
 from embeddings.models.text_settings import corpus_settings
-from embeddings.vectors.vectors import Vectors
 
 PROTOCOLS = {
     "held-out loss": "mean of -log P over all examples, with exact probabilities over the whole vocabulary; an example "
@@ -26,18 +24,6 @@ PROTOCOLS = {
 }
 
 MAX_LOSS = 700.0  # exp of more overflows
-
-
-@dataclass(frozen=True)
-class HeldOutText:
-    """A text that a model is to predict, by its path."""
-
-    path: str
-
-    @property
-    def name(self) -> str:
-        """The name of the text in results."""
-        return Path(self.path).name
 
 
 class TotalLoss(NamedTuple):
@@ -58,19 +44,20 @@ def total_loss(predictor: Any, encoded: EncodedCorpus, vocabulary: Vocabulary) -
     return TotalLoss(total, examples, int(is_known.sum()), len(ids))
 
 
-def score_perplexity(source: "Vectors | Model", text: HeldOutText, *, name: str) -> list[ItemScores]:
-    """The held-out loss and the perplexity.
+def score_perplexity(subject: Subject, text: Path) -> list[ItemScores]:
+    """The held-out loss and the perplexity of a text.
 
     Raises:
         SettingError: there are vectors only, or the model defines no probabilities of words.
         CorpusError: the text cannot be read, or no word of it is in the vocabulary.
     """
+    source = subject.word_source
     if not isinstance(source, Model):
         raise SettingError(
-            f"{S.perplexity} requires a saved model with its output tables, but {name} holds only vectors"
+            f"{S.perplexity} requires a saved model with its output tables, but {subject.name} holds only vectors"
         )
     predictor = word_predictor(source)
-    with Corpus(text.path, **corpus_settings(source)).encode() as encoded:
+    with Corpus(text, **corpus_settings(source)).encode() as encoded:
         loss = total_loss(predictor, encoded, source.vocabulary)
     values: dict[str, float | None] = dict.fromkeys(PROTOCOLS)
     if loss.examples:
@@ -78,7 +65,7 @@ def score_perplexity(source: "Vectors | Model", text: HeldOutText, *, name: str)
         values = {"held-out loss": mean, "perplexity": float(np.exp(min(mean, MAX_LOSS)))}
     return [
         Measurement(
-            vectors=name,
+            vectors=subject.name,
             key=Key(text.name, measure),
             value=value,
             covered=loss.known_words,
@@ -92,6 +79,6 @@ def score_perplexity(source: "Vectors | Model", text: HeldOutText, *, name: str)
 
 KIND = Kind(
     name="perplexity",
-    read=lambda test, settings: HeldOutText(str(test)),
-    score=lambda subject, test: score_perplexity(subject.word_source, test, name=subject.name),
+    read=lambda test, settings: Path(test),
+    score=score_perplexity,
 )

@@ -83,7 +83,7 @@ HOW = {
 }
 
 
-def score_rated_phrases(composer: Composer, test: PhraseRatings, *, name: str) -> list[ItemScores]:
+def score_rated_phrases(composer: Composer, name: str, test: PhraseRatings) -> list[ItemScores]:
     """Spearman's correlation of cosines and ratings, for every function, by type and averaged over types (None).
 
     Three measures: "spearman" uses the mean rating of each pair; "spearman-ratings" every single rating as an item;
@@ -196,7 +196,7 @@ class HeldOut:
     name: str = HELD_OUT
 
 
-def score_held_out(composer: Composer, *, name: str) -> list[Measurement]:
+def score_held_out(composer: Composer, name: str) -> list[ItemScores]:
     """Eight measures for every type and function, over the test phrases of a fitted model.
 
     The mean "cosine" of composed and true vector; the mean "squared-error"; "median-rank", "mean-rank" and the mean
@@ -205,7 +205,7 @@ def score_held_out(composer: Composer, *, name: str) -> list[Measurement]:
     """
     if not len(composer.examples):
         raise SettingError("held-out phrases require a fitted composition model: see `embeddings fit`")
-    scores: list[Measurement] = []
+    scores: list[ItemScores] = []
     for type in composer.known_types:
         examples: np.ndarray = composer.examples[composer.examples[:, PART] == TEST]
         if type != ANY:
@@ -252,10 +252,8 @@ def median_interval(values: np.ndarray) -> Interval:
 
 def score_phrases(subject: Subject, test: PhraseRatings | HeldOut) -> list[ItemScores]:
     """The scores of composed phrases on rated or held-out ones."""
-    composer = Composer.of(subject.word_source)
-    if isinstance(test, HeldOut):
-        return [*score_held_out(composer, name=subject.name)]
-    return score_rated_phrases(composer, test, name=subject.name)
+    sides = Composer.of(subject.word_source), subject.name
+    return score_held_out(*sides) if isinstance(test, HeldOut) else score_rated_phrases(*sides, test)
 
 
 KIND = Kind(

@@ -3,18 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.record_rows import JsonNumber
+from embeddings.errors import CorpusError
 from embeddings.eval.statistics.results import Key, Measurement
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
-
-if TYPE_CHECKING:
-    from embeddings.models.text_embedder import TextEmbedder
-
 
 COVERAGE = "word coverage"
 POOLING = ("pool", "constant", "frequencies", "remove_components", "fit_on", "dim")  # arguments of `embeddings.embed`
@@ -26,21 +24,12 @@ class EmbeddedTexts:
 
     matrix: np.ndarray
     covered: NDArray[np.bool_]
+    known_words: int
     words: int
-    unknown_words: int
-
-    def merge(self, other: "EmbeddedTexts") -> "EmbeddedTexts":
-        """The texts of both, `other` last."""
-        return EmbeddedTexts(
-            np.concatenate([self.matrix, other.matrix]),
-            np.concatenate([self.covered, other.covered]),
-            self.words + other.words,
-            self.unknown_words + other.unknown_words,
-        )
 
     def coverage(self, vectors: str, test: str) -> Measurement:
         """The share of word occurrences that have a vector."""
-        return word_coverage(vectors, test, self.words - self.unknown_words, self.words)
+        return word_coverage(vectors, test, self.known_words, self.words)
 
 
 def word_coverage(vectors: str, test: str, known: int, words: int) -> Measurement:
@@ -49,6 +38,13 @@ def word_coverage(vectors: str, test: str, known: int, words: int) -> Measuremen
         vectors=vectors, key=Key(test, COVERAGE), value=known / words if words else None, covered=known, total=words,
         protocol="word occurrences with a vector over all", reason=None if words else "the texts have no words",
     )  # fmt: skip
+
+
+def check_text(cell: object, name: str) -> str:
+    """The text in a cell of a table, empty for null; `name` says in messages which text it is."""
+    if cell is not None and (not isinstance(cell, str) or isinstance(cell, JsonNumber)):
+        raise CorpusError(f"{name} must be a string, got {cell!r:.40}")
+    return cell or ""
 
 
 class TextVectors:
@@ -73,31 +69,19 @@ class TextVectors:
         settings = {"pool": "mean", **self.pooling}
         return ", ".join(f"{name} {value}" for name, value in settings.items())
 
-    def embedder(self) -> "SetEmbedder":
-        """An embedder for the texts of one set."""
+    def embed(self, *groups: Sequence[str]) -> list[EmbeddedTexts]:
+        """The vectors of the texts of one set in groups; what has to be learned is learned from the first group."""
         from embeddings.models.embed import text_batches_of, text_embedder
 
         options = {name: value for name, value in self.pooling.items() if name != "fit_on"}
         embedder = text_embedder(self.source, **options)
         if self.pooling.get("fit_on") is not None:
             embedder.fit_first(text_batches_of(Path(self.pooling["fit_on"]), None))
-        return SetEmbedder(embedder)
-
-
-class SetEmbedder:
-    """Embeds the texts of one set; what has to be learned is learned from its first texts."""
-
-    def __init__(self, embedder: "TextEmbedder") -> None:
-        self.embedder = embedder
-
-    def embed(self, texts: Sequence[str]) -> EmbeddedTexts:
-        """The vectors of texts."""
-        from embeddings.models.embed import text_batches_of
-
-        counts = self.embedder.counts
-        words, unknown = counts.words, counts.unknown_words
-        parts = [rows for _, rows in self.embedder.embed(text_batches_of(list(texts), None))]
-        matrix = np.concatenate([np.zeros((0, self.embedder.output_dim), np.float32), *parts])
-        return EmbeddedTexts(
-            matrix, np.asarray(matrix.any(axis=1)), counts.words - words, counts.unknown_words - unknown
-        )
+        embedded, counts = [], embedder.counts
+        for texts in groups:
+            words, unknown = counts.words, counts.unknown_words
+            parts = [rows for _, rows in embedder.embed(text_batches_of(list(texts), None))]
+            matrix = np.concatenate([np.zeros((0, embedder.output_dim), np.float32), *parts])
+            words, unknown = counts.words - words, counts.unknown_words - unknown
+            embedded.append(EmbeddedTexts(matrix, np.asarray(matrix.any(axis=1)), words - unknown, words))
+        return embedded

@@ -4,17 +4,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.record_rows import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.tables import open_table
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
-from embeddings.eval.tasks.evaluation_kind import Kind
-from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject
+from embeddings.eval.tasks.pooled_texts import POOLING, check_text, word_coverage
+from embeddings.eval.tasks.word_similarity import to_number
 from embeddings.eval.test_sets import read_lines, set_name
 from embeddings.indexes.index_spec import as_index
 from embeddings.vectors.vectors import Vectors
@@ -87,10 +86,7 @@ def read_texts(path: StrPath, encoding_errors: str) -> dict[str, str]:
             for ids, *columns in table.batches([ID, TEXT], optional=[TITLE]):
                 for name, body, title in zip(ids, *columns, strict=True):
                     number += 1
-                    parts = [title, body]
-                    for part in parts:
-                        if part is not None and (not isinstance(part, str) or isinstance(part, JsonNumber)):
-                            raise FormatError(f"{source.name}, row {number}: a text must be a string, got {part!r:.40}")
+                    parts = [check_text(part, f"{source.name}, row {number}: a text") for part in (title, body)]
                     if name is None or str(name) in texts:
                         problem = "has no _id" if name is None else f"has the _id {str(name)!r:.80} of an earlier row"
                         raise FormatError(f"{source.name}, row {number} {problem}")
@@ -108,24 +104,15 @@ def read_judgements(path: Path) -> list[tuple[str, str, str, int]]:
         position = f"{path}, line {number}"
         if len(fields) not in (3, 4):
             raise FormatError(f"{position}: expected query, document and grade, got {line.strip()!r:.80}")
-        grade = to_integer(fields[-1])
+        grade = to_number(fields[-1])
         if grade is None and count == 0:
             continue  # the header
-        if grade is None:
+        if grade is None or not grade.is_integer():
             raise FormatError(f"{position}: the grade {fields[-1].strip()!r:.40} is not a whole number")
-        judgements.append((position, fields[0].strip(), fields[-2].strip(), grade))
+        judgements.append((position, fields[0].strip(), fields[-2].strip(), int(grade)))
     if not judgements:
         raise FormatError(f"{path} contains no relevance judgements")
     return judgements
-
-
-def to_integer(text: str) -> int | None:
-    """The whole number that a text spells, also as 1.0; None for others."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return int(number) if number.is_integer() else None
 
 
 DEPTH = 100  # documents retrieved for each query
@@ -137,16 +124,10 @@ PROTOCOL = (
 )
 
 
-def score_retrieval(
-    vectors: TextVectors, test: RetrievalSet, *, name: str, index: str | None = None
-) -> list[ItemScores]:
-    """nDCG@10, recall@10, recall@100 and MRR@10 of each query, and word coverage of queries and documents.
-
-    Arguments:
-        index: the index to search with, as `embeddings.indexes.as_index` reads it; None for exact search.
-    """
-    embedder = vectors.embedder()
-    documents, queries = embedder.embed(test.documents), embedder.embed(test.queries)
+def score_retrieval(subject: Subject, test: RetrievalSet) -> list[ItemScores]:
+    """nDCG@10, recall@10, recall@100 and MRR@10 of each query, and word coverage of queries and documents."""
+    vectors, name, index = subject.texts, subject.name, subject.settings.index
+    documents, queries = vectors.embed(test.documents, test.queries)
     found = retrieve(documents.matrix, documents.covered, queries.matrix, index)
     found[~queries.covered] = -1
     values = measure_queries(found, test.relevant)
@@ -163,7 +144,8 @@ def score_retrieval(
         )
         for measure, column in zip(MEASURES, values.T, strict=True)
     ]
-    return [*scores, documents.merge(queries).coverage(name, test.name)]
+    known, words = documents.known_words + queries.known_words, documents.words + queries.words
+    return [*scores, word_coverage(name, test.name, known, words)]
 
 
 def retrieve(documents: np.ndarray, covered: np.ndarray, queries: np.ndarray, index: str | None) -> np.ndarray:
@@ -199,17 +181,11 @@ def measure_queries(found: np.ndarray, relevant: Sequence[dict[int, int]]) -> np
     return values
 
 
-def as_triples(tests: Sequence[Any]) -> list[Any]:
-    """One or several retrieval sets, each of three paths, as a list."""
-    is_one = len(tests) > 0 and isinstance(tests[0], str | os.PathLike)
-    return [tests] if is_one else list(tests)
-
-
 KIND = Kind(
     name="retrieval",
     read=lambda test, settings: read_retrieval_set(test, encoding_errors=settings.encoding_errors),
-    score=lambda subject, test: score_retrieval(subject.texts, test, name=subject.name, index=subject.settings.index),
+    score=score_retrieval,
     settings=("index", *POOLING),
     of_words=False,
-    as_list=as_triples,
+    as_list=lambda tests: [tests] if len(tests) and isinstance(tests[0], str | os.PathLike) else list(tests),
 )

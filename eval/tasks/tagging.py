@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import BinaryScores, ItemScores, Key, Measurement
-from embeddings.eval.tasks.evaluation_kind import Kind
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.tasks.linear_classifier import (
+    NO_LABEL,
     NOT_CONVERGED,
     Windows,
     macro_f1,
@@ -60,24 +61,18 @@ class TaggingSet:
 
 def read_tagging_set(name: str | os.PathLike[str]) -> TaggingSet:
     """A tagging set by name ("ud-ewt"), as two files "TRAIN,TEST", or as the folder of a UD treebank."""
-    train, test = locate_files(name)
-    is_shipped = str(name) in SHIPPED_TAGGING and not Path(name).exists()
-    return TaggingSet(str(name) if is_shipped else test.name.split(".")[0], read_tagged(train), read_tagged(test))
-
-
-def locate_files(name: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """The files to train and test on."""
-    folder, parts = Path(name), str(name).split(",")
+    folder, parts, title = Path(name), str(name).split(","), None
     if folder.is_dir():
         train, test = (treebank_file(folder, part) for part in ("train", "test"))
     elif str(name) in SHIPPED_TAGGING:
         train, test = map(shipped_file, SHIPPED_TAGGING[str(name)])
+        title = str(name)
     elif len(parts) == 2 and all(parts):
         train, test = map(Path, parts)
     else:
         choices = ", ".join(sorted(SHIPPED_TAGGING))
         raise FormatError(f"unknown tagging set {str(name)!r}: give {choices}, a folder of a treebank, or TRAIN,TEST")
-    return train, test
+    return TaggingSet(title or test.name.split(".")[0], read_tagged(train), read_tagged(test))
 
 
 def treebank_file(folder: Path, part: str) -> Path:
@@ -131,7 +126,6 @@ def iter_words(path: Path) -> Iterator[tuple[str, str]]:
 
 WINDOW = 2
 MAX_WINDOW = 50
-NO_TAG = -1
 WITH_VECTOR, WITHOUT_VECTOR = "words with a vector", "words without a vector"
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on the vectors of the word and of {window} words to either side, whitened "
@@ -148,13 +142,13 @@ def check_window(window: int) -> int:
     return window
 
 
-def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WINDOW) -> list[ItemScores]:
+def score_tagging(subject: Subject, test: TaggingSet) -> list[ItemScores]:
     """Which words of the test text are tagged correctly: by tag, with and without a vector, and all (section None).
 
     The order: accuracy by tag, by coverage, the two scores of the majority baseline, macro-F1, accuracy (last).
     """
-    check_window(window)
-    table = WordTable.of(vectors, test)
+    name, window = subject.name, check_window(subject.settings.window)
+    table = WordTable.of(subject.vectors, test)
     train_tags = sorted(set(test.train.tags))
     tags = train_tags + sorted(set(test.test.tags) - set(train_tags))
     code = {tag: number for number, tag in enumerate(tags)}
@@ -163,7 +157,7 @@ def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int 
     parts = {"training text": table.rows(test.train), "test text": table.rows(test.test)}
     absent = [part for part, rows in parts.items() if not table.has_vector[rows].any()]
     reason = f"no word of the {absent[0]} has a vector" if absent else None
-    guess, note = np.full(len(test_codes), NO_TAG), None
+    guess, note = np.full(len(test_codes), NO_LABEL), None
     if reason is None:
         classifier = train_classifier(table.windows(test.train, window), train_codes, len(train_tags))
         guess = classifier.predict(table.windows(test.test, window))
@@ -222,6 +216,6 @@ class WordTable:
 KIND = Kind(
     name="tagging",
     read=lambda test, settings: read_tagging_set(test),
-    score=lambda subject, test: score_tagging(subject.vectors, test, name=subject.name, window=subject.settings.window),
+    score=score_tagging,
     settings=("window",),
 )

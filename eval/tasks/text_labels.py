@@ -2,26 +2,25 @@
 
 import os
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.record_rows import JsonNumber
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.tables import open_table
 from embeddings.errors import CorpusError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key, ResampledScores
-from embeddings.eval.tasks.evaluation_kind import Kind
-from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, majority_scores
-from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
+from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind, Subject
+from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores
+from embeddings.eval.tasks.pooled_texts import POOLING, check_text
 from embeddings.eval.tasks.word_categories import F1Scores, kmeans
 from embeddings.eval.test_sets import FOLDS, Split, set_name, splits_of, train_and_test_files
 from embeddings.support.cosine import normalize
 
 TRAIN_TEST = "trained on one file and tested on another"
+NO_WORD = "no text has a known word"
 CROSS_VALIDATED = f"{FOLDS}-fold cross-validation, stratified by label; equal texts are in the same fold"
 
 
@@ -36,16 +35,21 @@ class LabelledTextSet:
     protocol: str
 
 
-def read_texts_to_classify(
-    name: str | os.PathLike[str], text_column: str, label_column: str, *, encoding_errors: str = "strict"
-) -> LabelledTextSet:
-    """The texts of "TRAIN,TEST", or of one file for cross-validation.
+def read_texts(name: str | os.PathLike[str], settings: EvaluationSettings, *, is_split: bool = True) -> LabelledTextSet:
+    """The texts of "TRAIN,TEST", or of one file for cross-validation; of one file only, unless `is_split`.
 
     Raises:
-        CorpusError: a file cannot be read, has no such column or an unlabelled text, or there are too few texts.
+        CorpusError: a file cannot be read, has no such column or an unlabelled text, or there are too few texts or
+            labels.
     """
+    columns = settings.text_column, settings.label_column, settings.encoding_errors
+    if not is_split:
+        texts, labels = read_labelled_texts(name, *columns)
+        if len(set(labels)) < 2:
+            raise CorpusError(f"{name} has {len(set(labels))} labels; clustering requires at least two")
+        return LabelledTextSet(set_name(name), texts, labels, [], "")
     parts = train_and_test_files(name, "probe")
-    (texts, labels), *others = (read_labelled_texts(part, text_column, label_column, encoding_errors) for part in parts)
+    (texts, labels), *others = (read_labelled_texts(part, *columns) for part in parts)
     training = len(texts) if others else None
     for more_texts, more_labels in others:
         texts, labels = texts + more_texts, labels + more_labels
@@ -59,20 +63,6 @@ def read_texts_to_classify(
     return LabelledTextSet(set_name(parts[-1]), texts, labels, splits, TRAIN_TEST if others else CROSS_VALIDATED)
 
 
-def read_texts_to_cluster(
-    name: str | os.PathLike[str], text_column: str, label_column: str, *, encoding_errors: str = "strict"
-) -> LabelledTextSet:
-    """The texts of a file.
-
-    Raises:
-        CorpusError: the file cannot be read, has no such column or an unlabelled text, or all labels are the same.
-    """
-    texts, labels = read_labelled_texts(name, text_column, label_column, encoding_errors)
-    if len(set(labels)) < 2:
-        raise CorpusError(f"{name} has {len(set(labels))} labels; clustering requires at least two")
-    return LabelledTextSet(set_name(name), texts, labels, [], "")
-
-
 def read_labelled_texts(
     path: str | os.PathLike[str], text_column: str, label_column: str, encoding_errors: str
 ) -> tuple[list[str], list[str]]:
@@ -83,21 +73,14 @@ def read_labelled_texts(
         number = 0
         with open_table(source, encoding_errors=encoding_errors) as table:
             for cells, tags in table.batches([text_column, label_column]) if table.columns else ():
-                texts += check_cells(cells, text_column, source.name, number)
+                for row, cell in enumerate(cells, number + 1):
+                    texts.append(check_text(cell, f"{source.name}, row {row}: the text {text_column!r}"))
                 if None in tags or "" in tags:
                     row = number + 1 + min(tags.index(empty) for empty in (None, "") if empty in tags)
                     raise CorpusError(f"{source.name}, row {row}: the text has no label")
                 labels += map(str, tags)
                 number += len(cells)
     return texts, labels
-
-
-def check_cells(cells: Sequence[object], column: str, file: str, start: int) -> list[str]:
-    """The cells of a column of text."""
-    for row, cell in enumerate(cells, start + 1):
-        if cell is not None and (not isinstance(cell, str) or isinstance(cell, JsonNumber)):
-            raise CorpusError(f"{file}, row {row}: the text {column!r} must be a string, got {cell!r:.40}")
-    return [str(cell or "") for cell in cells]
 
 
 CLUSTERING_PROTOCOL = (
@@ -107,15 +90,13 @@ CLUSTERING_PROTOCOL = (
 )
 
 
-def score_clustering(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> list[ItemScores]:
+def score_clustering(subject: Subject, test: LabelledTextSet) -> list[ItemScores]:
     """The V-measure of k-means clusters, and word coverage."""
-    embedded = vectors.embedder().embed(test.texts)
+    vectors, name = subject.texts, subject.name
+    (embedded,) = vectors.embed(test.texts)
     names, label = np.unique(test.labels, return_inverse=True)
-    reason, cluster = None, np.zeros_like(label)
-    if embedded.covered.any():
-        cluster = kmeans(normalize(embedded.matrix), len(names))
-    else:
-        reason = "no text has a known word"
+    has_words = bool(embedded.covered.any())
+    cluster = kmeans(normalize(embedded.matrix), len(names)) if has_words else np.zeros_like(label)
     scores = ClusterScores(
         vectors=name,
         key=Key(test.name, "v-measure"),
@@ -123,7 +104,7 @@ def score_clustering(vectors: TextVectors, test: LabelledTextSet, *, name: str) 
         cluster=cluster,
         covered=embedded.covered,
         protocol=CLUSTERING_PROTOCOL.format(pooling=vectors.description),
-        reason=reason,
+        reason=None if has_words else NO_WORD,
     )
     return [scores, embedded.coverage(name, test.name)]
 
@@ -135,7 +116,7 @@ class ClusterScores(ResampledScores):
     label: np.ndarray
     cluster: np.ndarray
 
-    def values(self, weights: np.ndarray) -> np.ndarray:
+    def score(self, weights: np.ndarray) -> np.ndarray:
         """The V-measure in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
         from scipy.sparse import csr_array
 
@@ -174,24 +155,18 @@ PROBE_PROTOCOL = (
 )
 
 
-def score_probe(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> list[ItemScores]:
+def score_probe(subject: Subject, test: LabelledTextSet) -> list[ItemScores]:
     """Accuracy and macro-F1 of a probe, F1 by label, both values of the most frequent label, and word coverage."""
-    embedded = vectors.embedder().embed(test.texts)
+    vectors, name = subject.texts, subject.name
+    (embedded,) = vectors.embed(test.texts)
     names, label = np.unique(test.labels, return_inverse=True)
-    tested = np.sort(np.concatenate([rows for _, rows in test.splits]))
-    reason = None if embedded.covered.any() else "no text has a known word"
-    predicted, has_converged = np.zeros(len(label), np.int64), True
-    common = np.zeros(len(label), np.int64)
-    for split in test.splits:
-        common[split[1]] = np.bincount(label[split[0]]).argmax()
-        if reason is None:
-            predicted[split[1]], fold_converged = predict(embedded.matrix, label, split)
-            has_converged &= fold_converged
-    actual, guess, majority = label[tested], predicted[tested], common[tested]
+    reason = None if embedded.covered.any() else NO_WORD
+    predictions = cross_predict(label, test.splits, None if reason else partial(predict, embedded.matrix, label))
+    tested = predictions.most_frequent != NO_LABEL
+    actual, guess, majority = label[tested], predictions.guess[tested], predictions.most_frequent[tested]
     protocol = PROBE_PROTOCOL.format(pooling=vectors.description, split=test.protocol)
-    note = None if has_converged else NOT_CONVERGED
     covered = embedded.covered[tested]
-    shared = {"vectors": name, "covered": covered, "protocol": protocol, "reason": reason, "note": note}
+    shared = {"vectors": name, "covered": covered, "protocol": protocol, "reason": reason, "note": predictions.note}
     f1 = partial(F1Scores, **shared, test=TEXTS)
     key = partial(Key, test.name, method=METHOD)
     actual_is, guess_is = (side[:, None] == np.arange(len(names)) for side in (actual, guess))
@@ -200,7 +175,7 @@ def score_probe(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> li
         for n, one in enumerate(names)
         if actual_is[:, n].any()
     ]
-    everything = np.ones(len(tested), bool)
+    everything = np.ones(len(actual), bool)
     scores.append(f1(key=key("macro-f1"), actual=actual_is, predicted=guess_is))
     scores.append(
         BinaryScores(key=key("accuracy"), correct=actual == guess, members=everything, over_all=True, **shared)
@@ -208,7 +183,9 @@ def score_probe(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> li
     return [*scores, *majority_scores(name, test.name, actual, majority), embedded.coverage(name, test.name)]
 
 
-def predict(matrix: np.ndarray, label: NDArray[np.int64], split: Split) -> tuple[NDArray[np.int64], bool]:
+def predict(
+    matrix: np.ndarray, label: NDArray[np.int64], train_rows: NDArray[np.int64], test_rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], bool]:
     """The predicted labels of the test texts, and whether the classifier converged."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -216,7 +193,6 @@ def predict(matrix: np.ndarray, label: NDArray[np.int64], split: Split) -> tuple
     from sklearn.preprocessing import StandardScaler
     from threadpoolctl import threadpool_limits
 
-    train_rows, test_rows = split
     probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=MAX_ITERATIONS))
     rows = matrix.astype(np.float64)
     with threadpool_limits(1), warnings.catch_warnings():
@@ -228,19 +204,15 @@ def predict(matrix: np.ndarray, label: NDArray[np.int64], split: Split) -> tuple
 
 CLUSTERING = Kind(
     name="clustering",
-    read=lambda test, settings: read_texts_to_cluster(
-        test, settings.text_column, settings.label_column, encoding_errors=settings.encoding_errors
-    ),
-    score=lambda subject, test: score_clustering(subject.texts, test, name=subject.name),
+    read=partial(read_texts, is_split=False),
+    score=score_clustering,
     settings=("text_column", "label_column", *POOLING),
     of_words=False,
 )
 PROBE = Kind(
     name="probe",
-    read=lambda test, settings: read_texts_to_classify(
-        test, settings.text_column, settings.label_column, encoding_errors=settings.encoding_errors
-    ),
-    score=lambda subject, test: score_probe(subject.texts, test, name=subject.name),
+    read=read_texts,
+    score=score_probe,
     settings=("text_column", "label_column", *POOLING),
     of_words=False,
 )

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
 from embeddings.errors import CorpusError, S
 from embeddings.eval.statistics.results import ItemScores
-from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind
-from embeddings.eval.tasks.pooled_texts import POOLING, TextVectors
+from embeddings.eval.tasks.evaluation_kind import Evaluable, EvaluationSettings, Kind, Subject
+from embeddings.eval.tasks.pooled_texts import POOLING
 from embeddings.eval.tasks.word_similarity import correlation_scores
 from embeddings.eval.test_sets import ALL, rows_of_half, set_name
 from embeddings.models.model import Model
@@ -62,30 +62,27 @@ PROTOCOL = (
 )
 
 
-def score_rated_texts(vectors: TextVectors, test: RatedTexts, *, name: str) -> list[ItemScores]:
+def score_rated_texts(subject: Subject, test: RatedTexts) -> list[ItemScores]:
     """Spearman's and Pearson's correlation, over the pairs whose texts both have a known word, and word coverage.
 
     The scores are cosines, and for a model that predicts ratings, also these (method "predicted ratings").
     """
-    embedded = vectors.embedder().embed([*test.left, *test.right])
+    vectors, name = subject.texts, subject.name
+    (embedded,) = vectors.embed([*test.left, *test.right])
     left, right = normalize(embedded.matrix).reshape(2, len(test.left), -1)
     covered = np.asarray(embedded.covered.reshape(2, -1).all(axis=0))
     protocol = PROTOCOL.format(scores=f"cosines of text vectors ({vectors.description})")
     scores = correlation_scores(name, test, (left * right).sum(axis=1), covered, protocol)
-    if (ratings := predicted_ratings(vectors, test)) is not None:
+    if (ratings := predicted_ratings(subject.source, test)) is not None:
         protocol = PROTOCOL.format(scores="ratings that the model predicts")
         scores += correlation_scores(name, test, ratings, covered, protocol, method=PREDICTED)
     return [*scores, embedded.coverage(name, test.name)]
 
 
-def predicted_ratings(vectors: TextVectors, test: RatedTexts) -> np.ndarray | None:
+def predicted_ratings(model: Evaluable, test: RatedTexts) -> np.ndarray | None:
     """The ratings that a model predicts for the pairs; None if it predicts none."""
-    from embeddings.plugins.text_pairs.rating_distribution import (
-        HIDDEN,  # imports numba
-        RatingPredictor,
-    )
+    from embeddings.plugins.text_pairs.rating_distribution import HIDDEN, RatingPredictor  # imports numba
 
-    model = vectors.source
     if not isinstance(model, Model) or HIDDEN not in model.tables:
         return None
     return RatingPredictor(model).predict(test.left, test.right)
@@ -100,7 +97,7 @@ def read_pairs(test: Any, settings: EvaluationSettings) -> RatedTexts:
 KIND = Kind(
     name="pairs",
     read=read_pairs,
-    score=lambda subject, test: score_rated_texts(subject.texts, test, name=subject.name),
+    score=score_rated_texts,
     settings=("half", "left_column", "right_column", "rating_column", *POOLING),
     has_halves=True,
     of_words=False,

@@ -11,9 +11,8 @@ from functools import partial
 import numpy as np
 
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
-from embeddings.eval.tasks.evaluation_kind import Kind
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.support.cosine import normalize
-from embeddings.vectors.vectors import Vectors
 
 SET = "statistics"
 NEIGHBOURS = 10
@@ -38,16 +37,23 @@ PROTOCOLS = {
 }
 
 
-def score_statistics(vectors: Vectors, *, name: str) -> list[ItemScores]:
+def score_statistics(subject: Subject, test: None) -> list[ItemScores]:
     """Every statistic, in the order of `PROTOCOLS`; fewer without two words with non-zero vectors."""
+    vectors = subject.vectors
     moments = Moments.of(vectors.matrix)
     if not np.isfinite(moments.norms).all():
         vectors.check_finite()
     hub_rows = np.flatnonzero(moments.norms[:HUB_WORDS])
-    values = {**norm_statistics(moments.norms), **direction_statistics(vectors.matrix, moments)}
+    mean = float(moments.norms.mean()) if len(vectors) else 0.0
+    values = {
+        "mean norm": mean,
+        "relative standard deviation of norms": float(moments.norms.std() / mean) if mean else 0.0,
+        "zero vectors": float((moments.norms == 0).mean()) if len(vectors) else 0.0,
+        **direction_statistics(vectors.matrix, moments),
+    }
     if len(hub_rows) > NEIGHBOURS:
         values |= hub_statistics(normalize(vectors.matrix[hub_rows]))
-    measurement = partial(Measurement, vectors=name, total=len(vectors))
+    measurement = partial(Measurement, vectors=subject.name, total=len(vectors))
     scores: list[ItemScores] = []
     for measure, value in values.items():
         restrict, covered = (HUB_WORDS, len(hub_rows)) if measure in HUB_MEASURES else (None, len(vectors))
@@ -89,13 +95,6 @@ def wide_blocks(matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         rows = matrix[start : start + step]
         buffer[: len(rows)] = rows
         yield slice(start, start + len(rows)), buffer[: len(rows)]
-
-
-def norm_statistics(norms: np.ndarray) -> dict[str, float]:
-    """The statistics of norms."""
-    mean, zero = (float(norms.mean()), float((norms == 0).mean())) if len(norms) else (0.0, 0.0)
-    deviation = float(norms.std() / mean) if mean else 0.0
-    return {"mean norm": mean, "relative standard deviation of norms": deviation, "zero vectors": zero}
 
 
 def direction_statistics(matrix: np.ndarray, moments: Moments) -> dict[str, float]:
@@ -161,6 +160,6 @@ def neighbour_counts(units: np.ndarray) -> np.ndarray:
 KIND = Kind(
     name="stats",
     read=lambda test, settings: None,
-    score=lambda subject, test: score_statistics(subject.vectors, name=subject.name),
+    score=score_statistics,
     as_list=lambda is_requested: [None] * bool(is_requested),
 )

@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 
 from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import WORDS, BinaryScores, ItemScores, Key, ResampledScores
-from embeddings.eval.tasks.analogy_questions import read_questions
-from embeddings.eval.tasks.evaluation_kind import Kind
-from embeddings.eval.tasks.linear_classifier import NOT_CONVERGED, Windows, majority_scores, train_classifier, whiten
-from embeddings.eval.tasks.word_matching import CaseFolding, look_up_rows
+from embeddings.eval.tasks.analogies import read_questions
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject
+from embeddings.eval.tasks.linear_classifier import (
+    NO_LABEL,
+    Windows,
+    cross_predict,
+    majority_scores,
+    train_classifier,
+    whiten,
+)
+from embeddings.eval.tasks.word_matching import look_up_rows
 from embeddings.eval.test_sets import (
     FOLDS,
     GOOGLE_ANALOGIES,
@@ -23,10 +30,9 @@ from embeddings.eval.test_sets import (
     locate,
     read_lines,
     set_name,
-    stratified_folds,
+    splits_of,
 )
 from embeddings.support.cosine import normalize
-from embeddings.vectors.vectors import Vectors
 
 # Sections of the Google analogies, and the categories of the two words of their pairs.
 GOOGLE_SECTIONS = {
@@ -87,9 +93,9 @@ CLUSTERING_PROTOCOL = (
 )
 
 
-def score_purity(vectors: Vectors, test: WordCategories, folding: CaseFolding, *, name: str) -> list[BinaryScores]:
+def score_purity(subject: Subject, test: WordCategories) -> list[BinaryScores]:
     """Which words belong to the most frequent category of their cluster: by category, and all (section None)."""
-    rows = folding.find(test.words)
+    rows = subject.folding.find(test.words)
     covered = rows >= 0
     names, category = np.unique(test.categories, return_inverse=True)
     correct, reason = np.zeros(len(rows), dtype=bool), None
@@ -97,12 +103,12 @@ def score_purity(vectors: Vectors, test: WordCategories, folding: CaseFolding, *
     if count < 2:
         reason = "fewer than two categories have words with vectors"
     else:
-        cluster = kmeans(normalize(vectors.matrix[rows[covered]]), count)
+        cluster = kmeans(normalize(subject.vectors.matrix[rows[covered]]), count)
         table = np.zeros((count, len(names)), dtype=np.int64)
         np.add.at(table, (cluster, category[covered]), 1)
         correct[covered] = table.argmax(axis=1)[cluster] == category[covered]
     whole = BinaryScores(
-        vectors=name,
+        vectors=subject.name,
         key=Key(test.name, "purity"),
         correct=correct,
         covered=covered,
@@ -124,7 +130,6 @@ def kmeans(units: np.ndarray, count: int) -> NDArray[np.int64]:
         return np.asarray(KMeans(count, n_init=STARTS, random_state=SEED).fit_predict(units), dtype=np.int64)
 
 
-UNKNOWN = -1
 METHOD = f"{FOLDS} folds"
 PREDICTION_PROTOCOL = (
     f"logistic regression (L2 penalty, C = 1) on vectors, whitened over the training words; {FOLDS}-fold "
@@ -135,15 +140,15 @@ PREDICTION_PROTOCOL = (
 )
 
 
-def score_categories(vectors: Vectors, test: WordCategories, folding: CaseFolding, *, name: str) -> list[ItemScores]:
+def score_categories(subject: Subject, test: WordCategories) -> list[ItemScores]:
     """The F1 of each category (section), micro-F1, macro-F1, both scores of the most frequent one, and accuracy."""
     names, category = np.unique(test.categories, return_inverse=True)
-    matrix, covered = look_up_rows(vectors, test.words, folding.find(test.words))
+    matrix, covered = look_up_rows(subject.vectors, test.words, subject.folding.find(test.words))
     reason = None if covered.any() else "no word has a vector"
-    fold = stratified_folds([word.upper() for word in test.words], category)
-    predicted, has_converged = cross_predict(matrix, covered, category, fold)
+    splits = splits_of([word.upper() for word in test.words], test.categories, None)
+    predicted, common, note = cross_predict(category, splits, partial(predict, matrix, covered, category))
     actual, guesses = (side[:, None] == np.arange(len(names)) for side in (category, predicted))
-    note = None if has_converged else NOT_CONVERGED
+    name = subject.name
     score = partial(F1Scores, vectors=name, covered=covered, protocol=PREDICTION_PROTOCOL, reason=reason, note=note)
     key = partial(Key, test.name, method=METHOD)
     scores: list[ItemScores] = []
@@ -158,23 +163,21 @@ def score_categories(vectors: Vectors, test: WordCategories, folding: CaseFoldin
         protocol=PREDICTION_PROTOCOL,
         reason=reason, note=note,
     )  # fmt: skip
-    common = np.array([np.bincount(category[fold != number]).argmax() for number in range(FOLDS)])
-    return [*scores, *majority_scores(name, test.name, category, common[fold]), accuracy]
+    return [*scores, *majority_scores(name, test.name, category, common), accuracy]
 
 
-def cross_predict(
-    matrix: np.ndarray, covered: NDArray[np.bool_], category: NDArray[np.int64], fold: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], bool]:
-    """The category predicted for each word by the other folds, UNKNOWN without a vector; and whether all converged."""
-    predicted, has_converged = np.full(len(category), UNKNOWN), True
-    for number in range(FOLDS):
-        train, test = np.flatnonzero((fold != number) & covered), np.flatnonzero((fold == number) & covered)
-        if len(train) and len(test):
-            table = whiten(matrix, np.bincount(train, minlength=len(category)))
-            classifier = train_classifier(Windows(table, train[:, None]), category[train], int(category.max()) + 1)
-            predicted[test] = classifier.predict(Windows(table, test[:, None]))
-            has_converged &= classifier.has_converged
-    return predicted, has_converged
+def predict(
+    matrix: np.ndarray, covered: NDArray[np.bool_], category: NDArray[np.int64], train_rows: NDArray[np.int64],
+    test_rows: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], bool]:  # fmt: skip
+    """The categories predicted for the test words, none without a vector; and whether the classifier converged."""
+    predicted, train, is_known = np.full(len(test_rows), NO_LABEL), train_rows[covered[train_rows]], covered[test_rows]
+    if not len(train) or not is_known.any():
+        return predicted, True
+    table = whiten(matrix, np.bincount(train, minlength=len(category)))
+    classifier = train_classifier(Windows(table, train[:, None]), category[train], int(category.max()) + 1)
+    predicted[is_known] = classifier.predict(Windows(table, test_rows[is_known][:, None]))
+    return predicted, classifier.has_converged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +197,7 @@ class F1Scores(ResampledScores):
         """The items of the categories, (items,) bool."""
         return np.asarray(self.actual.any(axis=1))
 
-    def values(self, weights: np.ndarray) -> np.ndarray:
+    def score(self, weights: np.ndarray) -> np.ndarray:
         """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
         hits = weights @ (self.actual & self.predicted if self.hits is None else self.hits)
         members = weights @ self.actual + weights @ self.predicted
@@ -207,8 +210,5 @@ class F1Scores(ResampledScores):
 KIND = Kind(
     name="categories",
     read=lambda test, settings: read_word_categories(test),
-    score=lambda subject, test: [
-        *score_categories(subject.vectors, test, subject.folding, name=subject.name),
-        *score_purity(subject.vectors, test, subject.folding, name=subject.name),
-    ],
+    score=lambda subject, test: [*score_categories(subject, test), *score_purity(subject, test)],
 )

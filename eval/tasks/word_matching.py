@@ -37,11 +37,12 @@ class CaseFolding:
 
     def find(self, words: Iterable[str]) -> np.ndarray:
         """The row of each word (int64), -1 for one that is missing."""
-        return np.array([self._find_forms(word) for word in words], dtype=np.int64)
-
-    def _find_forms(self, word: str) -> int:
-        row = self._find(word.upper())
-        return row if row >= 0 or self._form is None else self._find(self._form(word).upper())
+        words = list(words)
+        rows = np.array([self._find(word.upper()) for word in words], dtype=np.int64)
+        if self._form is not None:
+            for item in np.flatnonzero(rows < 0).tolist():
+                rows[item] = self._find(self._form(words[item]).upper())
+        return rows
 
     def _find(self, word: str) -> int:
         """The row of a word in upper case; a phrase is also tried without full stops, and with other joiners."""

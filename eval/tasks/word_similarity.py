@@ -11,11 +11,10 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import CorrelationScores, Key
-from embeddings.eval.tasks.evaluation_kind import Kind
-from embeddings.eval.tasks.word_matching import CaseFolding, gather
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject
+from embeddings.eval.tasks.word_matching import gather
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.support.cosine import normalize
-from embeddings.vectors.vectors import Vectors
 
 # Headings of the rating column in published sets, without case, spaces and punctuation.
 RATING_HEADINGS = {
@@ -152,20 +151,18 @@ PROTOCOL = (
 COMPOSED = "vectors of out-of-vocabulary words are composed, in lower case if the whole vocabulary is; "
 
 
-def score_similarity(
-    vectors: Vectors, test: WordPairs, folding: CaseFolding, *, name: str, compose: bool = False
-) -> list[CorrelationScores]:
+def score_similarity(subject: Subject, test: WordPairs) -> list[CorrelationScores]:
     """Spearman's and Pearson's correlation of cosines and ratings, over the pairs whose words both have vectors."""
     words = [word for pair in test.pairs for word in pair]
-    rows = folding.find(words)
-    matrix, is_composed = gather(vectors, words, rows, compose=compose)
+    rows = subject.folding.find(words)
+    matrix, is_composed = gather(subject.vectors, words, rows, compose=subject.settings.compose)
     covered = np.asarray(((rows >= 0) | is_composed).reshape(-1, 2).all(axis=1))
-    sides = normalize(matrix).reshape(-1, 2, vectors.dim)[covered]
+    sides = normalize(matrix).reshape(-1, 2, matrix.shape[1])[covered]
     cosines = np.zeros(len(covered))
     cosines[covered] = (sides[:, 0] * sides[:, 1]).sum(axis=1)
     composed = int((covered & is_composed.reshape(-1, 2).any(axis=1)).sum())
-    protocol = PROTOCOL.format(missing=COMPOSED if compose else "")
-    return correlation_scores(name, test, cosines, covered, protocol, composed=composed)
+    protocol = PROTOCOL.format(missing=COMPOSED if subject.settings.compose else "")
+    return correlation_scores(subject.name, test, cosines, covered, protocol, composed=composed)
 
 
 def correlation_scores(
@@ -206,9 +203,7 @@ def correlation(x: np.ndarray, y: np.ndarray, *, ranked: bool = True) -> tuple[f
 KIND = Kind(
     name="similarity",
     read=lambda test, settings: read_word_pairs(test),
-    score=lambda subject, test: score_similarity(
-        subject.vectors, test, subject.folding, name=subject.name, compose=subject.settings.compose
-    ),
+    score=score_similarity,
     settings=("compose", "half"),
     has_halves=True,
 )

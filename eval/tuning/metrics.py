@@ -1,13 +1,12 @@
 """Metrics of a search: trials are scored by the dev half of sets or texts, and the best by the test half."""
 
-import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,35 +18,23 @@ from embeddings.corpora.reading.sources import File, resolve_source
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.resampling import dev_and_test
 from embeddings.errors import S, SettingError
+from embeddings.eval.evaluation import MEASURES, Suite, compare_scores, mean_score
 from embeddings.eval.statistics.results import PARTS, Comparison, Key, MeanScores, Result
-from embeddings.eval.suite import MEASURES, Suite, compare_scores, mean_score
 from embeddings.eval.tasks.label_scores import (
-    MACRO_F1,
     LabelMetric,
     LabelScores,
-    PrecisionRecallCurve,
     compare_labels,
-    counts_by,
-    macro_f1,
 )
 from embeddings.eval.tasks.predicted_labels import PredictedLabels, Ranker, predict_labels
-from embeddings.eval.test_sets import ALL, DEV, TEST, select_texts
-from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError, TuningError
+from embeddings.eval.test_sets import ALL, DEV, DIGITS, TEST, content_fingerprint, select_texts
+from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError
 from embeddings.eval.validation import Validation, check_predicts_words, mean_loss
 from embeddings.formats.fasttext_classifier import cutoff_for_size
 from embeddings.models.model import Model
 from embeddings.models.prediction import held_out_predictor
-from embeddings.settings import check_value
-from embeddings.support.records import to_jsonable
 from embeddings.training.trainer import Trainer
 
-LENGTH = 32  # hexadecimal digits
 CHUNK = 1 << 20  # bytes that are read at a time
-
-
-def content_fingerprint(items: Any) -> str:
-    """The fingerprint of the items of a test set, or of anything else that `to_jsonable` accepts."""
-    return sha256(json.dumps(to_jsonable(items)).encode()).hexdigest()[:LENGTH]
 
 
 def files_fingerprint(source: str | os.PathLike[str]) -> str | None:
@@ -65,7 +52,7 @@ def files_fingerprint(source: str | os.PathLike[str]) -> str | None:
             while chunk := stream.read(CHUNK):
                 content.update(chunk)
         digest.update(content.digest())
-    return digest.hexdigest()[:LENGTH]
+    return digest.hexdigest()[:DIGITS]
 
 
 Verdict = tuple[list[Result], list[Comparison]]
@@ -110,14 +97,9 @@ PROTOCOL = (
 class HeldOutLoss(Metric):
     """The loss of the dev half of held-out text, negated as a score; see `Validation`."""
 
-    source: str | os.PathLike[str] | float
-    threads: int | None = None
+    validation: Validation
     halves: tuple[EncodedCorpus, EncodedCorpus] | None = None
-    validation: Validation = field(init=False)
     fixed = ("window", "negatives", "noise_exponent", "objective", "min_count", "max_vocab", "cutoffs")
-
-    def __post_init__(self) -> None:
-        self.validation = Validation(self.source)
 
     @property
     def name(self) -> str:
@@ -216,7 +198,7 @@ class LabelJudge:
 
     def __call__(self, classifier: Ranker) -> float:
         """The score of a classifier."""
-        return score(self.metric, self.predict(classifier))
+        return self.metric.score(self.predict(classifier))
 
     def predict(self, classifier: Ranker) -> PredictedLabels:
         """The labels that a classifier predicts."""
@@ -296,26 +278,6 @@ class LabelMetricOfTexts(Metric):
         return list(dict.fromkeys(lines)), [line for pair in pairs for line in pair]
 
 
-def score(metric: LabelMetric, labels: PredictedLabels) -> float:
-    """The value of a metric; 0 if nothing is predicted.
-
-    Raises:
-        TuningError: the metric is of a label that neither the training nor the validation texts have.
-    """
-    if metric.label is not None and metric.label not in labels.names:
-        raise TuningError(f"neither the training nor the validation texts have the label {metric.label!r}")
-    if metric.level is not None:
-        return PrecisionRecallCurve.of(labels, metric.label).value(metric) or 0.0
-    counts = counts_by(labels.label, labels, len(labels.names))
-    if metric.name == MACRO_F1:
-        return macro_f1(*counts)
-    columns = slice(None) if metric.label is None else labels.names.index(metric.label)
-    hits, actual, predicted = (int(column[columns].sum()) for column in counts)
-    parts = {"f1": (2 * hits, actual + predicted), "precision": (hits, predicted), "recall": (hits, actual)}
-    numerator, denominator = parts[metric.name]
-    return numerator / denominator if denominator else 0.0
-
-
 SETS = ("similarity", "analogy", "pairs")  # that a metric names, as in similarity:wordsim353
 LOSS = "loss"
 Metrics = str | Sequence[str] | Callable[[Model], float]
@@ -331,12 +293,12 @@ def new_metric(
         SettingError: it is unknown, the trainer cannot be scored by it, or an argument does not belong to it.
         FormatError, CorpusError: a set or text cannot be read, or a half of it is empty.
     """
-    check_half(half, labels)
+    if half != DEV and labels is None:
+        raise SettingError(f"{S.half(half)} requires {S.labels}: other scores use the dev half")
     if callable(metric):
         return FunctionMetric(metric)
-    names = [metric] if isinstance(metric, str) else list(metric)
-    kinds = [name.partition(":")[0] for name in names]
-    is_set, is_loss = all(kind in SETS for kind in kinds), names == [LOSS]
+    names = check_metric(metric, trainer)
+    is_set, is_loss = names[0].partition(":")[0] in SETS, names == [LOSS]
     if labels is not None and (is_set or is_loss):
         raise SettingError(
             f"{S.labels} cannot be combined with the metric {names[0]}: choose f1 or another score of labels"
@@ -345,39 +307,30 @@ def new_metric(
         raise SettingError(f"{S.size} cannot be combined with the metric {names[0]}: it requires a score of labels")
     if validation is not None and not is_loss:
         raise SettingError(f"{S.validation} requires the metric loss")
-    if names and is_set:
+    if is_set:
         return SetMetric.read(names)
-    check_metric(metric, trainer)
     if is_loss:
-        return HeldOutLoss(0.05 if validation is None else validation, threads)
+        return HeldOutLoss(Validation(0.05 if validation is None else validation))
     if labels is None:
         raise SettingError(f"the metric {names[0]} requires {S.labels}: labelled texts that are not trained on")
     return LabelMetricOfTexts.read(labels, corpus, names[0], half=half, k=k, size=size, threads=threads, seed=seed)
 
 
-def check_metric(metric: Metrics, trainer: Trainer) -> None:
-    """Refuse, before anything is read, a metric by which models of a trainer cannot be scored."""
-    if callable(metric):
-        return
+def check_metric(metric: str | Sequence[str], trainer: Trainer) -> list[str]:
+    """The names of a metric, as a list; refuses, before anything is read, one that cannot score models of a trainer."""
     names = [metric] if isinstance(metric, str) else list(metric)
     if names == [LOSS]:
         check_predicts_words(trainer)
-        return
+        return names
     if names and all(name.partition(":")[0] in SETS for name in names):
-        return
+        return names
     if len(names) != 1:
         known = ", ".join(f"{kind}:FILE" for kind in SETS)
         raise SettingError(f"one metric is required, or several of {known}, got {', '.join(names) or 'none'}")
     if not trainer.reads_labels:
         known = ", ".join([*(f"{kind}:NAME or {kind}:FILE" for kind in SETS), *[LOSS] * trainer.predicts_words])
         raise SettingError(f"{trainer.trainer_name} cannot be scored by {names[0]!r}: choose {known}")
-
-
-def check_half(half: str, labels: Any) -> None:
-    """Refuse an unknown half, and to score by all items of what is no set of labelled texts."""
-    check_value("half", half, Literal["dev", "all"], {})
-    if half != DEV and labels is None:
-        raise SettingError(f"{S.half(half)} requires {S.labels}: other scores use the dev half")
+    return names
 
 
 @dataclass(frozen=True)

@@ -242,16 +242,16 @@ class Search:
         pruner = self.optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=REDUCTION)
         self.study = self.optuna.create_study(direction="maximize", pruner=pruner)
         self.tuning.metric = self.metric.description
+        states = self.optuna.trial.TrialState
+        self.states = {"complete": states.COMPLETE, "halved": states.PRUNED, "failed": states.FAIL}
 
     def resume(self, trials: list[Trial]) -> None:
         """Continue a search after its earlier trials."""
-        states = self.optuna.trial.TrialState
-        of_state = {"complete": states.COMPLETE, "halved": states.PRUNED, "failed": states.FAIL}
         for trial in trials:
             distributions = {name: distribution(self.trainer, name, self.space[name]) for name in trial.values}
             self.study.add_trial(
                 self.optuna.trial.create_trial(
-                    state=of_state[trial.state], value=trial.score if trial.state == "complete" else None,
+                    state=self.states[trial.state], value=trial.score if trial.state == "complete" else None,
                     params=trial.values, distributions=distributions, intermediate_values=trial.epoch_scores,
                     system_attrs=trial.notes,
                 )
@@ -263,7 +263,9 @@ class Search:
     def run(self, trials: int | None) -> None:
         """Run trials until their number or the time is over, or the user interrupts; then test the best one."""
         try:
-            while self.goes_on(trials):
+            while (trials is None or len(self.tuning.trials) < trials) and perf_counter() < self.end:
+                if self.tuning.best is None and len(self.tuning.trials) >= MAX_FAILURES:
+                    break
                 self.run_trial()
         except TimeUp:
             pass
@@ -272,16 +274,12 @@ class Search:
             if self.tuning.best is None:
                 raise
         if self.tuning.best is None:
-            raise TuningError(self.failure())
+            if not self.tuning.trials:
+                raise TuningError("the time was over before the first trial was complete: allow more seconds")
+            raise TuningError(f"no trial succeeded; the first one failed: {self.tuning.trials[0].reason}")
         self.tuning.result = self.result(BEST)
         if not self.tuning.is_interrupted:
             self.test()
-
-    def goes_on(self, trials: int | None) -> bool:
-        """Whether there is a next trial."""
-        done = len(self.tuning.trials)
-        is_hopeless = self.tuning.best is None and done >= MAX_FAILURES
-        return (trials is None or done < trials) and perf_counter() < self.end and not is_hopeless
 
     def run_trial(self) -> None:
         """Train and score with the next settings."""
@@ -335,14 +333,14 @@ class Search:
 
     def finish(self, asked: Any, trial: Trial, judgement: Judgement | None) -> None:
         """Record a trial; its result is saved first if it is the best or the first one."""
-        states = self.optuna.trial.TrialState
-        state = {"complete": states.COMPLETE, "halved": states.PRUNED, "failed": states.FAIL}[trial.state]
-        self.study.tell(asked, trial.score if trial.state == "complete" else None, state=state)
+        value = trial.score if trial.state == "complete" else None
+        self.study.tell(asked, value, state=self.states[trial.state])
         is_best = self.is_best(trial)
-        if judgement is not None:
-            for name, is_kept in ((BEST, is_best), (DEFAULTS, trial.number == 1)):
-                if is_kept:
-                    self.keep(name, judgement.result)
+        for name, is_kept in ((BEST, is_best), (DEFAULTS, trial.number == 1)):
+            if judgement is not None and is_kept:
+                self.results[name] = judgement.result
+                if self.folder is not None:
+                    self.folder.save(name, judgement.result)
         self.tuning.trials.append(trial)
         if is_best:
             self.tuning.best, self.tuning.trainer = trial, replace(self.trainer, **trial.settings)
@@ -357,12 +355,6 @@ class Search:
             return False
         best = self.tuning.best
         return best is None or best.score is None or trial.score > best.score
-
-    def keep(self, name: str, result: Any) -> None:
-        """Keep the result of a trial, in the folder if there is one."""
-        self.results[name] = result
-        if self.folder is not None:
-            self.folder.save(name, result)
 
     def result(self, name: str) -> Any:
         """The result of the best or first trial."""
@@ -389,12 +381,6 @@ class Search:
         if best.number != 1 and self.tuning.trials[0].state == "complete":
             results[DEFAULTS] = self.result(DEFAULTS)
         self.tuning.test, self.tuning.comparisons = self.metric.test(results)
-
-    def failure(self) -> str:
-        """Why there is no result."""
-        if self.tuning.trials:
-            return f"no trial succeeded; the first one failed: {self.tuning.trials[0].reason}"
-        return "the time was over before the first trial was complete: allow more seconds"
 
 
 def finite_score(judgement: Judgement) -> float:

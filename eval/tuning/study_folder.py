@@ -125,7 +125,11 @@ class StudyFolder:
         is_resumed = cls.check(path, resume=resume, force=force)
         folder = cls(Path(path), to_jsonable(study), is_new=not Path(path).exists())
         if is_resumed:
-            folder.check_same()
+            old, new = cls.open(path).study, folder.study
+            for name in dict.fromkeys([*new, *old]):
+                if old.get(name) != new.get(name):
+                    values = f"{name} was {old.get(name)!r:.200}, and is {new.get(name)!r:.200}"
+                    raise OutputError(f"{path} holds another search: {values}; choose another folder")
             return folder, folder.read_trials()
         if folder.path.is_dir():
             for name in FILES & {entry.name for entry in folder.path.iterdir()}:
@@ -164,14 +168,6 @@ class StudyFolder:
                 if self.is_new and {entry.name for entry in self.path.iterdir()} <= {STUDY, TRIALS}:
                     shutil.rmtree(self.path)
             raise
-
-    def check_same(self) -> None:
-        """Refuse the folder of another search."""
-        old = StudyFolder.open(self.path).study
-        for name in dict.fromkeys([*self.study, *old]):
-            if old.get(name) != self.study.get(name):
-                values = f"{name} was {old.get(name)!r:.200}, and is {self.study.get(name)!r:.200}"
-                raise OutputError(f"{self.path} holds another search: {values}; choose another folder")
 
     @property
     def trials_path(self) -> Path:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import S, SettingError
-from embeddings.eval.tuning.metrics import Metric, Metrics, check_half, check_metric, new_metric
-from embeddings.eval.tuning.search import EPOCHS, Search, Space, describe_space, import_optuna, search_space
+from embeddings.eval.tuning.metrics import Metrics, check_metric, new_metric
+from embeddings.eval.tuning.search import EPOCHS, Search, describe_space, import_optuna, search_space
 from embeddings.eval.tuning.study_folder import StudyFolder, Trial, Tuning
 from embeddings.settings import Range, check_arguments
 from embeddings.training.progress import Report
@@ -88,10 +88,11 @@ def tune(
         KeyboardInterrupt: the search was interrupted before a trial succeeded; later its best result is returned, which
             is not tested.
     """
-    check_budget(trials, seconds)
+    if (trials is None) == (seconds is None):
+        raise SettingError("a search requires a number of trials or of seconds, and not both")
+    check_arguments(tune, trials=trials, seconds=seconds, half=half)
     base, constant = as_trainer(trainer, settings), {*fixed, *settings}
     threads, seed = check_threads_and_seed(threads, seed, base)
-    check_half(half, labels)
     check_search(base, out, metric=metric, vary=vary, resume=resume, force=force)
     text = as_corpus(corpus, base)
     scoring = new_metric(
@@ -99,7 +100,9 @@ def tune(
     )
     is_halving = uses_halving(base, halving, vary)
     space = search_space(base, vary, constant | set(scoring.fixed) | ({EPOCHS} if is_halving else set()))
-    check_fixed(scoring, space)
+    for name in space:
+        if name in scoring.fixed:
+            raise SettingError(f"{S[name]} cannot be varied with the metric loss: it changes what the loss measures")
     with text.encode(threads=threads) as encoded:
         study = {
             "trainer": base.trainer_name, "settings": base, "vary": describe_space(space),
@@ -119,19 +122,13 @@ def tune(
     return search.tuning
 
 
-def check_budget(trials: int | None, seconds: float | None) -> None:
-    """Refuse limits of a search that are out of range, and a search with both or neither."""
-    if (trials is None) == (seconds is None):
-        raise SettingError("a search requires a number of trials or of seconds, and not both")
-    check_arguments(tune, trials=trials, seconds=seconds)
-
-
 def check_search(
     trainer: Trainer, out: str | os.PathLike[str] | None, *, metric: Metrics, vary: Sequence[str], resume: bool,
     force: bool,
 ) -> None:  # fmt: skip
     """Refuse, before the corpus is read, a search that cannot run here or whose folder exists."""
-    check_metric(metric, trainer)
+    if not callable(metric):
+        check_metric(metric, trainer)
     if vary:
         search_space(trainer, vary)
     if resume and out is None:
@@ -160,10 +157,3 @@ def uses_halving(trainer: Trainer, halving: bool | None, vary: Sequence[str]) ->
     if halving and not is_possible:
         raise SettingError(f"{trainer.trainer_name} is not trained in epochs that can be scored: leave out halving")
     return is_possible and not varies_epochs if halving is None else halving
-
-
-def check_fixed(metric: Metric, space: Space) -> None:
-    """Refuse to vary what changes the meaning of the score."""
-    for name in space:
-        if name in metric.fixed:
-            raise SettingError(f"{S[name]} cannot be varied with the metric loss: it changes what the loss measures")

@@ -5,8 +5,8 @@ import pytest
 
 from embeddings.errors import FormatError
 from embeddings.eval import evaluate
-from embeddings.eval.tasks import analogy_questions as module
-from embeddings.eval.tasks.analogy_questions import read_questions
+from embeddings.eval.tasks import analogies as module
+from embeddings.eval.tasks.analogies import read_questions
 from embeddings.vectors.vectors import Vectors
 
 

@@ -6,7 +6,7 @@ from optional_libraries import import_gensim, needs_gensim
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.eval import evaluate
-from embeddings.eval.tasks.analogy_questions import read_questions
+from embeddings.eval.tasks.analogies import read_questions
 from embeddings.eval.test_sets import locate
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors

@@ -8,11 +8,28 @@ from naive_bootstrap import interval, resample_counts, resampled_question_means,
 
 from embeddings.eval import Suite, compare_scores, evaluate
 from embeddings.eval.statistics.confidence_intervals import wilson
-from embeddings.eval.statistics.results import Key, Pair, agresti_min, bootstrap_p
+from embeddings.eval.statistics.results import BinaryScores, CorrelationScores, Key, Pair, agresti_min, bootstrap_p
 from embeddings.eval.tasks.analogies import AnalogyScores, interval_and_p
 from embeddings.vectors.vectors import Vectors
 
 KEY = Key("set", "accuracy")
+
+
+def compare_correlations(first, second, scores, others, ratings, *, ranked=True):
+    key = Key("set", "spearman" if ranked else "pearson")
+    sides = [
+        CorrelationScores(
+            vectors=name,
+            key=key,
+            protocol="",
+            covered=np.ones(len(side), bool),
+            scores=side,
+            ratings=ratings,
+            value=0.0,
+        )
+        for name, side in ((first, scores), (second, others))
+    ]
+    return sides[0].compare(sides[1])
 
 
 @pytest.mark.parametrize("ranked", [True, False])
@@ -27,14 +44,14 @@ def test_correlations_equal_the_naive_bootstrap(ranked):
     for times in resample_counts(30):
         a, b, r = (np.repeat(side, times) for side in (scores, others, ratings))
         drawn.append(correlation(a, r).statistic - correlation(b, r).statistic)
-    found = Pair(KEY, "a", "b", 99).compare_correlations(scores, others, ratings, ranked=ranked)
+    found = compare_correlations("a", "b", scores, others, ratings, ranked=ranked)
     values = correlation(scores, ratings).statistic, correlation(others, ratings).statistic
     assert (found.value_first, found.value_second) == pytest.approx(values)
     assert found.difference == pytest.approx(values[0] - values[1])
     assert (found.low, found.high) == pytest.approx(interval(drawn))
     assert found.p == pytest.approx(two_sided_p(drawn))
     assert (found.items, found.test) == (30, "paired bootstrap over pairs")
-    turned = Pair(KEY, "b", "a", 99).compare_correlations(others, scores, ratings, ranked=ranked)
+    turned = compare_correlations("b", "a", others, scores, ratings, ranked=ranked)
     assert (turned.first, turned.second) == ("b", "a")
     assert (turned.difference, turned.low, turned.high) == pytest.approx((-found.difference, -found.high, -found.low))
     assert turned.p == found.p
@@ -92,15 +109,17 @@ def test_few_pairs_have_no_interval():
     rng = np.random.default_rng(2)
     for count in (3, FEW, ENOUGH):
         ratings = np.arange(float(count))
-        found = Pair(KEY, "a", "b", 99).compare_correlations(ratings, rng.standard_normal(count), ratings, ranked=True)
+        found = compare_correlations("a", "b", ratings, rng.standard_normal(count), ratings)
         assert found.difference > 0
         assert (found.p is None) == (found.low is None) == (found.high is None) == (count < ENOUGH)
 
 
 def test_few_clusters_have_no_interval():
     for count in (FEW, ENOUGH):
-        sizes = np.append(np.full(count, 3), np.zeros(50, int))  # others hold no item that counts
-        found = Pair(KEY, "a", "b", 99).compare_clusters(sizes, 0 * sizes, sizes)
+        clusters, counted = np.arange(count + 50).repeat(3), np.arange(3 * count + 150) < 3 * count
+        fields = {"key": KEY, "protocol": "", "covered": counted, "members": counted, "clusters": clusters}
+        right, wrong = (BinaryScores(vectors="a", correct=correct, **fields) for correct in (counted, ~counted))
+        found = right.compare(wrong)  # other clusters hold no item that counts
         assert found.difference == 1
         assert (found.p is None) == (found.low is None) == (count < ENOUGH)
 

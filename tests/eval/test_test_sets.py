@@ -12,7 +12,7 @@ from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite
-from embeddings.eval.tasks.analogy_questions import read_questions
+from embeddings.eval.tasks.analogies import read_questions
 from embeddings.eval.tasks.word_similarity import WordPairs, read_word_pairs
 from embeddings.eval.test_sets import half_of, select_texts
 from embeddings.vectors.vectors import Vectors

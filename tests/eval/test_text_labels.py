@@ -26,7 +26,7 @@ def test_clustering_equals_scikit_learn(vectors, tmp_path):
         assert scores.value == pytest.approx(v_measure_score(label, cluster), abs=1e-9)
         weights = rng.multinomial(50, np.full(50, 0.02), size=3)
         repeated = [v_measure_score(label.repeat(row), cluster.repeat(row)) for row in weights]
-        assert scores.values(weights.astype(float)) == pytest.approx(repeated, abs=1e-9)
+        assert scores.score(weights.astype(float)) == pytest.approx(repeated, abs=1e-9)
 
 
 def test_probe_equals_scikit_learn(vectors, tmp_path):

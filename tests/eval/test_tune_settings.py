@@ -10,7 +10,7 @@ from parabola import TEXT, Parabola, judge
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
-from embeddings.eval.suite import Suite
+from embeddings.eval.evaluation import Suite
 from embeddings.eval.test_sets import half_of
 from embeddings.eval.tuning import Judgement, TuningError, tune
 from embeddings.eval.tuning.metrics import new_metric

@@ -10,7 +10,6 @@ from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate_classifier
 from embeddings.eval.tasks.label_scores import LabelMetric
-from embeddings.eval.tuning import TuningError
 from embeddings.eval.tuning.metrics import LabelJudge
 
 
@@ -43,7 +42,7 @@ def test_errors():
     for metric in wrong:
         with pytest.raises(SettingError, match="metric"):
             LabelMetric.parse(metric, "__label__")
-    with pytest.raises(TuningError, match="'zz'"):
+    with pytest.raises(SettingError, match="'zz'"):
         LabelJudge.read(["__label__a a 0.5"], LabelFormat(), "f1:zz")(FixedClassifier())
 
 

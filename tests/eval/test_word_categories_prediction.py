@@ -1,6 +1,7 @@
 """Prediction of categories against scikit-learn: predictions of each fold, and F1."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from naive_bootstrap import interval, resample_counts
 
 from embeddings.errors import SettingError
 from embeddings.eval import Suite, compare_scores, evaluate
-from embeddings.eval.tasks.linear_classifier import MAJORITY
-from embeddings.eval.tasks.word_categories import cross_predict, read_word_categories, score_categories
-from embeddings.eval.tasks.word_matching import CaseFolding
-from embeddings.eval.test_sets import FOLDS, stratified_folds
+from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Subject
+from embeddings.eval.tasks.linear_classifier import MAJORITY, cross_predict
+from embeddings.eval.tasks.word_categories import predict, read_word_categories, score_categories
+from embeddings.eval.test_sets import FOLDS, splits_of, stratified_folds
 from embeddings.vectors.vectors import Vectors
 
 KINDS = ("person", "place", "thing")
@@ -90,14 +91,15 @@ def test_no_word_is_predicted_by_a_classifier_trained_on_it():
     """Orthogonal vectors cannot be predicted better than by chance."""
     rng = np.random.default_rng(2)
     category = rng.integers(0, 2, 100)
-    fold = stratified_folds([f"w{i}" for i in range(100)], category)
-    predicted, converged = cross_predict(np.eye(100, dtype=np.float32), np.ones(100, bool), category, fold)
-    assert converged
-    assert (predicted == category).mean() < 0.7
+    splits = splits_of([f"w{i}" for i in range(100)], category, None)
+    sides = np.eye(100, dtype=np.float32), np.ones(100, bool), category
+    predictions = cross_predict(category, splits, partial(predict, *sides))
+    assert predictions.note is None
+    assert (predictions.guess == category).mean() < 0.7
 
 
 def test_interval_equals_the_naive_bootstrap(names, vectors):
-    scores = score_categories(vectors, read_word_categories(names), CaseFolding(vectors.words), name="v")
+    scores = score_categories(Subject(vectors, "v", EvaluationSettings()), read_word_categories(names))
     macro = next(one for one in scores if one.key.measure == "macro-f1")
 
     values = []

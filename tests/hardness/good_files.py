@@ -253,7 +253,7 @@ def read_encoded_corpus(path: Path) -> None:
 
 
 def dataset_readers() -> dict[str, Reader]:
-    from embeddings.eval.tasks.analogy_questions import read_questions
+    from embeddings.eval.tasks.analogies import read_questions
     from embeddings.eval.tasks.document_classification import read_documents
     from embeddings.eval.tasks.phrase_composition import read_phrase_ratings
     from embeddings.eval.tasks.tagging import read_tagged

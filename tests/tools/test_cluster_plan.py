@@ -1,5 +1,6 @@
 """The plan of large clusters follows from the recorded costs, and its rows from counting."""
 
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -75,3 +76,11 @@ def test_more_machines_and_faster_networks_take_less_time():
     one, fast, *_, last, fastest = [cluster_plan.estimate(job, costs, curve) for job in jobs]
     assert one.merging == fast.merging  # one machine sends nothing
     assert fastest.seconds < last.seconds < one.seconds
+
+
+def test_costs_of_rows_are_measured(monkeypatch):
+    """With a clock whose time passes as it is read, each step runs twice."""
+    clock = count(step=0.6)
+    monkeypatch.setattr(cluster_plan, "SAMPLE_ROWS", 64)
+    monkeypatch.setattr(cluster_plan.seconds_of, "__defaults__", (lambda: next(clock),))
+    assert set(cluster_plan.measure_rows(8)) == {"scan", "copy", "merge", "apply"}

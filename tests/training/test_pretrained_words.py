@@ -8,7 +8,7 @@ from naive import Stream, blocks, score, sigmoid, single_context_windows, update
 import embeddings as em
 from embeddings.cluster.cluster_training import check_options
 from embeddings.errors import SettingError
-from embeddings.eval.tasks.perplexity import HeldOutText, score_perplexity
+from embeddings.eval import evaluate
 from embeddings.kernels.block import BLOCK_SIZE
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import UPDATE_TILE
@@ -149,7 +149,7 @@ def test_models_continue_predict_and_have_a_perplexity(tmp_path):
     settings = {"dim": 10, "min_count": 1, "objective": "full-softmax", "threads": 1}
     em.train("cbow", text, init=em.InitFrom(pretrained(), mode="concatenate"), **settings).save(tmp_path / "m")
     model = em.load_model(tmp_path / "m")
-    _, perplexity = score_perplexity(model, HeldOutText(str(text)), name="m")
+    _, perplexity = evaluate(model, perplexity=text)
     assert 1 < perplexity.value < len(model.vocabulary)
     continued = em.continue_training(model, text, threads=1)
     assert not np.allclose(continued.vectors.matrix[:, :6], model.vectors.matrix[:, :6])

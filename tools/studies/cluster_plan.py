@@ -155,9 +155,8 @@ def measure_rows(dim: int) -> dict[str, float]:
     rng, width, replicas = np.random.default_rng(1), padded(dim), Replicas(SAMPLE_REPLICAS)
     base = {"": rng.random((SAMPLE_ROWS, width), np.float32)}
     copies = {"": base[""][np.newaxis].copy()}
-    task = ClusterTask(
-        em.SkipGram(dim=dim), em.Vocabulary(["a"], [1]), 1, replicas, SAMPLE_REPLICAS, 1, 1, {}, "", 0, 1, []
-    )
+    vocabulary, workers = em.Vocabulary(["a"], [1]), SAMPLE_REPLICAS
+    task = ClusterTask(em.SkipGram(dim=dim), vocabulary, 1, replicas, workers, 1, 1, parts=1, bounds=[])
     exchange = RowExchange(task, 0, {"": Table(rows=SAMPLE_ROWS, dim=dim, axis="words")}, base, copies)
     scan = seconds_of(exchange.changes)  # which finds nothing
     rows, before = np.arange(0, SAMPLE_ROWS, 2), base[""].copy()

@@ -17,7 +17,7 @@ from embeddings.analysis.replicates import sources, unit_rows, words_in
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import write_selection
-from embeddings.eval.tasks.analogy_questions import read_questions
+from embeddings.eval.tasks.analogies import read_questions
 from embeddings.eval.tasks.word_similarity import read_word_pairs
 from embeddings.training.training_data import prepare
 from studies.grid import Study, append_rows, log, markdown

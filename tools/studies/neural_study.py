@@ -9,6 +9,7 @@ import numpy as np
 import embeddings as em
 from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.statistics.results import BinaryScores
+from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Subject
 from embeddings.eval.tasks.kneser_ney import ngram_perplexity
 from embeddings.eval.tasks.tagging import WordTable, read_tagging_set, score_tagging
 from embeddings.plugins.neural.context2vec import Context2Vec
@@ -184,7 +185,7 @@ def tagging(study: Neural) -> Table:
     table = [["model", "all words", "known words", "unseen words"]]
     for name in MODELS:
         model = study.model(name)
-        scores = score_tagging(model.vectors, test, name=name)[-1]
+        scores = score_tagging(Subject(model, name, EvaluationSettings()), test)[-1]
         assert isinstance(scores, BinaryScores)
         parts = scores.correct, scores.correct[is_known], scores.correct[~is_known]
         table.append([f"`{name}`", *(f"{part.mean():.3f}" for part in parts)])

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import embeddings as em
-from embeddings.eval.suite import Suite
+from embeddings.eval.evaluation import Suite
 from embeddings.indexes.index_spec import parse_spec
 from studies.grid import Grid, Rows, markdown, scores
 
