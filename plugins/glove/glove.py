@@ -237,7 +237,7 @@ class GloVe(Trainer, UnknownWords, DocumentFrequency, VocabularySize, Schedule, 
     schedule: ScheduleName = option(learning_rates.CONSTANT, SCHEDULE)  # a Literal
     shuffle: bool = option(False, "Read the counts in a different random order in every epoch.")
     vectors: Literal["sum", "words"] = option(
-        "sum", "Vectors of the model. sum: those of words plus those of contexts; words: those of words only."
+        "sum", "Vectors of the model. sum: word vectors plus context vectors; words: word vectors only."
     )
     memory: float = option(
         2.0, "Memory in GB for counting; what does not fit is counted in several passes.", ge=0.1, le=1e6
