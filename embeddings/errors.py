@@ -1,7 +1,8 @@
-"""Errors that users can cause: each is one line with the offending value and what to do."""
+"""Errors that users or authors of plugins can cause: each is one line with the offending value and what to do."""
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from embeddings.printable import printable
 
@@ -38,7 +39,7 @@ class EmbeddingsError(Exception):
         return self.message_with(as_in_python)
 
     def message_with(self, shown: Callable[[str, str | None], str]) -> str:
-        """The message with each of its settings as `shown(name, value)` has it; most settings have no value."""
+        """The message with each marked setting replaced by `shown(name, value)`; `value` is None without a value."""
         message = MARK.sub(lambda mark: shown(mark[1], mark[2]), marked(self))
         return shorten(printable(message))
 
@@ -103,4 +104,7 @@ class RemoteError(EmbeddingsError, OSError):
 
     def __init__(self, address: object, reason: str) -> None:
         super().__init__(f"{address} {reason}")
-        self.strerror = reason
+        self.address, self.strerror = address, reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.address, self.strerror)

@@ -36,12 +36,12 @@ def find_all(kind: str) -> dict[str, list[EntryPoint]]:
 
 @lru_cache(maxsize=len(GROUPS))
 def group_entries(group: str, state: tuple[Any, ...]) -> EntryPoints:
-    """The entry points of a group; this reads the metadata of all packages, which is slow: once per state."""
+    """The entry points of a group, read from the metadata of all packages, slowly: once for each `state`."""
     return entry_points(group=group)
 
 
 def path_state() -> tuple[Any, ...]:
-    """The folders of `sys.path` with their inodes and times of change: another value after a package is installed."""
+    """The folders of `sys.path` with inodes and times, which change when a package is installed or removed."""
     return tuple((path, folder_state(path or ".")) for path in sys.path)
 
 

@@ -4,17 +4,13 @@ import math
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.errors import S, SettingError
-from embeddings.eval.evaluation import Suite, mean_score
-from embeddings.eval.tasks.evaluation_kind import TestSets, as_list
-from embeddings.eval.test_sets import DEV
-from embeddings.eval.validation import Validation
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS
 from embeddings.settings import Positive, Range, check_arguments, check_value
@@ -24,6 +20,9 @@ from embeddings.training.run import AVERAGE
 from embeddings.training.run_log import HELD_OUT_LOSS
 from embeddings.training.trainer import Trainer
 from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.eval.tasks.evaluation_kind import TestSets
 
 PREFIX = "best."
 FUNCTION = "a function"
@@ -70,8 +69,8 @@ class EarlyStopping(Callback):
     def __init__(
         self,
         *,
-        similarity: TestSets = (),
-        analogy: TestSets = (),
+        similarity: "TestSets" = (),
+        analogy: "TestSets" = (),
         labels: Any = None,
         label_format: LabelFormat | None = None,
         validation: str | os.PathLike[str] | float | None = None,
@@ -80,6 +79,12 @@ class EarlyStopping(Callback):
         decay_on_plateau: Annotated[int, Range(ge=0)] = 0,
         decay: float = DECAY,
     ) -> None:
+        # imported here, so that the command train, which has these arguments as options, starts without test sets
+        from embeddings.eval.evaluation import Suite, mean_score
+        from embeddings.eval.tasks.evaluation_kind import as_list
+        from embeddings.eval.test_sets import DEV
+        from embeddings.eval.validation import Validation
+
         given = (labels is not None, validation is not None, score is not None)
         if bool(similarity or analogy) + sum(given) != 1:
             raise SettingError(

@@ -20,12 +20,13 @@ from embeddings import registry
 from embeddings.errors import S, SettingError
 from embeddings.eval.machine import describe, environment
 from embeddings.eval.statistics.confidence_intervals import mean_bootstrap
+from embeddings.indexes.cosine_search import check_search, pair_cosines, product_error
 from embeddings.indexes.index import Index, search_settings
 from embeddings.indexes.index_spec import as_index, check_spec, parse_spec, split_path
 from embeddings.indexes.protocol import SearchResult
-from embeddings.support.cosine import check_search, normalize, pair_cosines, product_error, row_blocks
+from embeddings.support.cosine import normalize, row_blocks
 from embeddings.support.files import atomic_write_all, check_output
-from embeddings.support.markup import number_cell, table_lines
+from embeddings.support.markdown_table import format_number, markdown_table
 from embeddings.support.plots import save_figure
 from embeddings.vectors.vectors import Vectors
 
@@ -404,7 +405,7 @@ def speed_table(grid: GridResult) -> Iterator[str]:
     yield f"{grid.vectors}: {first.rows:,} rows of {first.dim}, {first.queries:,} queries, {first.top} nearest."
     yield ""
     exact = next((quality.per_second for quality in grid.results if quality.index == "exact"), None)
-    yield from table_lines(SPEED_HEADER, [speed_row(quality, exact) for quality in fastest(grid.results)])
+    yield from markdown_table(SPEED_HEADER, [speed_row(quality, exact) for quality in fastest(grid.results)])
 
 
 def fastest(results: Sequence[IndexQuality]) -> list[IndexQuality]:
@@ -423,13 +424,13 @@ def speed_row(quality: IndexQuality, exact: float | None) -> list[str]:
     ratio = f" ({float(f'{speed / exact:.2g}'):g}x)" if speed and exact else ""
     return [
         f"`{quality.index}`",
-        number_cell(quality.recall, ".3f"),
+        format_number(quality.recall, ".3f"),
         "-" if quality.low is None else f"{quality.low:.3f} to {quality.high:.3f}",
-        number_cell(speed, ",.0f", digits=3) + ratio,
-        number_cell(quality.per_second_many, ",.0f", digits=3),
-        number_cell(quality.n_compared, ",.0f"),
-        number_cell(quality.build_seconds, ".2f"),
-        number_cell(None if quality.bytes is None else quality.bytes / 1e6, ".1f"),
+        format_number(speed, ",.0f", digits=3) + ratio,
+        format_number(quality.per_second_many, ",.0f", digits=3),
+        format_number(quality.n_compared, ",.0f"),
+        format_number(quality.build_seconds, ".2f"),
+        format_number(None if quality.bytes is None else quality.bytes / 1e6, ".1f"),
     ]
 
 
@@ -445,8 +446,8 @@ def rank_table(grids: Sequence[GridResult]) -> list[str]:
             quality = next((one for one in grid.results if one.index == spec), None)
             rank, n_compared, recall = (quality.rank, quality.n_compared, quality.recall) if quality else (None,) * 3
             rows[-1] += [
-                number_cell(rank, ".0f" if (rank or 0) >= 10 else ".2f"),
-                number_cell(n_compared, ",.0f"),
-                number_cell(recall, ".2f"),
+                format_number(rank, ".0f" if (rank or 0) >= 10 else ".2f"),
+                format_number(n_compared, ",.0f"),
+                format_number(recall, ".2f"),
             ]
-    return table_lines(header, rows)
+    return markdown_table(header, rows)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.array_file import output_errors
 from embeddings.errors import CorpusError, S
-from embeddings.support.files import write_npy
+from embeddings.support.npy_stream import write_npy
 
 CHUNK = 1 << 23  # pairs sorted at a time
 MERGE_SIZE = 1 << 22  # pairs merged at a time

@@ -13,22 +13,16 @@ from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
 
-TEST_SETS = {  # kind: sets that are always used, help
-    "similarity": (["wordsim353", "simlex999"], "Additional similarity set, as in `evaluate`."),
-    "analogy": (["google-analogies"], "Additional analogies, as in `evaluate`."),
-    "tagging": ([], "Part-of-speech tagging, as in `evaluate`."),
+TEST_SETS = {  # additional ones, besides the default sets of `evaluate`; help of their options
+    "similarity": "Additional similarity set, as in `evaluate`.",
+    "analogy": "Additional analogies, as in `evaluate`.",
+    "tagging": "Part-of-speech tagging, as in `evaluate`.",
 }
-TOKENIZATION = WORD_SETTINGS
-
-
-def from_shared(settings: type, *names: str) -> list[click.Option]:
-    """Options made from settings that trainers share."""
-    return [option for option in from_settings(settings) if option.name in names]
 
 
 def repeatable(settings: type, name: str) -> click.Option:
     """An option made from a setting, of which every value is benchmarked."""
-    (one,) = from_shared(settings, name)
+    (one,) = from_settings(settings, [name])
     return option(flag(name), str(one.help), multiple=True, default=[one.default], type=one.type)
 
 
@@ -45,18 +39,19 @@ def repeatable(settings: type, name: str) -> click.Option:
         ),
         option(
             "--peer",
-            "Compare with gensim, fasttext, or a program that a .toml file describes; settings of its own follow a "
-            "colon, as in gensim:learning_rate=0.05.  [default: all that are installed and support the model]",
+            "Compare with gensim, fasttext, or a program that a .toml file describes; settings for this tool only "
+            "follow a colon, as in gensim:learning_rate=0.05.  [default: all that are installed and support the "
+            "model]",
             multiple=True,
         ),
         repeatable(Dimension, "dim"),
         repeatable(NegativeSampling, "negatives"),
-        *from_shared(ContextWindow, "window"),
-        *from_shared(VocabularyChoice, "subsample", "min_count"),
-        *from_shared(Schedule, "epochs"),
+        *from_settings(ContextWindow, ["window"]),
+        *from_settings(VocabularyChoice, ["subsample", "min_count"]),
+        *from_settings(Schedule, ["epochs"]),
         option("--threads", "Number of threads of each tool.  [default: all cores]", (1, 1024), multiple=True),
         option("--seeds", "Runs per tool, one random seed each.", 1, default=3),
-        *corpus_options.options(TOKENIZATION),
+        *corpus_options.options(WORD_SETTINGS),
         option("--text-column", "Text column of a table.", "NAME"),
         option(
             "--label-column",
@@ -64,7 +59,7 @@ def repeatable(settings: type, name: str) -> click.Option:
             "models train on all files, a classifier is fitted to TRAIN and scored on TEST.",
             "NAME",
         ),
-        *(dataset_option(f"--{kind}", help) for kind, (_, help) in TEST_SETS.items()),
+        *(dataset_option(f"--{kind}", help) for kind, help in TEST_SETS.items()),
         option("--keep", "Keep the vectors of all runs as OUT/vectors/*.bin.", bool),
         option("--resume", "Keep results in OUT and run only what is missing or failed.", bool),
         *OUTPUT,
@@ -89,7 +84,7 @@ def command(
 
     if resume and force:
         raise click.UsageError("--resume cannot be combined with --force")
-    additional, tokenization = ({name: options.pop(name) for name in names} for names in (TEST_SETS, TOKENIZATION))
+    additional, tokenization = ({name: options.pop(name) for name in names} for names in (TEST_SETS, WORD_SETTINGS))
     models = model_configs(trainer, **options)
     tools = select_tools(peer, models)
     of_documents = models[0].has_documents
@@ -97,8 +92,8 @@ def command(
         raise click.UsageError("use --label-column for document models, and test sets for word models")
     tests = document_test_options(corpus, text_column, label_column) if of_documents else word_test_options(additional)
     with ReadingBar(quiet) as reading:
-        run: dict[str, Any] = {"repeats": seeds, "force": force, "resume": resume, "keep": keep, "tests": tests}
-        benchmark = Benchmark(models, tools, Path(out), **run, report=reading.report)
+        arguments: dict[str, Any] = {"repeats": seeds, "force": force, "resume": resume, "keep": keep, "tests": tests}
+        benchmark = Benchmark(models, tools, Path(out), **arguments, report=reading.report)
         benchmark.prepare_folder()
         column = text_column or ("text" if label_column else None)
         encoded = Corpus(*corpus, text_column=column, **tokenization).encode(report=reading)
@@ -121,14 +116,13 @@ def command(
 
 def word_test_options(additional: dict[str, Any]) -> list[str]:
     """The options of `embeddings evaluate` for word vectors: the sets that are always used, and additional ones."""
-    from embeddings.cli.evaluation_options import installed_sets
+    from embeddings.cli.evaluation_options import DEFAULTS, installed_sets
     from embeddings.eval.evaluation import Suite
 
     if any(additional.values()):
         Suite.read(**additional)  # reports missing and damaged sets
-    sets = [
-        (kind, name) for kind, (names, _) in TEST_SETS.items() for name in (*installed_sets(names), *additional[kind])
-    ]
+    names = {kind: (*installed_sets(DEFAULTS.get(kind, ())), *additional[kind]) for kind in TEST_SETS}
+    sets = [(kind, name) for kind in TEST_SETS for name in names[kind]]
     return [word for kind, name in sets for word in (f"--{kind}", name)]
 
 

@@ -25,7 +25,11 @@ TIMES: dict[str, float] = {"d": 86400, "h": 3600, "min": 60, "s": 1}
     params=[
         option("--remove", "Remove the corpus whose name starts with NAME, or all.", "NAME"),
         option("--limit", "Remove least recently used corpora until at most SIZE, such as 2GB, is left.", "SIZE"),
-        option("--check", "Read all cached corpora and report which are damaged; the exit code is then 1.", bool),
+        option(
+            "--check",
+            "Read all cached corpora and report damage; the exit code is 1 if any is damaged.",
+            bool,
+        ),
         JSON,
     ],
 )
@@ -40,6 +44,7 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
     folder = cache_folder("corpora")
     if folder is None:
         note("there is no cache: its folder is not writable; set EMBEDDINGS_CACHE to another folder")
+        print_rows([], as_json)
         return
     if access := foreign_access(folder):
         note(f"this cache is not used: {access}")
@@ -49,8 +54,9 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
     if limit is None and remove is None:
         print_rows([row(entry, exact=as_json) for entry in corpus_cache.list_entries(folder)], as_json)
         return
-    removals = [] if limit is None else corpus_cache.shrink(folder, corpus_cache.parse_size(limit))
-    removals += [] if remove is None else remove_named(folder, remove)
+    size = None if limit is None else corpus_cache.parse_size(limit)  # both options are checked before any removal
+    removals = [] if remove is None else remove_named(folder, remove)
+    removals += [] if size is None else corpus_cache.shrink(folder, size)
     for entry in removals:
         note(f"removed {entry.name}, {with_unit(entry.size, SIZES)}")
     if as_json:
@@ -77,7 +83,8 @@ def state_row(entry: Entry) -> dict[str, Any]:
 
 def remove_named(folder: Path, name: str) -> list[Entry]:
     """Remove the entry whose name starts with `name`, or all; returns those that were removed."""
-    matches = [entry for entry in corpus_cache.list_entries(folder) if name == "all" or entry.name.startswith(name)]
+    entries = corpus_cache.list_entries(folder)
+    matches = entries if name == "all" else [entry for entry in entries if name and entry.name.startswith(name)]
     if name != "all" and len(matches) != 1:
         raise SettingError(f"--remove must match the name of one cached corpus; {name!r} matches {len(matches)}")
     removals = [entry for entry in matches if corpus_cache.remove(entry.folder)]
@@ -92,15 +99,17 @@ def remove_named(folder: Path, name: str) -> list[Entry]:
 def row(entry: Entry, exact: bool) -> dict[str, Any]:
     """An entry as a row, with sizes and times as numbers if `exact`."""
     meta, age = entry.meta, max(0.0, time.time() - entry.last_used)
-    sources = meta.get("sources", ["(damaged or of another version)"])
-    more = f" and {len(sources) - MAX_SOURCES} more" if len(sources) > MAX_SOURCES else ""
+    sources: Any = meta.get("sources", None if exact else ["(damaged or of another version)"])
+    if not exact:
+        more = f" and {len(sources) - MAX_SOURCES} more" if len(sources) > MAX_SOURCES else ""
+        sources = ", ".join(sources[:MAX_SOURCES]) + more
     return {
         "name": entry.name,
         "size": entry.size if exact else with_unit(entry.size, SIZES),
         "age": round(age) if exact else with_unit(age, TIMES),
         "tokens": meta.get("tokens"),
         "types": meta.get("types"),
-        "sources": sources if exact else ", ".join(sources[:MAX_SOURCES]) + more,
+        "sources": sources,
     }
 
 

@@ -27,7 +27,7 @@ def row(result: Result, with_composed: bool) -> dict[str, Any]:
 
 
 def labels(result: Any) -> dict[str, str]:
-    """The set with its half, the section and the vocabulary limit of a result or comparison, as shown in tables."""
+    """The cells `set` (with its half), `section` and `words` (the vocabulary limit) of a result or comparison."""
     name = result.set if result.half == ALL else f"{result.set} ({result.half})"
     words = f"first {result.restrict}" if result.restrict else "all"
     return {"set": name, "section": result.section or "all", "words": words}
@@ -39,7 +39,7 @@ ALL_WORDS = "all"
 METHODS = ["3cosadd", "3cosmul", "pairdirection"]
 SETTINGS = {name: kind.settings for name, kind in KINDS.items()}
 SETTINGS["similarity"] = (*SETTINGS["similarity"], "unknown")
-REQUIRES = {  # of every setting, the test sets of which one must be requested
+REQUIRES = {  # for each setting, the tests that use it; at least one of them must be requested
     name: tuple(test_set for test_set, others in SETTINGS.items() if name in others)
     for names in SETTINGS.values()
     for name in names

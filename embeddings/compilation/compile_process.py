@@ -31,7 +31,7 @@ Work = Callable[["CompileProcess | None"], object]
 
 
 class CompileProcess:
-    """A fork of this process that compiles kernels in two stages; until it is started, there is nothing to wait for.
+    """A fork of this process that compiles kernels in two stages; before `start`, `wait` and `stop` do nothing.
 
     As a context manager it ends the fork.
     """
@@ -51,7 +51,7 @@ class CompileProcess:
         self.is_awaited = mmap.mmap(-1, 1)  # shared: nonzero once the first process waits for the first stage
         self.parent = os.getpid()
         self.reader, self.writer = os.pipe()
-        with warnings.catch_warnings():  # of threads: those of numpy's linear algebra are prepared for a fork
+        with warnings.catch_warnings():  # a fork of threads; the only others are of BLAS, which handles forks
             warnings.simplefilter("ignore", DeprecationWarning)
             self.pid = os.fork()
         if self.pid == 0:
@@ -64,7 +64,7 @@ class CompileProcess:
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_DFL)
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() == self.parent:  # else it has already ended
+            if os.getppid() == self.parent:  # otherwise the parent ended before prctl was called
                 silence()
                 work(self)
         finally:
@@ -88,7 +88,7 @@ class CompileProcess:
         self.stop()
 
     def read(self) -> bytes:
-        """Wait for a message, and return it; empty if the process has ended or does not get on."""
+        """Wait for a message, and return it; empty if the process has ended, or sent nothing for PATIENCE seconds."""
         start = perf_counter()
         ready, _, _ = select.select([self.reader], [], [], PATIENCE)
         message = os.read(self.reader, 1) if ready else b""
@@ -113,7 +113,7 @@ def silence() -> None:
         os.dup2(null, stream)
 
 
-def can_compile_beside() -> bool:
+def can_compile_in_fork() -> bool:
     """Whether a second process can compile for this one, and saves time."""
     return (
         sys.platform == "linux"

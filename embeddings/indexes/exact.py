@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from embeddings.compilation.jit import entry_point
+from embeddings.indexes.cosine_search import pair_cosines, product_error
 from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Settings
-from embeddings.support.cosine import pair_cosines, product_error, row_blocks
+from embeddings.support.cosine import row_blocks
 from embeddings.support.system import available_threads
 from embeddings.support.threads import run_slices
 

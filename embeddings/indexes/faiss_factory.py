@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from embeddings.errors import FormatError, SettingError
+from embeddings.indexes.cosine_search import pair_cosines
 from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Settings, option
-from embeddings.support.cosine import pair_cosines
 
 MAX_NUMBER = 4096  # in a factory string, or the number of rows if that is larger
 MAX_LINKS, MAX_CODE_BITS = 512, 16

@@ -12,8 +12,9 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.errors import FormatError, RegistryError, S, SettingError
+from embeddings.indexes.cosine_search import check_search
 from embeddings.indexes.protocol import Engine, Kind, SearchResult, as_indexed_vectors
-from embeddings.support.cosine import check_search, normalize
+from embeddings.support.cosine import normalize
 from embeddings.support.local_paths import local_path
 from embeddings.support.records import RecordFolder
 

@@ -39,9 +39,9 @@ from embeddings.models.prediction import GapContexts, predict_output_word
 from embeddings.settings import Range
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write
+from embeddings.support.html_elements import Html, table, tag
 from embeddings.support.interop import InteropMixin
 from embeddings.support.local_paths import local_path
-from embeddings.support.markup import Html, table, tag
 from embeddings.support.records import to_jsonable
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.base_vectors import Compose, refuse_gensim_names

@@ -8,9 +8,9 @@ import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError, SettingError
+from embeddings.indexes.cosine_search import check_search
 from embeddings.models.capabilities import installed_capability
 from embeddings.models.text_settings import corpus_settings
-from embeddings.support.cosine import check_search
 from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors
 

@@ -27,8 +27,8 @@ class NegativeSampling(Settings):
     )
     negative_sharing: Literal["batch", "window"] = option(
         "batch",
-        "Which positives share one set of negative samples. batch: those of 8 windows without common words, which "
-        "is faster; window: those of one window.",
+        "Which positives share one set of negative samples. batch: all of 8 windows without common words, which "
+        "is faster; window: all of one window.",
     )
 
     @property
@@ -43,8 +43,8 @@ class PairSampling(NegativeSampling, ContextWindow):
 
     negative_sharing: Literal["batch", "window", "none"] = option(  # type: ignore[assignment]  # wider, but frozen
         "batch",
-        "Which positives share one set of negative samples. batch: those of 8 windows without common words, which "
-        "is fastest; window: those of one window; none: each draws its own, as in word2vec, which is several times "
+        "Which positives share one set of negative samples. batch: all of 8 windows without common words, which "
+        "is fastest; window: all of one window; none: each draws its own, as in word2vec, which is several times "
         "slower without better vectors.",
     )
 

@@ -1,16 +1,10 @@
-"""Unit vectors and cosines in blocks of bounded memory, bit-identical on every machine; and 3CosMul.
+"""Unit vectors, and rows in blocks of bounded memory."""
 
-Nearest-neighbour search itself is in `embeddings.indexes`.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
-from embeddings.errors import S, SettingError
-
 BLOCK_BYTES = 1 << 26
-MULTIPLICATIVE_EPSILON = 1e-6
 
 
 def normalize_rows(matrix: np.ndarray) -> np.ndarray:
@@ -39,83 +33,3 @@ def row_blocks(rows: int, width: int, *, itemsize: int = 4) -> Iterator[slice]:
     step = max(1, BLOCK_BYTES // max(1, width * itemsize))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))
-
-
-def check_search(top: int, restrict: int | None) -> None:
-    """Check the number of neighbours and of candidates."""
-    if top < 1:
-        raise SettingError(f"{S.top} must be at least 1, got {top}")
-    if restrict is not None and restrict < 1:
-        raise SettingError(f"{S.restrict} must be at least 1, got {restrict}")
-
-
-def product_error(units: np.ndarray) -> float:
-    """Bound the error of the difference of two float32 dot products of unit rows."""
-    return float(units.shape[1] + 4) * 2.0**-23
-
-
-def exact_cosines(units: np.ndarray, query: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function from row numbers to float64 cosines that do not depend on the position of the row."""
-
-    def score(rows: np.ndarray) -> np.ndarray:
-        return pair_cosines(units, rows, query)
-
-    return score
-
-
-def pair_cosines(
-    units: np.ndarray, rows: np.ndarray, queries: np.ndarray, owners: np.ndarray | None = None
-) -> np.ndarray:
-    """Compute float64 cosines (pairs,) of `rows` with one query, or of `rows[i]` with query `owners[i]`."""
-    cosines = np.empty(len(rows))
-    for part in row_blocks(len(rows), units.shape[1], itemsize=8):
-        selected = queries if owners is None else queries[owners[part]]
-        cosines[part] = (units[rows[part]] * selected).sum(axis=1)
-    return np.clip(cosines, -1, 1)
-
-
-def select_top(
-    scores: np.ndarray,
-    top: int,
-    excluded_rows: Sequence[int],
-    margin: float,
-    exact: Callable[[np.ndarray], np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `top` rows of approximate `scores`, sorted by exact score; overwrites the scores of excluded rows.
-
-    Two approximate scores that differ by less than `margin` may be in the wrong order.
-    """
-    excluded_rows = [row for row in set(excluded_rows) if row < len(scores)]
-    scores[excluded_rows] = -np.inf
-    top = min(top, len(scores) - len(excluded_rows))
-    if top <= 0:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    last = np.partition(scores, len(scores) - top)[len(scores) - top]
-    candidates = np.flatnonzero(scores >= last - margin)
-    values = exact(candidates)
-    order = np.argsort(-values, kind="stable")[:top]
-    return candidates[order], values[order]
-
-
-def search_multiplicative(
-    units: np.ndarray, three: np.ndarray, top: int, *, restrict: int | None, exclude: Sequence[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return row numbers and scores by 3CosMul: cos(x, b) cos(x, c) / (cos(x, a) + 1e-6), with cosines scaled to 0..1.
-
-    Equation 4 of Levy and Goldberg (2014), with gensim's epsilon. `three` (3, dim) holds a, b and c.
-    """
-    check_search(top, restrict)
-    candidates, three = units[:restrict], normalize(three)
-
-    def combine(cosines: np.ndarray) -> np.ndarray:
-        a, b, c = (1 + np.clip(cosines, -1, 1)) / 2
-        return np.asarray(b * c / (a + MULTIPLICATIVE_EPSILON))
-
-    def exact(rows: np.ndarray) -> np.ndarray:
-        return combine(np.stack([pair_cosines(candidates, rows, query) for query in three]))
-
-    scores = np.empty(len(candidates))
-    for part in row_blocks(*candidates.shape, itemsize=8):
-        scores[part] = combine(three @ candidates[part].astype(np.float64).T)
-    margin = 1e-7 * float(scores.max(initial=0))
-    return select_top(scores, top, exclude, margin, exact)

@@ -12,16 +12,12 @@ import tempfile
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
 
-from embeddings.errors import OutputError, S
+from embeddings.errors import EmbeddingsError, OutputError, S
 from embeddings.support.foreign_files import is_stream
 from embeddings.support.logs import log
 from embeddings.support.remote.address import is_remote
 from embeddings.support.shared_lock import exclusive_lock
-
-if TYPE_CHECKING:
-    import numpy as np
 
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2  # flags of renameat2 on Linux
 AT_FDCWD = -100
@@ -57,7 +53,9 @@ def exists_error(target: Path) -> OutputError:
 def check_own_folder(
     path: str | os.PathLike[str], main_file: str, files: Set[str], contents: str, *, force: bool
 ) -> Path:
-    """The path, if a folder of `files` can be written there: with `force`, in place of a folder without other files.
+    """Return the path if a folder of these files can be written there; nothing is changed.
+
+    With `force` an existing folder is replaced if it contains `main_file` and nothing but `files`.
 
     Arguments:
         main_file: the file without which a folder is not of this kind.
@@ -96,7 +94,7 @@ def atomic_write(
     """Yield a temporary path, a new folder if `folder`, that replaces `path` when the block succeeds.
 
     Arguments:
-        removable: names of files of a remote folder that may be removed with it, though the new folder lacks them.
+        removable: names of files that are deleted from an existing remote folder if the new folder lacks them.
 
     Raises:
         OutputError: as `check_output` or `check_file`; writing fails (disk full, permission); or without `force`,
@@ -124,7 +122,7 @@ def atomic_write(
 
 @contextmanager
 def atomic_write_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[list[Path]]:
-    """Yield temporary paths for several files of one folder, all of which are replaced when the block succeeds.
+    """Yield a temporary path for each of several files of one folder, all replaced together when the block succeeds.
 
     Name the main file first, then the files it needs: old files are moved away in this order, and new ones renamed into
     place in reverse, so that the main file exists only with its companions and never next to those of another
@@ -158,7 +156,10 @@ def atomic_write_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[
 
 @contextmanager
 def scratch_folder(target: Path) -> Iterator[Path]:
-    """Yield a folder next to `target` that is removed after the block; an OSError becomes an OutputError."""
+    """Yield a folder next to `target` that is removed after the block.
+
+    An OSError of writing becomes an OutputError; one of a file that the block reads stays as it is.
+    """
     prefix, parent = f".{target.name}.", target.absolute().parent
     try:
         with tempfile.TemporaryDirectory(
@@ -166,6 +167,9 @@ def scratch_folder(target: Path) -> Iterator[Path]:
         ) as scratch:
             yield Path(scratch)
     except OSError as error:
+        is_input = isinstance(error.filename, str | os.PathLike) and prefix not in os.fspath(error.filename)
+        if isinstance(error, EmbeddingsError) or (is_input and error.filename2 is None):  # a rename has two names
+            raise
         raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
 
 
@@ -174,15 +178,6 @@ def fsync(path: Path) -> None:
     for file in [path] if path.is_file() else [entry for entry in path.rglob("*") if entry.is_file()]:
         with file.open("rb+") as stream:
             os.fsync(stream.fileno())
-
-
-def write_npy(array: "np.ndarray", stream: BinaryIO) -> None:
-    """Write an array as .npy in C order; raises OSError on a full disk, which `numpy.save` does not notice."""
-    from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
-
-    contiguous = array if array.flags.c_contiguous else array.copy(order="C")
-    write_array_header_1_0(stream, header_data_from_array_1_0(contiguous))
-    stream.write(contiguous.reshape(-1).view("u1").data)
 
 
 def rename_into_place(temporary: Path, target: Path, old: Path) -> None:

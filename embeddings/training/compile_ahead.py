@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from embeddings.compilation.compile_monitor import CompilationNeeded, monitor
-from embeddings.compilation.compile_process import CompileProcess, Work, can_compile_beside
+from embeddings.compilation.compile_process import CompileProcess, Work, can_compile_in_fork
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.pair_encoding import PAIR_SIDES
 from embeddings.corpora.vocabulary import Vocabulary
@@ -46,7 +46,7 @@ def inference_work(models: ConcatenatedModels) -> Work | None:
 
 def work_if_needed(module: str, work: Work) -> Work | None:
     """The work, if it would compile anything that is not in the cache, and a second process can do it."""
-    if not can_compile_beside():
+    if not can_compile_in_fork():
         return None
     try:
         with monitor.no_compilation():

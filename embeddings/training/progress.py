@@ -11,8 +11,8 @@ import numpy as np
 
 from embeddings.compilation.compile_time import compile_time
 from embeddings.settings import Schedule
+from embeddings.support.html_elements import Html, tag
 from embeddings.support.logs import notice_printers
-from embeddings.support.markup import Html, tag
 
 
 @dataclass(frozen=True)

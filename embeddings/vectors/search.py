@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, TypeGuard
 import numpy as np
 
 from embeddings.errors import S, SettingError
+from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
 from embeddings.support import cosine
-from embeddings.support.cosine import check_search, search_multiplicative
 from embeddings.support.imports import import_extra
 from embeddings.vectors.base_vectors import BaseVectors, refuse_gensim_names
 
@@ -205,7 +205,7 @@ class SearchMixin(BaseVectors):
         if query.shape != (self.dim,):
             raise SettingError(f"a query vector must be ({self.dim},), got {query.shape}")
         if others is None:
-            cosines = cosine.exact_cosines(self.unit_rows, cosine.normalize(query))(np.arange(len(self)))
+            cosines = exact_cosines(self.unit_rows, cosine.normalize(query))(np.arange(len(self)))
         else:
             cosines = np.clip((cosine.normalize(self[list(others)]) * cosine.normalize(query)).sum(axis=1), -1, 1)
         return np.asarray(1 - cosines)
@@ -218,7 +218,7 @@ class SearchMixin(BaseVectors):
         """
         row, other, query = self.index(a), self.index(b), cosine.normalize(self[a])
         rough = self.unit_rows @ query.astype(np.float32)
-        margin, exact = cosine.product_error(self.unit_rows), cosine.exact_cosines(self.unit_rows, query)
+        margin, exact = product_error(self.unit_rows), exact_cosines(self.unit_rows, query)
         closer = rough > rough[other] + margin
         close_calls = np.flatnonzero(np.abs(rough - rough[other]) <= margin)
         closer[close_calls] = exact(close_calls) > exact(np.array([other]))

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from embeddings.errors import SettingError
+from embeddings.support.html_elements import Html, number_cell, table, tag, word
 from embeddings.support.imports import import_extra
-from embeddings.support.markup import Html, number, table, tag, word
 from embeddings.vectors import arrow_table, format_dispatch
 from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
 from embeddings.vectors.precision import dequantise
@@ -40,7 +40,9 @@ def vectors_html(vectors: "Vectors") -> Html:
         vector = np.asarray(vectors.matrix[index], np.float64)
         count = [] if vectors.counts is None else [int(vectors.counts[index])]
         norm = float(np.sqrt((vector * vector).sum()))
-        rows.append([tag("td", word(name)), *count, number(norm), *(number(float(x)) for x in vector[:n_components])])
+        rows.append(
+            [tag("td", word(name)), *count, number_cell(norm), *(number_cell(float(x)) for x in vector[:n_components])]
+        )
     rest = [f"{len(vectors) - len(rows):,} more {vectors.item_name}"] * (len(vectors) > len(rows))
     rest += [f"{vectors.dim - n_components:,} more components"] * (vectors.dim > n_components)
     compose_note = ["vectors of unseen words are composed"] * (vectors.compose is not None)

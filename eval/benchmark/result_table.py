@@ -21,7 +21,7 @@ from embeddings.eval.benchmark.workspace import (
 )
 from embeddings.eval.machine import describe
 from embeddings.settings.objective_choice import WORD_OBJECTIVES
-from embeddings.support.markup import number_cell, table_lines
+from embeddings.support.markdown_table import format_number, markdown_table
 
 WORD_SETS = (
     "- Similarity is Spearman's correlation; analogies are answered from the 30,000 most frequent words; in brackets, "
@@ -161,25 +161,25 @@ def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:
         heads.append(f"{SETS.get(name, name)} (covered of {total})")
     rows = []
     for one in lines:
-        settings = [number_cell(one.settings[name], "g") for name in varying]
+        settings = [format_number(one.settings[name], "g") for name in varying]
         rows.append([one.settings["trainer"], *settings, one.tool, *time_cells(one), *score_cells(one, sets)])
-    return table_lines([*heads, "seeds", "remarks"], rows)
+    return markdown_table([*heads, "seeds", "remarks"], rows)
 
 
 def time_cells(one: Summary) -> list[str]:
     """The cells of time and memory."""
     seconds = {
-        name: number_cell(value, ".2f" if value is not None and value < 10 else ".1f")
+        name: format_number(value, ".2f" if value is not None and value < 10 else ".1f")
         for name, value in one.times.items()
     }
     cells = [
         seconds[name] + (f" ({one.ratios[name]:.2g}x)" if one.ratios[name] is not None else "")
         for name in ("training_cpu", "whole_cpu")
     ]
-    sizes = [number_cell(size / 1e6 if size else None, ".0f") for size in (one.peak_memory, one.private_memory)]
+    sizes = [format_number(size / 1e6 if size else None, ".0f") for size in (one.peak_memory, one.private_memory)]
     pace = one.words_per_second and float(f"{one.words_per_second:.3g}")
     walls = f"{seconds['training_wall']} / {seconds['whole_wall']}"
-    return [*cells, walls, number_cell(pace, ",.0f"), " / ".join(sizes)]
+    return [*cells, walls, format_number(pace, ",.0f"), " / ".join(sizes)]
 
 
 def shown_sets(lines: Sequence[Summary]) -> list[str]:
@@ -196,7 +196,7 @@ def score_cells(one: Summary, sets: Sequence[str]) -> list[str]:
     """The cells of scores, runs and remarks."""
     scores = [one.scores[name] for name in sets]
     cells = [
-        number_cell(value, ".3f") + (f" ({covered})" if covered is not None else "") for value, covered, _ in scores
+        format_number(value, ".3f") + (f" ({covered})" if covered is not None else "") for value, covered, _ in scores
     ]
     failed = f"{one.failed} failed: " if one.failed else ""
     return [*cells, str(one.runs), failed + one.error]

@@ -23,7 +23,7 @@ from embeddings.eval.tasks.vector_statistics import SET as STATISTICS
 from embeddings.eval.test_sets import content_fingerprint
 from embeddings.support.cosine import normalize
 from embeddings.support.files import atomic_write
-from embeddings.support.markup import text, word
+from embeddings.support.html_elements import text, word
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:

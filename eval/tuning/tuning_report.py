@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.eval.tuning.study_folder import PICTURE, REPORT, TABLE, StudyFolder, Trial, Tuning
-from embeddings.support.markup import number_cell, table_lines
+from embeddings.support.markdown_table import format_number, markdown_table
 from embeddings.support.plots import save_figure
 
 SCORES = ("score", "value", "low", "high", "difference", "p")  # columns
@@ -99,19 +99,19 @@ def markdown(tuning: Tuning, study: dict[str, Any], command: str | None) -> str:
     elif not tuning.comparisons and tuning.best.number == 1:
         lines += ["No trial was better than the given settings.", ""]
     for rows in (test_rows(tuning), comparison_rows(tuning)):
-        lines += [*markdown_table(rows), ""] if rows else []
+        lines += [*score_table(rows), ""] if rows else []
     if command is not None:
         lines += ["The command that trains the best settings:", "", "```sh", command, "```", ""]
-    return "\n".join([*lines, *markdown_table(trial_rows(tuning, with_seconds=False)), ""])
+    return "\n".join([*lines, *score_table(trial_rows(tuning, with_seconds=False)), ""])
 
 
-def markdown_table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Rows as a table; scores have four decimals."""
+def score_table(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Rows as a table in Markdown; scores have four decimals."""
     cells = (
-        [number_cell(value, ".4f") if name in SCORES or value is None else str(value) for name, value in row.items()]
+        [format_number(value, ".4f") if name in SCORES or value is None else str(value) for name, value in row.items()]
         for row in rows
     )
-    return table_lines(list(rows[0]), cells)
+    return markdown_table(list(rows[0]), cells)
 
 
 def draw_trials(tuning: Tuning, path: Path, *, force: bool = False) -> None:

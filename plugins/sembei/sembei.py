@@ -182,8 +182,8 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
     negatives: int = option(10, "Negative samples per positive.", ge=1, le=1000)
     negative_sharing: Literal["batch", "window"] = option(
         "batch",
-        "Which n-grams share one set of negative samples. batch: the n-grams at 8 positions that are far apart, which "
-        "is faster; window: the n-grams at one position.",
+        "Which n-grams share one set of negative samples. batch: the n-grams at 8 positions that are far "
+        "apart, which is faster; window: the n-grams at one position.",
     )
     subsample: float = option(
         1e-4,

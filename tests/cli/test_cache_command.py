@@ -29,6 +29,9 @@ def test_the_cache_is_listed_and_emptied(folder):
     assert list(rows[0]) == ["name", "size", "age", "tokens", "types", "sources"]
     assert rows[0]["sources"] == "rows.jsonl"
     assert rows[2]["size"].endswith(" MB")
+    assert "'' matches 0" in refused("cache", "--remove", "", code=2)
+    assert "matches 0" in refused("cache", "--remove", "nonsense", "--limit", "0B", code=2)
+    assert len(json.loads(expect("cache", "--json").stdout)) == 3, "nothing was removed"
     assert "'nonsense' matches 0" in refused("cache", "--remove", "nonsense", code=2)
     assert entries[1]["name"] in expect("cache", "--remove", entries[1]["name"][:12]).stderr
     assert expect("cache", "--limit", "10MB").stderr == ""
@@ -54,6 +57,7 @@ def test_the_cache_is_checked(folder):
     assert result.stderr == "1 of 2 cached corpora damaged; the next run that needs one encodes its text again\n"
     meta = folder / "cache" / "corpora" / first / "meta.json"
     meta.write_text('{"format": 1}')
+    assert {str(entry["sources"]) for entry in json.loads(expect("cache", "--json").stdout)} == {"None", "['more.csv']"}
     assert {row["state"] for row in table(expect("cache", "--check", code=1).stdout)} == {"not used", "damaged"}
     result = expect("vocabulary", "more.csv", "-o", "again.txt")
     assert f"warning: the text is encoded again: {folder}/cache/corpora/{second} is damaged: ids.npy" in result.stderr
@@ -67,3 +71,9 @@ def flip_bit(path):
     data = bytearray(path.read_bytes())
     data[-3] ^= 1
     path.write_bytes(data)
+
+
+def test_without_a_cache_json_is_an_empty_list(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "file" / "cache"))
+    assert json.loads(expect("cache", "--json").stdout) == []

@@ -91,3 +91,14 @@ def test_a_saved_model_is_used_without_training_code_and_formats(arguments, fold
 def test_the_package_imports_no_library(python):
     code = f"import sys, embeddings; print([name for name in {sorted(LIBRARIES)} if name in sys.modules])"
     assert python("-c", code).stdout.strip() == "[]"
+
+
+def test_the_options_of_training_import_no_evaluation(python):
+    code = """
+import sys
+from embeddings.cli.train import trainer_command
+from embeddings.plugins.skipgram import SkipGram
+trainer_command("skipgram", SkipGram)
+print(sorted(name for name in sys.modules if name.startswith("embeddings.eval.")))
+"""
+    assert python("-c", code).stdout.strip() == "['embeddings.eval.early_stopping']"

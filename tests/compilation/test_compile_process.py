@@ -8,7 +8,7 @@ import time
 import pytest
 
 from embeddings.compilation import compile_process
-from embeddings.compilation.compile_process import CompileProcess, can_compile_beside
+from embeddings.compilation.compile_process import CompileProcess, can_compile_in_fork
 from embeddings.compilation.compile_time import compile_time
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks safely enough")
@@ -146,11 +146,11 @@ def test_nothing_to_compile_starts_no_process():
 def test_it_is_used_only_where_it_is_safe_and_useful(monkeypatch, name, value):
     monkeypatch.setattr(compile_process, "available_threads", lambda: 2)
     monkeypatch.setattr(compile_process.threading, "active_count", lambda: 1)
-    assert can_compile_beside()
+    assert can_compile_in_fork()
     monkeypatch.setattr(compile_process, name, value)
-    assert not can_compile_beside()
+    assert not can_compile_in_fork()
 
 
 def test_other_systems_start_no_process(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
-    assert not can_compile_beside()
+    assert not can_compile_in_fork()

@@ -1,12 +1,14 @@
 """Error messages are limited in length, whatever value they contain."""
 
+import pickle
+
 import pytest
 from click.testing import CliRunner
 
 import embeddings as em
 from embeddings.cli import main
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import MAX_LENGTH, CorpusError, EmbeddingsError, SettingError
+from embeddings.errors import MAX_LENGTH, CorpusError, EmbeddingsError, RemoteError, SettingError
 
 
 @pytest.mark.parametrize("kind", [EmbeddingsError, SettingError, UnknownWordError])
@@ -30,3 +32,8 @@ def test_very_long_option_value():
     assert result.exit_code == 2
     assert "is not one of 'lower', 'fold', 'keep'" in result.stderr
     assert len(result.stderr) < MAX_LENGTH + 100
+
+
+def test_an_error_of_a_remote_file_can_be_sent_to_another_process():
+    error = pickle.loads(pickle.dumps(RemoteError("s3://bucket/file", "cannot be read")))
+    assert (str(error), error.strerror) == ("s3://bucket/file cannot be read", "cannot be read")

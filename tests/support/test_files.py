@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-from embeddings.errors import OutputError
+from embeddings.errors import OutputError, RemoteError
 from embeddings.support import files
 from embeddings.support.files import atomic_write, check_file, check_output
 
@@ -198,7 +198,7 @@ def test_relative_paths_refer_to_the_working_folder(tmp_path, monkeypatch):
 CHECK = """
 import os, sys
 from embeddings.support import files
-from embeddings.errors import OutputError
+from embeddings.errors import OutputError, RemoteError
 if os.geteuid() == 0:
     os.setuid(65534)  # root may write anywhere
 try:
@@ -215,3 +215,12 @@ def test_no_permission(mode, python):
         result = python("-c", CHECK, f"{folder}/out")
         os.chmod(folder, 0o700)
     assert result.stdout == f"{folder}/out cannot be written: Permission denied in {folder}\n"
+
+
+def test_a_file_that_the_caller_cannot_read_is_named(tmp_path):
+    """The output is not at fault."""
+    with pytest.raises(FileNotFoundError, match="missing"), atomic_write(tmp_path / "out") as temporary:
+        temporary.write_bytes((tmp_path / "missing").read_bytes())
+    with pytest.raises(RemoteError, match="file cannot be read"), atomic_write(tmp_path / "out"):
+        raise RemoteError("s3://bucket/file", "cannot be read")
+    assert os.listdir(tmp_path) == []

@@ -23,7 +23,7 @@ from embeddings.errors import SettingError
 from embeddings.eval.benchmark.workspace import Usage, run, write_text
 from embeddings.eval.machine import describe, environment, processor
 from embeddings.eval.tasks.linear_classifier import MAJORITY
-from embeddings.support.markup import table_lines
+from embeddings.support.markdown_table import markdown_table
 from embeddings.support.plots import save_figure
 
 Rows = list[dict[str, str]]
@@ -251,7 +251,7 @@ def mean_and_spread(values: Sequence[float] | None) -> str:
 def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]], names: int | Collection[int] | None = None) -> str:
     """A table; columns are aligned right, but for the first `names` or those with these numbers, if it is not None."""
     left = range(len(heads) if names is None else names) if names is None or isinstance(names, int) else names
-    head, _, *lines = table_lines(heads, rows)
+    head, _, *lines = markdown_table(heads, rows)
     rule = ["---" if number in left else "---:" for number in range(len(heads))]
     return "\n".join([head, f"| {' | '.join(rule)} |", *lines]) + "\n"
 

@@ -4,6 +4,7 @@ An object store makes an object visible only when its upload is complete. A file
 all; of several files, the main one appears last. Nothing is replaced unless asked for.
 """
 
+import os
 import re
 import secrets
 from collections.abc import Iterator, Sequence, Set
@@ -12,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from embeddings.errors import FormatError, OutputError, RemoteError, S
+from embeddings.errors import EmbeddingsError, FormatError, OutputError, RemoteError, S
 from embeddings.support.foreign_files import check_name
 from embeddings.support.logs import log
 from embeddings.support.remote.address import Address, StrPath, parse_address
@@ -110,7 +111,8 @@ def remote_write(
         try:
             yield local
         except OSError as error:
-            if isinstance(error, RemoteError):
+            is_input = isinstance(error.filename, str | os.PathLike) and scratch not in os.fspath(error.filename)
+            if isinstance(error, EmbeddingsError) or is_input:
                 raise
             raise OutputError(f"{addresses[0]} cannot be written: {error.strerror or error}") from error
         try:

@@ -1,13 +1,12 @@
-"""HTML and Markdown built from parts; all text is escaped in HTML."""
+"""HTML elements built from parts, in which all text is escaped."""
 
 import html
 import re
-from collections.abc import Iterable, Sequence
-from unicodedata import category
+
+from embeddings.printable import replace_unprintable
 
 NONE = "\u2013"  # en dash for a missing value
 MAX_WORD = 60  # characters shown of a word
-UNPRINTABLE = ("Cc", "Cs", "Cn", "Co", "Cf")  # Unicode categories: controls, lone surrogates, unassigned, ...
 
 
 class Html(str):
@@ -21,8 +20,7 @@ def text(value: object) -> Html:
     """Escape a value, unless it is `Html`; unprintable characters become U+FFFD."""
     if isinstance(value, Html):
         return value
-    marks = ("\ufffd" if mark != "\n" and category(mark) in UNPRINTABLE else mark for mark in str(value))
-    return Html(html.escape("".join(marks)))
+    return Html(html.escape(replace_unprintable(str(value), lambda mark: mark if mark in "\n\t" else "\ufffd")))
 
 
 def tag(name: str, *inside: object, **attributes: object) -> Html:
@@ -52,20 +50,6 @@ def cell(value: object, name: str) -> Html:
     return tag(name, value, class_="number" if isinstance(value, int | float) else None)
 
 
-def number(value: float | None, digits: int = 4) -> Html:
+def number_cell(value: float | None, digits: int = 4) -> Html:
     """Build a cell with a number."""
     return tag("td", NONE if value is None else f"{value:.{digits}g}", class_="number")
-
-
-def number_cell(value: object, spec: str, digits: int = 17) -> str:
-    """A number in a format, with this many significant digits; a dash for None, and other values as they are."""
-    if value is None:
-        return "-"
-    return format(float(f"{value:.{digits}g}"), spec) if isinstance(value, int | float) else str(value)
-
-
-def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table."""
-    lines = ([" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in (header, *rows))
-    first, *others = (f"| {' | '.join(cells)} |" for cells in lines)
-    return [first, "| " + " | ".join(["---"] * len(header)) + " |", *others]
