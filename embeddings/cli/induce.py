@@ -10,7 +10,7 @@ import click
 from embeddings.analysis.induced_vectors import MAP_FOLDER, ContextInducer, ContextMap, Induced, fit_context_map
 from embeddings.cli import corpus_options
 from embeddings.cli.explain import recorded_settings
-from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_signature, is_given, option
+from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, VECTOR_INPUT, from_signature, is_given, option
 from embeddings.cli.output import note, print_rows, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import check_not_input, save
@@ -35,8 +35,8 @@ MAP, MEAN = "a-la-carte", "mean"
         click.Argument(["vectors"]),
         click.Argument(["corpus"]),
         click.Argument(["words"]),
-        option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
-        option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
+        OUT_FILE,
+        FORMAT,
         option("--only-new", "Write only the new words, without those of VECTORS.", bool),
         *from_signature(ContextInducer.induce, min_contexts=None),
         option(

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
+from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import check_outside_corpus, save
@@ -27,8 +27,8 @@ from embeddings.vectors.vectors import Vectors
     params=[
         click.Argument(["model"]),
         click.Argument(["corpus"], nargs=-1, required=True),
-        option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
-        option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
+        OUT_FILE,
+        FORMAT,
         option("--concat-with", "Append the vectors of this model.", "MODEL", multiple=True),
         *from_signature(Model.infer, epochs=None),
         seed("Random seed."),

@@ -9,9 +9,10 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.evaluation_options import row
-from embeddings.cli.options import THREADS, is_given, option
+from embeddings.cli.options import THREADS, from_signature, is_given, option
 from embeddings.cli.output import note, print_json, print_rows, quantity
 from embeddings.cli.progress_bar import Bar
+from embeddings.eval.evaluation import evaluate_classifier
 from embeddings.models.loading import load_classifier
 from embeddings.settings import flag
 
@@ -34,20 +35,11 @@ def options() -> list[click.Parameter]:
             "FILE",
             multiple=True,
         ),
-        *corpus_options.prediction_options(),
+        *from_signature(evaluate_classifier, k="-k --top k", threshold=None),
         *(one for one in corpus_options.format_options() if one.name not in SHARED),
         *corpus_options.options(("encoding",)),
         THREADS,
     ]
-
-
-METRIC = option(
-    "--metric metrics",
-    "Also report precision-at-recall:PERCENT or recall-at-precision:PERCENT, of one label with :LABEL behind it, or a "
-    "score of one label, as in f1:LABEL.",
-    "METRIC",
-    multiple=True,
-)
 
 
 def check_options(options: dict[str, Any]) -> bool:
@@ -117,7 +109,6 @@ def label_scores(
     models: Sequence[str], labels: Sequence[str], bar: Bar, *, errors: str, half: str | None, **settings: Any
 ) -> Iterator["LabelScores"]:
     """Score each model on each file."""
-    from embeddings.eval.evaluation import evaluate_classifier
     from embeddings.eval.test_sets import ALL
 
     def report(done: int, total: int | None) -> None:

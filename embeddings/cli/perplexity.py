@@ -32,7 +32,7 @@ class CountingBar(Bar):
         *from_settings(VocabularySize),
         *from_signature(ngram_perplexity, discount=None, memory="GB"),
         *corpus_options.options(),
-        *corpus_options.vocabulary_option(),
+        *from_signature(Corpus, vocabulary="FILE"),
         *corpus_options.phrase_options(),
         JSON,
         QUIET,

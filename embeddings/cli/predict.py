@@ -13,7 +13,7 @@ import numpy as np
 from embeddings.classifier.classifier import Classifier, encode_texts, texts_at_a_time
 from embeddings.classifier.label_prediction import TextMeans
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, THREADS, option
+from embeddings.cli.options import OUTPUT, THREADS, from_signature, option
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
@@ -127,7 +127,7 @@ INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column")
     params=[
         click.Argument(["model"]),
         click.Argument(["text"], default=STANDARD_INPUT, metavar="[TEXT|FILE|-]"),
-        *corpus_options.prediction_options(),
+        *from_signature(Classifier.predict, k="-k --top k", threshold=None),
         option("-o --out", "Output file: .txt, .jsonl or .parquet.  [default: standard output]", "FILE"),
         *corpus_options.options(INPUT_OPTIONS),
         THREADS,
