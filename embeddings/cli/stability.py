@@ -78,7 +78,7 @@ def command(
         start = perf_counter()
         result = stability(
             source, text, resamples=resamples, seeds=seeds, resample_by=resample_by, seed=seed, threads=threads,
-            report=lambda done, total: bar.update(done, total, f"{done} of {quantity(total, 'training')}"),
+            report=bar.counter("training"),
         )  # fmt: skip
     save(lambda path, replicates, force: replicates.save(path, force=force), result, out, force)
     numbers = {"resamples": len(result.resamples), "seeds": len(result.seeds)}

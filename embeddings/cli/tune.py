@@ -340,7 +340,7 @@ def train_best(
         raise SettingError(f"--autotune-size writes a quantised classifier: --out must end in .ftz, got {out}")
     write = model_writer(out, force, is_classifier=trainer.reads_labels, is_quantised=size is not None)
     text = Corpus(*corpus, **corpus_options.corpus_arguments(text_options))
-    folder = saving.search_folder(out)
+    folder = Path(out).with_name(f"{Path(out).name}.search")
     saving.check_training_outputs(out, None, text)
     saving.check_not_input([folder], saving.inputs())
     tuning = search_settings(
