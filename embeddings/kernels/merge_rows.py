@@ -10,7 +10,7 @@ changed the row, by d_1 ... d_n; the rules differ in the change of the merged ro
     coherence     (d_1 + ... + d_n) times c^(5/8) n^(-1/4), c = min(1, (|d_1|^2 + ... + |d_n|^2) / |d_1 + ... + d_n|^2)
 
 adasum adds changes that are orthogonal and averages those that are equal. coherence adds the former times n^(-1/4), and
-averages the latter times n^(1/8); its exponents were chosen by measurement (`tools/replica_study.py`). A row that one
+averages the latter times n^(1/8); its exponents were chosen by measurement (`tools/study.py replicas`). A row that one
 replica changed is taken over as it is, except by `mean`. A row is merged in order of the replicas, so the result does
 not depend on the number of threads.
 """

@@ -72,7 +72,7 @@ class Replicas:
 
 
 def default_interval(replicas: int) -> int:
-    """Words that each replica reads between two merges, chosen by measurement (`tools/replica_study.py`)."""
+    """Words that each replica reads between two merges, chosen by measurement (`tools/study.py replicas`)."""
     return next((words for count, words in MERGE_INTERVALS.items() if replicas <= count), MANY_REPLICAS_INTERVAL)
 
 

@@ -215,16 +215,26 @@ def restore(run: "Run", state: RunState) -> None:
         run.epochs_reported, run.stopped = check_count(values["epochs_reported"]), values["stopped"] is True
         run.is_rollback_due = values["is_rollback_due"] is True
         run.average.count, run.average.next_point = map(check_count, values["average"])
-        run.saved_tables, run.average.tables = (
-            {name: np.array(array, subok=False) for name, array in without_prefix(arrays, prefix).items()}
-            for prefix in ("saved.", "average.")
-        )
+        run.saved_tables, run.average.tables = (restored_tables(run, arrays, kind) for kind in ("saved.", "average."))
+        if bool(run.average.count) != bool(run.average.tables):
+            raise ValueError("the count of averaged tables is wrong")
         for number, callback in enumerate(stateful(run.callbacks)):
             callback.restore(values["callbacks"][number] | without_prefix(arrays, f"callback.{number}."))
     except EmbeddingsError:
         raise
     except (KeyError, IndexError, OverflowError, TypeError, ValueError) as error:
         raise FormatError(f"the checkpoint is incomplete: {type(error).__name__}: {error}") from None
+
+
+def restored_tables(run: "Run", arrays: Mapping[str, np.ndarray], prefix: str) -> Arrays:
+    """Copies of all tables of the run that a checkpoint has under a prefix; none if it has none."""
+    saved = without_prefix(arrays, prefix)
+    if not saved:
+        return {}
+    copies = {name: np.empty_like(table) for name, table in run.tables.items()}
+    for name, table in copies.items():
+        copy_into(table, saved[name])
+    return copies
 
 
 def checksum(arrays: Mapping[str, np.ndarray]) -> int:

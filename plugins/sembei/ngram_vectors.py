@@ -109,3 +109,13 @@ def check_single_code_points(tokens: Sequence[str]) -> None:
         raise SettingError(
             f"{S.compositional} requires tokens of one code point, such as {S.tokenizer('codepoints')}, got {longer!r}"
         )
+
+
+def check_lengths(ngrams: Sequence[str], max_n: int) -> None:
+    """Refuse n-grams that a continued model cannot have; a trie would take time quadratic in their length."""
+    longest = max(ngrams, key=len, default="")
+    if len(longest) > max_n * len(LOWER_DOTTED_I):
+        raise FormatError(
+            f"the vocabulary of the continued model is broken: an n-gram of {len(longest)} characters, "
+            f"but {S.max_n} is {max_n}: {longest:.20}"
+        )

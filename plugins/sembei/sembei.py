@@ -236,6 +236,8 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             ngram_vectors.check_single_code_points(data.encoded.vocabulary.words)
         ngrams = self.select_ngrams(data)
         vocabulary, words, longest = ngrams.vocabulary, ngrams.vocabulary.words, ngrams.sequences.shape[1]
+        if self.compositional:
+            ngram_vectors.check_lengths(words, self.max_n)
         output = Table(rows=len(words), dim=self.dim, axis="words")
         saved_as = ngram_vectors.NGRAMS if self.compositional else VECTORS
         rows = replace(word_vectors(len(words), self.dim, self.initializer), saved_as=saved_as)

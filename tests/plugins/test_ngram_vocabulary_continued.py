@@ -7,7 +7,7 @@ import pytest
 from commands import expect, refused
 
 import embeddings as em
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.plugins.sembei.ngram_vocabulary import token_sequences
 
 OLD, NEW = ["abcab", "abd", "abé"] * 3, ["abxab", "xyab", "zz"] * 2
@@ -126,3 +126,12 @@ def test_command(tmp_path):
     command = ["train", "sembei", tmp_path / "new", "-o", tmp_path / "x", *options, "--continue", tmp_path / "m"]
     assert "--max-n must be 4" in refused(*command, "--max-n", 2, code=2)
     assert "tokenizer" in refused(*command, "--tokenizer", "words", code=2)
+
+
+def test_a_model_with_an_ngram_of_impossible_length_is_refused():
+    model = em.train("sembei", OLD, **SMALL, compositional=True)
+    words = list(model.vocabulary.words)
+    words[0] = "a" * 99_999
+    model.vocabulary = em.Vocabulary(words, model.vocabulary.counts)
+    with pytest.raises(FormatError, match="99999 characters"):
+        continued(model, NEW, compositional=True)

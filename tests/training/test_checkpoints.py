@@ -259,6 +259,7 @@ BROKEN_TALLIES = [
         (change_record("values", "tally", value=[]), "tally"),
         (change_record("values", "workers", value=[]), "incomplete"),
         (change_record("values", "workers", value=[{"epochs": "x", "chunk": 0}]), "incomplete"),
+        (change_record("values", "average", value=[1, 1]), "incomplete.*averaged"),
         (remove_arrays("table.words"), r"incomplete.*KeyError.*table\.words"),
         (remove_arrays("random"), r"incomplete.*ValueError"),
         (flip_word, "checksum"),
