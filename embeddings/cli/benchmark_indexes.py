@@ -72,13 +72,9 @@ def command(
             for grid_name, specs in grids_for(points, indexes, grid, both=bool(results)):
                 done = []
                 for quality in measure_indexes(
-                    points,
-                    specs,
-                    top=top,
-                    strict=bool(indexes),
-                    allow_faiss=allow_faiss,
+                    points, specs, top=top, strict=bool(indexes), allow_faiss=allow_faiss,
                     report=lambda index: note(f"measuring {index}"),
-                ):
+                ):  # fmt: skip
                     done.append(quality)
                     yield quality
                 finished.append(GridResult.of(grid_name, points, done))

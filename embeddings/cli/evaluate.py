@@ -83,19 +83,12 @@ def command(
     else:
         print_rows(row(result, suite.settings.compose) for result in results if sections or not result.is_detail)
     if report is not None:
-        write_page(report, suite, evaluation, vectors, words=show_neighbours_of, force=force)
+        from embeddings.eval.report import EvaluatedVectors, write_report
 
-
-def write_page(
-    path: str, suite: Suite, evaluation: "Evaluation", names: Sequence[str], *, words: Sequence[str], force: bool
-) -> None:
-    """Write the HTML page of an evaluation, with the command line that repeats it."""
-    from embeddings.eval.report import EvaluatedVectors, write_report
-
-    line = shlex.join(["embeddings", *map(without_credentials, sys.argv[1:])])
-    sources = cast(list[Model | Vectors], evaluation.vectors)
-    evaluations = [EvaluatedVectors.of(*one) for one in zip(names, sources, evaluation.by_vectors, strict=True)]
-    write_report(path, suite, evaluations, words=words, command=line, force=force)
+        line = shlex.join(["embeddings", *map(without_credentials, sys.argv[1:])])
+        sources = cast(list[Model | Vectors], evaluation.vectors)
+        evaluations = [EvaluatedVectors.of(*one) for one in zip(vectors, sources, evaluation.by_vectors, strict=True)]
+        write_report(report, suite, evaluations, words=show_neighbours_of, command=line, force=force)
 
 
 def loader(concat_with: Sequence[str], unknown: str | None, **read_options: Any) -> Callable[[str], Evaluable]:

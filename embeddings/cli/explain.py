@@ -1,6 +1,5 @@
 """`embeddings explain`: why two words have similar vectors."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +11,7 @@ from embeddings.cli.concordance import concordance_rows
 from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, from_signature, is_given
 from embeddings.cli.output import note, print_json, print_pairs, print_rows
 from embeddings.cli.progress_bar import ReadingBar
-from embeddings.corpora import Corpus
+from embeddings.corpora import Corpus, EncodedCorpus
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
@@ -45,9 +44,7 @@ def command(
     VECTORS were trained on; it is read as in training, is encoded once and then read from the cache.
     """
     source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
-    text = Corpus(corpus, **{**settings, "encoding_errors": errors, **recorded_settings(source, settings)})
-    with ReadingBar(quiet) as bar:
-        text.encode(report=bar)
+    text = read_as_in_training(corpus, source, {**settings, "encoding_errors": errors}, quiet)[0]
     evidence = explain(source, text, word, other, window=window, top=top, lines=lines, width=width)
     if evidence.same_corpus is False:
         note("these vectors were trained on another text or with other settings: its contexts may differ")
@@ -57,15 +54,19 @@ def command(
         print_evidence(evidence)
 
 
-def recorded_settings(source: Model | Vectors, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """How the text of a model was read; empty for other vectors."""
-    if not isinstance(source, Model) or not isinstance(source.record.get("text"), dict):
-        return {}
-    recorded = corpus_settings(source)
-    for name in settings.keys() & {*recorded, "phrases", "joiner", "phrase_mode"}:
-        if is_given(name):
-            raise click.UsageError(f"{flag(name)} cannot be set: the text is read as in the training of the model")
-    return recorded
+def read_as_in_training(
+    corpus: str, source: Model | Vectors, settings: dict[str, Any], quiet: bool
+) -> tuple[Corpus, EncodedCorpus]:
+    """A text, read and encoded as in the training of a model; for other vectors as the options say."""
+    if isinstance(source, Model) and isinstance(source.record.get("text"), dict):
+        recorded = corpus_settings(source)
+        for name in settings.keys() & {*recorded, "phrases", "joiner", "phrase_mode"}:
+            if is_given(name):
+                raise click.UsageError(f"{flag(name)} cannot be set: the text is read as in the training of the model")
+        settings = settings | recorded
+    text = Corpus(corpus, **settings)
+    with ReadingBar(quiet) as bar:
+        return text, text.encode(report=bar)
 
 
 def print_evidence(evidence: Explanation) -> None:

@@ -3,24 +3,22 @@
 import os
 import sys
 import webbrowser
+from importlib.util import find_spec
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.explain import recorded_settings
+from embeddings.cli.explain import read_as_in_training
 from embeddings.cli.options import CONFIDENCE, DOCUMENTS, QUIET, VECTOR_INPUT, is_given, option, seed
 from embeddings.cli.output import note
-from embeddings.cli.progress_bar import ReadingBar
 from embeddings.models.loading import load, load_model_or_vectors
-from embeddings.models.model import Model
 from embeddings.settings import flag
 from embeddings.support.imports import import_extra
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 if TYPE_CHECKING:
-    from embeddings.corpora import Corpus
     from embeddings.explorer.word_map import WordGroups
 
 MAX_MAP_WORDS = 100_000
@@ -72,14 +70,14 @@ def command(
     Only this computer can open the page, and only with the address that is printed. Ctrl-C ends the command.
     """
     check_options(corpus, confidence, documents)
-    projection = choose_projection(projection)
+    if projection == "tsne":
+        import_extra("openTSNE", "explore", "--projection tsne")
+    projection = projection or ("tsne" if find_spec("openTSNE") else "pca")
     source = None if documents else load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
     explored = as_vectors(source) if source is not None else load(vectors, table="documents", errors=errors)
-    text = (
-        None
-        if corpus is None or source is None
-        else read_corpus(corpus, source, {**settings, "encoding_errors": errors}, quiet)
-    )
+    text = None
+    if corpus is not None and source is not None:
+        text = read_as_in_training(corpus, source, {**settings, "encoding_errors": errors}, quiet)[0]
 
     from embeddings.analysis.replicates import Replicates  # these import a trainer, and scipy
     from embeddings.explorer.http_server import ExplorerServer
@@ -112,25 +110,6 @@ def check_options(corpus: str | None, confidence: str | None, documents: bool) -
         for one in CORPUS_OPTIONS:
             if is_given(str(one.name)):
                 raise click.UsageError(f"{flag(str(one.name))} requires --corpus")
-
-
-def choose_projection(projection: Literal["tsne", "pca"] | None) -> Literal["tsne", "pca"]:
-    """The projection that is requested, checked, or the best that is installed."""
-    from importlib.util import find_spec
-
-    if projection == "tsne":
-        import_extra("openTSNE", "explore", "--projection tsne")
-    return projection or ("tsne" if find_spec("openTSNE") else "pca")
-
-
-def read_corpus(corpus: str, source: Model | Vectors, settings: dict[str, Any], quiet: bool) -> "Corpus":
-    """The text, encoded."""
-    from embeddings.corpora import Corpus
-
-    text = Corpus(corpus, **{**settings, **recorded_settings(source, settings)})
-    with ReadingBar(quiet) as bar:
-        text.encode(report=bar)
-    return text
 
 
 def read_group_option(groups: str, vectors: Vectors) -> "int | WordGroups":

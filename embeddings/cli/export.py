@@ -1,13 +1,13 @@
 """`embeddings export`: vectors in other formats."""
 
 import inspect
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli.options import FORCE, FORMAT, JSON, VECTOR_INPUT, from_signature, option
+from embeddings.cli.options import FORCE, FORMAT, JSON, VECTOR_INPUT, from_signature, option, take_arguments
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.saving import check_not_input
 from embeddings.corpora.reading.compression import open_decompressed
@@ -22,6 +22,7 @@ from embeddings.models.loading import (
     load_model_or_vectors,
 )
 from embeddings.models.weighted_vectors import weight_vectors
+from embeddings.settings import flag
 from embeddings.support.remote.address import display_name
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_format import decode_words
@@ -30,8 +31,6 @@ from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.classifier.classifier import Classifier
-    from embeddings.models.model import Model
-    from embeddings.vectors.vectors import Vectors
 
 
 WEIGHTING = {  # parameters of `weight_vectors` and the metavars of their options
@@ -42,56 +41,32 @@ WEIGHTING = {  # parameters of `weight_vectors` and the metavars of their option
 }
 
 
-@dataclass(frozen=True)
-class Weights:
-    """The values of the options; None where one is not used."""
+def check_weighting(weighting: Mapping[str, Any]) -> bool:
+    """Whether these arguments of `weight_vectors` change rows; refuses arguments that would have no effect."""
+    changes = "weighting" in weighting or bool(weighting.get("remove_components")) or "pca" in weighting
+    for name in ("constant", "fit_on"):
+        if name in weighting and not changes:
+            raise click.UsageError(f"{flag(name)} requires --weighting")
+    if "text_column" in weighting and "fit_on" not in weighting:
+        raise click.UsageError("--text-column requires --fit-on")
+    if weighting.get("fit_on") == STANDARD_INPUT:
+        raise click.UsageError("--fit-on requires a file")
+    return changes
 
-    weighting: str | None
-    constant: float | None
-    remove_components: int | None
-    pca: int | None
-    fit_on: str | None
-    text_column: str | None
 
-    @property
-    def changes_rows(self) -> bool:
-        """Whether rows change; refuses options that would have no effect.
-
-        Raises:
-            click.UsageError: an option requires another.
-        """
-        changes = self.weighting is not None or bool(self.remove_components) or self.pca is not None
-        for name in ("constant", "fit_on"):
-            if getattr(self, name) is not None and not changes:
-                raise click.UsageError(f"--{name.replace('_', '-')} requires --weighting")
-        if self.text_column is not None and self.fit_on is None:
-            raise click.UsageError("--text-column requires --fit-on")
-        if self.fit_on == STANDARD_INPUT:
-            raise click.UsageError("--fit-on requires a file")
-        return changes
-
-    def apply(self, source: "Vectors | Model") -> "Vectors":
-        """The vectors with weights and projection in their rows."""
-        weighting: Any = self.weighting or "none"
-        return weight_vectors(
-            source, weighting, constant=self.constant, remove_components=self.remove_components or 0, pca=self.pca,
-            fit_on=None if self.fit_on is None else Path(self.fit_on), text_column=self.text_column,
-        )  # fmt: skip
-
-    @property
-    def note(self) -> str:
-        """What was done, for a model card."""
-        weighting = "no weights" if self.weighting in (None, "none") else f"{self.weighting} weights of words"
-        steps = [weighting]
-        if self.remove_components:
-            steps.append(f"the projection onto the first {self.remove_components} principal directions removed")
-        if self.pca:
-            steps.append(f"projected onto the next {self.pca} principal directions")
-        source = "the text given" if self.fit_on else "word counts"
-        return (
-            f"The rows contain: {', '.join(steps)} (learned from {source}). The plain mean of the words of a text is "
-            "the weighted mean up to a positive factor for each text, so do not weight words again."
-        )
+def weighting_note(weighting: Mapping[str, Any]) -> str:
+    """What was done with the rows, for a model card."""
+    kind = weighting.get("weighting", "none")
+    steps = ["no weights" if kind == "none" else f"{kind} weights of words"]
+    if removed := weighting.get("remove_components"):
+        steps.append(f"the projection onto the first {removed} principal directions removed")
+    if "pca" in weighting:
+        steps.append(f"projected onto the next {weighting['pca']} principal directions")
+    source = "the text given" if "fit_on" in weighting else "word counts"
+    return (
+        f"The rows contain: {', '.join(steps)} (learned from {source}). The plain mean of the words of a text is "
+        "the weighted mean up to a positive factor for each text, so do not weight words again."
+    )
 
 
 @click.command(
@@ -127,9 +102,8 @@ class Weights:
 )
 def command(
     vectors: str, out: str, format: str | None, counts: bool | None, table: str, words: str | None, dtype: str | None,
-    normalize: bool, language: str | None, weighting: str | None, constant: float | None,
-    remove_components: int | None, pca: int | None, fit_on: str | None, text_column: str | None, force: bool,
-    as_json: bool, **read_options: Any,
+    normalize: bool, language: str | None, force: bool, as_json: bool, allow_pickle: bool, errors: str,
+    **weighting: Any,
 ) -> None:  # fmt: skip
     """Write VECTORS to the file or folder OUT.
 
@@ -149,10 +123,12 @@ def command(
     targets = format_dispatch.output_files(out, **choice, options=options)
     check_not_input(targets, [("the input", Path(vectors))], replaceable=["the input"])
     name = format or format_dispatch.format_for_path(out)
-    weights = Weights(weighting, constant, remove_components, pca, fit_on, text_column)
-    is_whole = words is None and table == "vectors" and not weights.changes_rows
+    weighting = take_arguments(weighting, WEIGHTING)
+    read_options: dict[str, Any] = {"allow_pickle": allow_pickle, "errors": errors}
+    changes_rows = check_weighting(weighting)
+    is_whole = words is None and table == "vectors" and not changes_rows
     if is_whole and format_dispatch.load_format(name).write_classifier is not None and has_classifier(vectors):
-        export_classifier(load_classifier(vectors, errors=read_options["errors"]), out, name, force, as_json)
+        export_classifier(load_classifier(vectors, errors=errors), out, name, force, as_json)
         return
     takes_models = format_dispatch.load_format(name).write_model is not None
     if is_whole and takes_models and has_model(vectors):
@@ -160,24 +136,21 @@ def command(
         exported = model.vectors
         files = format_dispatch.write_model(model, out, **choice, force=force, **options)
     else:
-        exported, composes = select_vectors(vectors, table, words, weights, **read_options)
-        if weights.changes_rows and "note" in inspect.signature(format_dispatch.load_format(name).write).parameters:
-            options["note"] = weights.note
+        exported = load(vectors, table=table, **read_options)
+        composes = exported.compose is not None and table == "vectors"
+        if changes_rows:
+            source = load_model_or_vectors(vectors, **read_options) if table == "vectors" else exported
+            if "fit_on" in weighting:
+                weighting["fit_on"] = Path(weighting["fit_on"])
+            exported = weight_vectors(source, **{"weighting": "none", **weighting})
+        if words is not None:
+            exported = select_words(exported, words)
+        if changes_rows and "note" in inspect.signature(format_dispatch.load_format(name).write).parameters:
+            options["note"] = weighting_note(weighting)
         files = format_dispatch.write(exported, out, **choice, force=force, **options)
         if composes:
             note("only vectors of the vocabulary are exported; composing vectors for other words requires the model")
     report_export(exported, list(map(display_name, files)), name, dtype, as_json)
-
-
-def select_vectors(
-    path: str, table: str, words: str | None, weights: Weights, **read_options: Any
-) -> tuple[Vectors, bool]:
-    """The vectors to export, weighted if requested, and whether those in the file compose vectors of other words."""
-    vectors = load(path, table=table, **read_options)
-    composes = vectors.compose is not None and table == "vectors"
-    if weights.changes_rows:
-        vectors = weights.apply(load_model_or_vectors(path, **read_options) if table == "vectors" else vectors)
-    return vectors if words is None else select_words(vectors, words), composes
 
 
 def report_export(vectors: Vectors, paths: list[str], format: str, dtype: str | None, as_json: bool) -> None:

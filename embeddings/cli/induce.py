@@ -8,12 +8,11 @@ import click
 
 from embeddings.analysis.induced_vectors import MAP_FOLDER, ContextInducer, ContextMap, Induced, fit_context_map
 from embeddings.cli import corpus_options
-from embeddings.cli.explain import recorded_settings
+from embeddings.cli.explain import read_as_in_training
 from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, VECTOR_INPUT, from_signature, is_given, option
 from embeddings.cli.output import note, print_rows, quantity
-from embeddings.cli.progress_bar import Bar, ReadingBar
+from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input, save, save_vectors
-from embeddings.corpora import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.models.loading import load_model_or_vectors
@@ -78,9 +77,7 @@ def command(
         raise CorpusError(f"{words} has no words: write one on each line")
     source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
     fitted = None if use_map is None else ContextMap.load(use_map)
-    text = Corpus(corpus, **{**settings, "encoding_errors": errors, **recorded_settings(source, settings)})
-    with ReadingBar(quiet) as reading:
-        encoded = text.encode(report=reading)
+    encoded = read_as_in_training(corpus, source, {**settings, "encoding_errors": errors}, quiet)[1]
     if isinstance(source, Model) and source.record.get("corpus", encoded.fingerprint) != encoded.fingerprint:
         note("these vectors were trained on another text or with other settings: its contexts may differ")
     with Bar(quiet, "reading contexts") as bar:

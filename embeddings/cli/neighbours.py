@@ -12,13 +12,6 @@ from embeddings.indexes.index_spec import as_index
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
-INDEX = option(
-    "--index",
-    "Search an index: one saved by `embeddings index`, or one to build now, such as lsh:bits=512.  "
-    "[default: compare with all words]",
-    "PATH|KIND[:NAME=VALUE,...]",
-)
-
 
 @click.command(
     "neighbours",
@@ -26,7 +19,12 @@ INDEX = option(
         click.Argument(["vectors"]),
         click.Argument(["words"], nargs=-1, required=True),
         *SEARCH,
-        INDEX,
+        option(
+            "--index",
+            "Search an index: one saved by `embeddings index`, or one to build now, such as lsh:bits=512.  "
+            "[default: compare with all words]",
+            "PATH|KIND[:NAME=VALUE,...]",
+        ),
         *from_signature(load_index, allow_faiss=None),
         CONFIDENCE,
         DOCUMENTS,

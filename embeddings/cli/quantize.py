@@ -8,7 +8,7 @@ import click
 from embeddings.classifier.classifier import Classifier
 from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json
-from embeddings.cli.progress_bar import Bar, TrainingBar
+from embeddings.cli.progress_bar import ByteBar, TrainingBar
 from embeddings.cli.saving import check_not_input
 from embeddings.corpora.corpus import Corpus
 from embeddings.models.loading import load_classifier
@@ -58,7 +58,7 @@ def command(
     if retrain is not None and changes.get("cutoff") is None:
         raise click.UsageError("--retrain requires --cutoff")
     result: dict[str, Any] = {"file": out}
-    with Bar(quiet, "predicting") as bar:
+    with ByteBar(quiet, "predicting") as bar:
         classifier = load_classifier(model, errors=encoding_errors)
         scores = [precision(classifier, test, encoding_errors, threads, bar)]
         small = compress(classifier, retrain, encoding_errors, threads, quiet, changes)
@@ -67,7 +67,7 @@ def command(
         scores.append(precision(small, test, encoding_errors, threads, bar))
         for names, values in ((("bytes_before", "bytes"), sizes), (("precision_before", "precision"), scores)):
             result |= {name: value for name, value in zip(names, values, strict=True) if value is not None}
-        before, after = map(readable_size, sizes)
+        before, after = (f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB" for size in sizes)
         bar.report(f"saved {out}: {after} instead of {before}")
         if test is not None:
             bar.report(f"precision of the most probable label on {test}: {scores[1]:.4f} instead of {scores[0]:.4f}")
@@ -90,20 +90,12 @@ def compress(
 
 
 def precision(
-    classifier: Classifier, test: str | None, encoding_errors: Any, threads: int | None, bar: Bar
+    classifier: Classifier, test: str | None, encoding_errors: Any, threads: int | None, bar: ByteBar
 ) -> float | None:
     """The share of labelled texts whose most probable label is right; None without texts."""
     if test is None:
         return None
     from embeddings.eval.evaluation import evaluate_classifier
 
-    def report(done: int, total: int | None) -> None:
-        bar.update(done, total, f"{done / 1e6:,.0f} MB")
-
-    scores = evaluate_classifier(classifier, test, encoding_errors=encoding_errors, threads=threads, report=report)
+    scores = evaluate_classifier(classifier, test, encoding_errors=encoding_errors, threads=threads, report=bar)
     return next(iter(scores.overall(scores.predictions, None))).value
-
-
-def readable_size(size: int) -> str:
-    """A size in bytes, for people."""
-    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB"

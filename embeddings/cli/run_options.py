@@ -104,11 +104,6 @@ def load_vectors(init: str | Vectors, *, allow_pickle: bool) -> Vectors:
     return init if isinstance(init, Vectors) else load(init, allow_pickle=allow_pickle)
 
 
-def default_dim(init: Vectors, mode: str | None, dim: int) -> int:
-    """The dimension of a model without --dim, given the vectors of --init and the default of the trainer."""
-    return {"concatenate": init.dim + dim, "project": dim}.get(mode or "initial", init.dim)
-
-
 def start_of(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `RunOptions` that initialise a model."""
     init, allow_pickle = options.pop("init", None), options.pop("allow_pickle", False)

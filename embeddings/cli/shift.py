@@ -73,7 +73,8 @@ def command(
         encoded = text.encode(report=reading, threads=threads)
         reading.summarize(encoded)
         if second is not None:
-            members = corpus_groups(encoded, Corpus(first, **settings).encode())
+            n_first = len(Corpus(first, **settings).encode().documents) - 1
+            members = (np.arange(len(encoded.documents) - 1) >= n_first).astype(np.int64)
         else:
             members = tag_groups(encoded, groups) if groups else split_groups(encoded, str(split_at))
     with Bar(quiet, "training") as bar:
@@ -90,12 +91,6 @@ def command(
         f"{quantity(result.n_words, 'word')} compared in {sizes} documents; {result.n_changed:,} changed (q <= {fdr})"
     )
     print_changes(result)
-
-
-def corpus_groups(encoded: EncodedCorpus, first: EncodedCorpus) -> NDArray[np.int64]:
-    """The group of each document of two corpora, of which the first is also encoded alone."""
-    numbers = np.arange(len(encoded.documents) - 1)
-    return np.asarray(numbers >= len(first.documents) - 1).astype(np.int64)
 
 
 def tag_groups(encoded: EncodedCorpus, tags: tuple[str, str]) -> NDArray[np.int64]:

@@ -75,7 +75,8 @@ def train_or_search(trainer: type[Trainer], settings: dict[str, Any], options: d
     check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
     if options.get("init") is not None and "dim" in settings and not is_given("dim"):
         options["init"] = run_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
-        settings["dim"] = run_options.default_dim(options["init"], options.get("init_mode"), settings["dim"])
+        init, dim = options["init"], settings["dim"]
+        settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(options.get("init_mode")), init.dim)
     search = {name: options.pop(name, None) for name in tune.NAMES}
     resamples, is_search = options.pop("resamples", None), tune.is_requested(search)
     if resamples is not None:

@@ -348,7 +348,11 @@ def train_best(
         **search_arguments(values),
     )  # fmt: skip
     save(write, tuning.result, out, force)
-    finish(tuning, trainer, folder, out, as_json=as_json)
+    is_resumable = trainer.accepts_run_options  # which --resume is one of
+    if not (tuning.is_interrupted and is_resumable):
+        shutil.rmtree(folder, ignore_errors=True)
+    command = winning_command(tuning, trainer.trainer_name, (*NAMES, *COMMON), out)
+    report(tuning, out, out, command, as_json=as_json, interrupted=RESUMABLE if is_resumable else STOPPED)
 
 
 def search_arguments(values: dict[str, Any]) -> dict[str, Any]:
@@ -360,12 +364,3 @@ def search_arguments(values: dict[str, Any]) -> dict[str, Any]:
         return limits | {"metric": [f"{kind}:{name}" for kind, name in sets.items() if name is not None]}
     labels = {"labels": values["autotune_validation"], "half": "all", "size": values["autotune_size"]}
     return limits | labels | {"metric": values["autotune_metric"] or "f1", "k": values["autotune_predictions"] or 1}
-
-
-def finish(tuning: "Tuning", trainer: Trainer, folder: Path, out: str, *, as_json: bool) -> None:
-    """Report a search whose result is saved; its folder is kept only to continue an interrupted one."""
-    is_resumable = trainer.accepts_run_options  # which --resume is one of
-    if not (tuning.is_interrupted and is_resumable):
-        shutil.rmtree(folder, ignore_errors=True)
-    command = winning_command(tuning, trainer.trainer_name, (*NAMES, *COMMON), out)
-    report(tuning, out, out, command, as_json=as_json, interrupted=RESUMABLE if is_resumable else STOPPED)
