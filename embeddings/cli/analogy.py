@@ -4,7 +4,8 @@ from typing import Any, Literal
 
 import click
 
-from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, from_signature, neighbour_row
+from embeddings.cli.neighbours import neighbour_row
+from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, from_signature
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
 from embeddings.models.loading import load
@@ -33,18 +34,13 @@ def command(
                 raise click.UsageError(f"--confidence cannot be combined with {name}")
     source = load(vectors, **read_options)
     if confidence is not None:
-        print_rows(confidence_rows(source, confidence, (a, b, c), top), as_json)
+        from embeddings.analysis.confidence import confident_analogy  # imports scipy
+        from embeddings.analysis.replicates import Replicates
+
+        confident = confident_analogy(source, Replicates.load(confidence), a, b, c, top=top)
+        report_lookups(source, (a, b, c))
+        print_rows([neighbour_row(one, "word", "score") for one in confident], as_json)
         return
     answers = source.analogy(a, b, c, method=method, top=top, restrict=restrict)
     report_lookups(source, (a, b, c))
     print_rows([{"word": word, "score": score} for word, score in answers], as_json)
-
-
-def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, str, str], top: int) -> list[dict[str, Any]]:
-    """Answers with the interval of the score and of the rank."""
-    from embeddings.analysis.confidence import confident_analogy  # imports scipy
-    from embeddings.analysis.replicates import Replicates
-
-    answers = confident_analogy(vectors, Replicates.load(folder), *words, top=top)
-    report_lookups(vectors, words)
-    return [neighbour_row(one, ("word", "score")) for one in answers]

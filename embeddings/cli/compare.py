@@ -47,10 +47,9 @@ def command(
     """
     if len(vectors) < 2:
         raise click.UsageError("compare requires at least two VECTORS")
-    if label_evaluation.check_options(click.get_current_context().params):
+    if (label_options := label_evaluation.classifier_arguments(options)) is not None:
         if sections:
             raise click.UsageError("--sections cannot be combined with --labels")
-        label_options = {name: options[name] for name in label_evaluation.names_in(options)}
         tests = label_evaluation.compare_classifiers(vectors, errors=errors, **label_options)
         print_rows(list(map(dataclasses.asdict, tests)) if as_json else table_rows(tests, True), as_json)
         return

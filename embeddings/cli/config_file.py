@@ -37,15 +37,10 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
             raise click.UsageError(f"{path}: unknown setting {key!r:.80}; {remedy}")
         if name in settings:
             raise click.UsageError(f"{path}: duplicate setting {key!r:.80}")
-        settings[name] = check_values(f"{path}: {key}", value, known[name])
+        is_list = known[name].multiple and isinstance(value, list)  # one value stands for a list of it
+        values = [check_type(f"{path}: {key}", one, known[name]) for one in (value if is_list else [value])]
+        settings[name] = values if known[name].multiple else values[0]
     ctx.default_map = {**(ctx.default_map or {}), **settings}
-
-
-def check_values(what: str, value: Any, option: click.Parameter) -> Any:
-    """The value of an option; for one that can be repeated, a list of the value or values."""
-    if isinstance(option, click.Option) and option.multiple:
-        return [check_type(what, one, option) for one in (value if isinstance(value, list) else [value])]
-    return check_type(what, value, option)
 
 
 def check_type(what: str, value: Any, option: click.Parameter) -> Any:

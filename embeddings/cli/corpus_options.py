@@ -48,16 +48,11 @@ def phrase_options() -> list[click.Option]:
     return from_signature(Corpus, **PHRASES)
 
 
-def format_options() -> list[click.Option]:
-    """How labels are written."""
-    return from_signature(LabelFormat, **LABELS)
-
-
 def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
     """How a trainer's text is read."""
     defaults: Any = {"tokenizer": trainer.tokenizer, "case": trainer.case}
     if trainer.reads_labels:
-        return [*options(omit=("tag_column", "max_types"), **defaults), *format_options()]
+        return [*options(omit=("tag_column", "max_types"), **defaults), *from_signature(LabelFormat, **LABELS)]
     words = [*from_signature(Corpus, vocabulary="FILE"), *phrase_options()]
     if not trainer.reads_pairs:
         return [*options(**defaults), *words]

@@ -22,7 +22,6 @@ from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_sou
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.errors import CorpusError, FormatError
 from embeddings.models.embed import embed, text_embedder
-from embeddings.models.text_embedder import TextCounts
 from embeddings.printable import format_names
 from embeddings.support.files import atomic_write
 
@@ -241,7 +240,6 @@ def json_lines(batch: "pa.RecordBatch", name: str) -> bytes:
     return "".join(lines).encode("utf-8", "surrogatepass")
 
 
-INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column", "rows")
 ALL, NONE = "all", "none"
 
 
@@ -259,7 +257,7 @@ ALL, NONE = "all", "none"
             default=ALL,
         ),
         option("--vector-column", "Name of the column of vectors.", "NAME", default="vector"),
-        *corpus_options.options(INPUT_OPTIONS),
+        *corpus_options.options(("encoding", "encoding_errors", "text_column", "rows")),
         THREADS,
         *OUTPUT,
     ],
@@ -298,7 +296,9 @@ def command(
                 write(text_columns(batch, kept), part)
         counts = embedder.counts
         bar.report(f"saved {quantity(counts.texts, 'vector')} of dimension {dim} to {out}")
-        bar.report(describe_unknown(counts))
+        share = 100 * counts.unknown_words / max(counts.words, 1)
+        unknown = f"{counts.unknown_words:,} of {quantity(counts.words, 'word')} ({share:.1f} %) have no vector"
+        bar.report(f"{unknown}; {quantity(counts.texts_without_words, 'text')} without known words: zeros")
     if as_json:
         seconds = round(perf_counter() - start, 3)
         print_json({"file": out, **vars(counts), "dim": dim, "dtype": dtype, "seconds": seconds})
@@ -324,10 +324,3 @@ def lines_of(batch: TextBlock) -> Iterator[str]:
     """The texts without line ends."""
     for start, stop in pairwise(batch.starts.tolist()):
         yield batch.data[start:stop].decode().rstrip("\r\n")
-
-
-def describe_unknown(counts: TextCounts) -> str:
-    """What has no vector."""
-    share = 100 * counts.unknown_words / max(counts.words, 1)
-    words = f"{counts.unknown_words:,} of {quantity(counts.words, 'word')} ({share:.1f} %) have no vector"
-    return f"{words}; {quantity(counts.texts_without_words, 'text')} without known words: zeros"

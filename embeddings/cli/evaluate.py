@@ -59,8 +59,7 @@ def command(
     and the most frequent confusions of labels; --json has the confusion matrix. `covered` texts have a known word. The
     method `the most frequent labels` is the score of predicting these for every text.
     """
-    if label_evaluation.check_options(click.get_current_context().params):
-        label_options = {name: options[name] for name in label_evaluation.names_in(options)}
+    if (label_options := label_evaluation.classifier_arguments(options)) is not None:
         label_evaluation.evaluate_classifiers(
             vectors, sections=sections, as_json=as_json, errors=errors, **label_options
         )

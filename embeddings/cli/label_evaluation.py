@@ -12,6 +12,7 @@ from embeddings.cli.evaluation_options import row
 from embeddings.cli.options import THREADS, from_signature, is_given, option
 from embeddings.cli.output import note, print_json, print_rows, quantity
 from embeddings.cli.progress_bar import ByteBar
+from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.eval.evaluation import evaluate_classifier
 from embeddings.eval.tasks.label_scores import CONFUSION, LabelMetric, LabelScores, compare_labels
 from embeddings.eval.test_sets import ALL
@@ -37,29 +38,24 @@ def options() -> list[click.Parameter]:
             multiple=True,
         ),
         *from_signature(evaluate_classifier, k="-k --top k", threshold=None),
-        *(one for one in corpus_options.format_options() if one.name not in SHARED),
+        *(one for one in from_signature(LabelFormat, **corpus_options.LABELS) if one.name not in SHARED),
         *corpus_options.options(("encoding",)),
         THREADS,
     ]
 
 
-def check_options(options: dict[str, Any]) -> bool:
-    """Whether classifiers are to be evaluated; refuses options that do not go together."""
-    names = [name for name in options if is_given(name)]
+def classifier_arguments(options: dict[str, Any]) -> dict[str, Any] | None:
+    """The arguments of `evaluate_classifiers`, None without --labels; refuses options that do not go together."""
+    names = [name for name in click.get_current_context().params if is_given(name)]
     if "labels" not in names:
         others = [name for name in names if name in SECTION]
         if others:
             raise click.UsageError(f"{option_name(others[0])} requires --labels")
-        return False
+        return None
     others = [name for name in names if name not in ALLOWED]
     if others:
         raise click.UsageError(f"--labels cannot be combined with {option_name(others[0])}")
-    return True
-
-
-def names_in(options: dict[str, Any]) -> list[str]:
-    """The options that are arguments of `evaluate_classifiers`."""
-    return [name for name in (*SECTION, *SHARED) if name in options]
+    return {name: options[name] for name in (*SECTION, *SHARED) if name in options}
 
 
 def option_name(name: str) -> str:

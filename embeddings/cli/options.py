@@ -6,15 +6,11 @@ import re
 import typing
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from embeddings.settings import field_types, flag, split_optional, split_range
-
-if TYPE_CHECKING:
-    from embeddings.analysis.confidence import ConfidentNeighbour, ConfidentSimilarity
-
 
 ALIASES = {  # names of word2vec, gensim and fastText with the same meaning
     "learning_rate": ("--lr", "--alpha", "--rate"),
@@ -59,6 +55,11 @@ OUT_FILE = option("-o --out", "Output file; its extension selects the format.", 
 OUT_FOLDER = option("-o --out", "Output folder.", "FOLDER", required=True)
 FORMAT = option("--format format", "Output format.  [default: by the extension of OUT]", "NAME")
 DOCUMENTS = option("--documents", "Use the documents of a saved model, named by their tags, not its words.", bool)
+CONFIDENCE = option(
+    "--confidence",
+    "Show how certain the results are, by the trainings that `embeddings stability` saved in FOLDER.",
+    "FOLDER",
+)
 VECTOR_INPUT = (  # of commands that read vectors: keyword arguments of `embeddings.load`
     ALLOW_PICKLE,
     option(
@@ -201,29 +202,3 @@ def is_given(name: str) -> bool:
     """Whether the user set an option of the current command, on the command line or in a configuration file."""
     source = click.get_current_context().get_parameter_source(name)
     return source not in (None, click.core.ParameterSource.DEFAULT)
-
-
-CONFIDENCE = option(
-    "--confidence",
-    "Show how certain the results are, by the trainings that `embeddings stability` saved in FOLDER.",
-    "FOLDER",
-)
-
-
-def spread(one: "ConfidentSimilarity") -> dict[str, Any]:
-    """The interval of a cosine and its standard deviations, as columns."""
-    return {"low": one.low, "high": one.high, "data_sd": one.data_sd, "seed_sd": one.seed_sd}
-
-
-def neighbour_row(one: "ConfidentNeighbour", names: tuple[str, str]) -> dict[str, Any]:
-    """A neighbour or an answer with its intervals; the columns of the word and its cosine have these names."""
-    ranks = {"in_top": one.in_top, "rank_low": one.rank_low, "rank_high": one.rank_high}
-    values = spread(one.similarity)
-    interval = {name: values.pop(name) for name in ("low", "high")}
-    return {
-        names[0]: one.neighbour,
-        names[1]: one.similarity.cosine,
-        **interval,
-        **ranks,
-        **values,
-    }

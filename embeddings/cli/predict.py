@@ -99,7 +99,6 @@ def predicted(
 
 
 BATCH_BYTES = 1 << 22
-INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column")
 
 
 @click.command(
@@ -109,7 +108,7 @@ INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column")
         click.Argument(["text"], default=STANDARD_INPUT, metavar="[TEXT|FILE|-]"),
         *from_signature(Classifier.predict, k="-k --top k", threshold=None),
         option("-o --out", "Output file: .txt, .jsonl or .parquet.  [default: standard output]", "FILE"),
-        *corpus_options.options(INPUT_OPTIONS),
+        *corpus_options.options(("encoding", "encoding_errors", "text_column")),
         THREADS,
         *OUTPUT,
     ],

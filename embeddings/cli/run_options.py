@@ -158,13 +158,6 @@ def all_options() -> list[click.Option]:
         *from_signature(RunLog, path="--log FILE"),
         *from_signature(EarlyStopping, dict.fromkeys(STOPPING), **STOPPING),
         *from_signature(Replicas, {**dict.fromkeys(REPLICAS), "count": 0}, **REPLICAS),
-        *cluster_options(),
-    ]
-
-
-def cluster_options() -> list[click.Option]:
-    """The options of training on several machines."""
-    return [
         option(
             "--cluster",
             "Train on the workers of a Ray cluster: local:N for N processes on this machine, auto for the cluster that "

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from embeddings.analysis.usage_change import UsageChange, compare_usage
 from embeddings.cli import corpus_options
 from embeddings.cli.concordance import concordance_rows
-from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed
+from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed, take_arguments
 from embeddings.cli.output import print_json, print_rows, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.corpora import Corpus
@@ -20,6 +20,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.plugins.skipgram import SkipGram
 
+USAGE = {"permutations": None, "occurrences": "N", "fdr": "RATE", "top": None, "lines": "N"}  # of `compare_usage`
 SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
 
 
@@ -40,7 +41,7 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
             "after it. Tags are compared as numbers if all are numbers, else as text, such as 1951-03-02.",
             "VALUE",
         ),
-        *from_signature(compare_usage, permutations=None, occurrences="N", fdr="RATE", top=None, lines="N"),
+        *from_signature(compare_usage, **USAGE),
         *from_settings(SkipGram),
         *corpus_options.options(),
         *corpus_options.phrase_options(),
@@ -51,9 +52,8 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
     ],
 )  # fmt: skip
 def command(
-    *, first: str, second: str | None, groups: tuple[str, str] | None, split_at: str | None, permutations: int,
-    occurrences: int, fdr: float, top: int, lines: int, seed: int, threads: int | None, as_json: bool, quiet: bool,
-    **settings: Any,
+    *, first: str, second: str | None, groups: tuple[str, str] | None, split_at: str | None, seed: int,
+    threads: int | None, as_json: bool, quiet: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Find words whose use differs between the corpora FIRST and SECOND, or between two groups of one corpus.
 
@@ -67,7 +67,7 @@ def command(
             raise click.UsageError(f"{name} requires --tag-column")
     if groups and groups[0] == groups[1]:
         raise click.UsageError(f"--groups requires two different tags, got {groups[0]!r} twice")
-    trainer = SkipGram(**{name: settings.pop(name) for name in SETTINGS})
+    usage, trainer = take_arguments(settings, USAGE), SkipGram(**{name: settings.pop(name) for name in SETTINGS})
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
     with ReadingBar(quiet) as reading:
         encoded = text.encode(report=reading, threads=threads)
@@ -79,16 +79,15 @@ def command(
             members = tag_groups(encoded, groups) if groups else split_groups(encoded, str(split_at))
     with Bar(quiet, "training") as bar:
         result = compare_usage(
-            text, members, trainer, permutations=permutations, occurrences=occurrences, fdr=fdr, top=top, lines=lines,
-            seed=seed, threads=threads,
-            report=bar.counter("division"),
-        )  # fmt: skip
+            text, members, trainer, **usage, seed=seed, threads=threads, report=bar.counter("division")
+        )
     if as_json:
         print_json(dataclasses.asdict(result))
         return
     sizes = " and ".join(f"{count:,}" for count in result.documents)
     bar.report(
-        f"{quantity(result.n_words, 'word')} compared in {sizes} documents; {result.n_changed:,} changed (q <= {fdr})"
+        f"{quantity(result.n_words, 'word')} compared in {sizes} documents; {result.n_changed:,} changed "
+        f"(q <= {usage['fdr']})"
     )
     print_changes(result)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, spread
+from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_lookups
 from embeddings.models.loading import load
@@ -46,7 +46,8 @@ def confidence_columns(vectors: Vectors, folder: str, word: str, first: str, oth
     from embeddings.analysis.replicates import Replicates
 
     replicates = Replicates.load(folder)
-    columns = spread(confident_similarity(vectors, replicates, word, other))
+    cosine = confident_similarity(vectors, replicates, word, other)
+    columns = {"low": cosine.low, "high": cosine.high, "data_sd": cosine.data_sd, "seed_sd": cosine.seed_sd}
     if other == first:
         return {**columns, **dict.fromkeys(DIFFERENCE)}
     one = confident_difference(vectors, replicates, word, first, other)

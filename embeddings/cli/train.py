@@ -120,8 +120,9 @@ def train(
     bar = TrainingBar(quiet)
     how = run_options.run_options_for(out, bar.report, run, force=force, labels=text.labels)
     model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)
-    if interrupted:
-        check_steps(model)
+    if interrupted and model.record.get("steps") == 0:  # its vectors are random
+        note("interrupted before the first training step; nothing is saved")
+        raise click.exceptions.Exit(EXIT_INTERRUPT)
     save(write, model, out, replace)
     if interrupted:
         report_interrupt(model.record, how, out)
@@ -155,13 +156,6 @@ def train_until_interrupted(
             return settings.train(text, threads=threads, seed=seed, report=bar, run_options=how), False
         except Interrupted as interrupt:
             return interrupt.model, True
-
-
-def check_steps(model: Model) -> None:
-    """End the command if a run was interrupted before its first training step: its vectors are random."""
-    if model.record.get("steps") == 0:
-        note("interrupted before the first training step; nothing is saved")
-        raise click.exceptions.Exit(EXIT_INTERRUPT)
 
 
 def report_missing_parts(settings: Trainer, out: str) -> None:
