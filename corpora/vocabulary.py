@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, S, SettingError
+from embeddings.settings import Positive
 from embeddings.support.arrow import (
     combine_chunks,
     find_words,
@@ -212,8 +213,8 @@ class Vocabulary:
     def select(
         self,
         *,
-        min_count: int = 1,
-        max_vocab: int | None = None,
+        min_count: Positive = 1,
+        max_vocab: Positive | None = None,
         min_documents: int = 1,
         documents: NDArray[np.int64] | None = None,
         rule: VocabularyRule | None = None,
@@ -221,6 +222,8 @@ class Vocabulary:
         """Return the words with at least `min_count` occurrences, but only the `max_vocab` most frequent ones.
 
         Arguments:
+            min_count: drop words that occur less often.
+            max_vocab: keep only the N most frequent words.
             min_documents: the minimum number of documents that contain a word.
             documents: the number of documents that contain each word, (V,).
             rule: a function of a word and its count: True selects the word whatever its counts are, False drops it,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from itertools import combinations
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from embeddings.indexes.index_spec import check_spec
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.loading import load_classifier
 from embeddings.models.model import Model
-from embeddings.settings import check_value
+from embeddings.settings import Range, check_value
 from embeddings.vectors.vectors import Vectors
 
 ALL_KINDS = (  # in the order of results
@@ -246,7 +246,8 @@ Classifier = Ranker | str | os.PathLike[str]
 
 
 def evaluate_classifier(
-    classifier: Classifier, source: str | os.PathLike[str] | Iterable[Any], *, k: int = 1, threshold: float = 0.0,
+    classifier: Classifier, source: str | os.PathLike[str] | Iterable[Any], *,
+    k: Annotated[int, Range(ge=-1)] = 1, threshold: Annotated[float, Range(ge=0, le=1)] = 0.0,
     label_prefix: str = PREFIX, label_separator: str | None = None, text_column: str | None = None,
     label_column: str | None = None, metrics: Iterable[str] = (), encoding: str = "utf-8",
     encoding_errors: str = "strict", half: str = ALL, threads: int | None = None, report: Report | None = None,
@@ -260,13 +261,14 @@ def evaluate_classifier(
     Arguments:
         classifier: a classifier, or the path of one.
         source: a file of lines with labels as for fastText, a table, or an iterable of such lines or of mappings.
-        k: the maximum number of predicted labels; -1 for all.
-        threshold: the minimum probability of a predicted label.
+        k: maximum number of labels per text; -1 for all.
+        threshold: minimum probability of a label.
         label_prefix: begins the words of a line that are labels; the names of labels are compared without it.
         label_separator: separates several labels in a cell of a table; see `LabelFormat` for it and the columns.
         text_column: the text column of a table; by default `text`, or the only other column of strings.
         label_column: the label column of a table; by default `label`.
-        metrics: further metrics to report, such as "recall-at-precision:90:sport"; see `LabelMetric.parse`.
+        metrics: also report precision-at-recall:PERCENT or recall-at-precision:PERCENT, of one label with :LABEL behind
+            it, or a score of one label, as in f1:LABEL.
         encoding: the encoding of the texts, such as "cp1252".
         encoding_errors: "strict", "replace" or "ignore" for bytes that are invalid in it.
         half: "dev" or "test" for half of the texts, which a hash of each text fixes; see

@@ -24,6 +24,7 @@ from embeddings.indexes.cosine_search import check_search, pair_cosines, product
 from embeddings.indexes.index import Index, search_settings
 from embeddings.indexes.index_spec import as_index, check_spec, parse_spec, split_path
 from embeddings.indexes.protocol import SearchResult
+from embeddings.settings import Positive
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.support.files import atomic_write_all, check_output
 from embeddings.support.markdown_table import format_number, markdown_table
@@ -57,8 +58,12 @@ def random_query_set(rows: int, dim: int, *, queries: int, seed: int) -> QuerySe
     return QuerySet(f"random:{rows}x{dim}", vectors, points[rows:], None)
 
 
-def sample_query_set(vectors: Vectors, name: str, *, queries: int, seed: int) -> QuerySet:
-    """Vectors, with a uniform sample of their own words as queries; all of them if there are fewer."""
+def sample_query_set(vectors: Vectors, name: str, *, queries: Positive = 1000, seed: int) -> QuerySet:
+    """Vectors, with a uniform sample of their own words as queries; all of them if there are fewer.
+
+    Arguments:
+        queries: number of queries.
+    """
     check_queries(queries)
     if len(vectors) < 2:
         raise SettingError(f"{name} must have at least two words, got {len(vectors)}")
@@ -174,7 +179,7 @@ def measure_indexes(
     query_set: QuerySet,
     indexes: Sequence[str],
     *,
-    top: int = 10,
+    top: Positive = 10,
     strict: bool = True,
     allow_faiss: bool = False,
     report: Callable[[str], None] | None = None,
@@ -183,6 +188,7 @@ def measure_indexes(
 
     Arguments:
         indexes: specs as in `embeddings.indexes.index_spec`, or paths.
+        top: number of neighbours per query.
         strict: raise if an index cannot be built; otherwise yield its `reason`.
         allow_faiss: as in `embeddings.load_index`.
         report: called with each spec before its index is built.

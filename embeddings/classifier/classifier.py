@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from embeddings.kernels.matrix_rows import QuantisedRows, Rows
 from embeddings.models.subwords import to_bytes
 from embeddings.models.text_settings import recorded_text_settings
 from embeddings.setting_names import WORD_SETTINGS
+from embeddings.settings import Range
 from embeddings.support.threads import run_slices
 from embeddings.vectors import format_dispatch
 
@@ -143,8 +144,9 @@ class Classifier:
     _row_scores: RowScores = field(default_factory=RowScores, init=False)
 
     def predict(
-        self, texts: Iterable[str], k: int = 1, threshold: float = 0.0, *, threads: int | None = None
-    ) -> Predictions:
+        self, texts: Iterable[str], k: Annotated[int, Range(ge=-1)] = 1,
+        threshold: Annotated[float, Range(ge=0, le=1)] = 0.0, *, threads: int | None = None,
+    ) -> Predictions:  # fmt: skip
         """Predict the most probable labels of texts.
 
         Words are separated by white space, as in fastText; line breaks count as spaces. Probabilities equal those of
@@ -153,8 +155,8 @@ class Classifier:
 
         Arguments:
             texts: the texts. One without any known word or n-gram gets no label.
-            k: the maximum number of labels; -1 for all.
-            threshold: the minimum probability of a label.
+            k: maximum number of labels per text; -1 for all.
+            threshold: minimum probability of a label.
             threads: by default all cores.
 
         Raises:

@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 import click
 
-from embeddings.cli.options import CONFIDENCE, JSON, SEARCH, VECTOR_INPUT, neighbour_row, option
+from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, from_signature, neighbour_row
 from embeddings.cli.output import print_rows
-from embeddings.cli.vector_input import report_lookups
+from embeddings.cli.vector_input import SEARCH, report_lookups
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
@@ -15,7 +15,7 @@ from embeddings.vectors.vectors import Vectors
     "analogy",
     params=[
         *(click.Argument([name]) for name in ("vectors", "a", "b", "c")),
-        option("--method", "Add or multiply cosines.", ["3cosadd", "3cosmul"], default="3cosadd"),
+        *from_signature(Vectors.analogy, method=None),
         *SEARCH,
         CONFIDENCE,
         JSON,

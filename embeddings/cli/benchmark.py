@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, dataset_option, from_settings, option
+from embeddings.cli.options import OUTPUT, from_settings, option
 from embeddings.cli.output import note, print_json, print_lines
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.setting_names import WORD_SETTINGS
@@ -59,7 +59,7 @@ def repeatable(settings: type, name: str) -> click.Option:
             "models train on all files, a classifier is fitted to TRAIN and scored on TEST.",
             "NAME",
         ),
-        *(dataset_option(f"--{kind}", help) for kind, help in TEST_SETS.items()),
+        *(option(f"--{kind}", help, "NAME|FILE", multiple=True) for kind, help in TEST_SETS.items()),
         option("--keep", "Keep the vectors of all runs as OUT/vectors/*.bin.", bool),
         option("--resume", "Keep results in OUT and run only what is missing or failed.", bool),
         *OUTPUT,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import ALLOW_FAISS, FORCE, JSON, VECTOR_INPUT, option, seed
+from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_signature, option, seed
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval import index_quality
@@ -21,6 +21,7 @@ from embeddings.eval.index_quality import (
     plot_recall,
     write_report,
 )
+from embeddings.indexes.index import load_index
 from embeddings.indexes.index_spec import check_spec
 from embeddings.models.loading import load
 from embeddings.support.plots import check_figure_path
@@ -37,15 +38,15 @@ from embeddings.support.plots import check_figure_path
             "PATH|KIND[:NAME=VALUE,...]",
             multiple=True,
         ),
-        ALLOW_FAISS,
+        *from_signature(load_index, allow_faiss=None),
         option(
             "--grid",
             "speed: measure every kind with several settings. rank: measure the rank of the best neighbour found by "
             "random hyperplanes.  [default: rank for random points, else speed; both with --results]",
             ["speed", "rank"],
         ),
-        option("--queries", "Number of queries.", 1, default=1000),
-        option("--top", "Number of neighbours per query.", 1, default=10),
+        *from_signature(index_quality.sample_query_set, queries=None),
+        *from_signature(measure_indexes, top=None),
         seed("Random seed of the queries."),
         option("--plot", "Plot recall (with --grid rank, ranks) against speed: .png, .svg or .pdf.", "FILE"),
         option("--results", "Write neighbours.md (tables), neighbours.svg and neighbours.json.", "FOLDER"),

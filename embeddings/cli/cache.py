@@ -65,20 +65,17 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
 
 def check_entries(folder: Path, as_json: bool) -> None:
     """Print the state of each entry; raises Exit with code 1 if one is damaged."""
-    rows = [state_row(entry) for entry in corpus_cache.list_entries(folder)]
+    rows = []
+    for entry in corpus_cache.list_entries(folder):
+        error = find_damage(entry.folder)
+        is_unused = isinstance(error, CorpusVersionError) or not entry.folder.exists()  # removed meanwhile
+        state = "valid" if error is None else "not used" if is_unused else DAMAGED
+        rows.append({"name": entry.name, "state": state, "problem": None if error is None else str(error)})
     print_rows(rows, as_json)
     damaged = sum(row["state"] == DAMAGED for row in rows)
     if damaged:
         note(f"{damaged} of {len(rows)} cached corpora damaged; the next run that needs one encodes its text again")
         raise click.exceptions.Exit(1)
-
-
-def state_row(entry: Entry) -> dict[str, Any]:
-    """The state of an entry as a row."""
-    error = find_damage(entry.folder)
-    is_unused = isinstance(error, CorpusVersionError) or not entry.folder.exists()  # removed meanwhile
-    state = "valid" if error is None else "not used" if is_unused else DAMAGED
-    return {"name": entry.name, "state": state, "problem": None if error is None else str(error)}
 
 
 def remove_named(folder: Path, name: str) -> list[Entry]:

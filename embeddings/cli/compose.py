@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT, from_signature, option
+from embeddings.cli.options import JSON, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import print_json, print_rows
-from embeddings.cli.vector_input import report_lookups
+from embeddings.cli.vector_input import SEARCH, report_lookups
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.plugins.tensor_indexing.composer import Composer
 

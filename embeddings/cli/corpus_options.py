@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli.options import from_signature, option, take_arguments
+from embeddings.cli.options import from_signature, take_arguments
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.pair_encoding import PairFormat
 from embeddings.corpora.reading.labelled_texts import LabelFormat
@@ -43,11 +43,6 @@ def options(only: Collection[str] = tuple(TEXT), omit: Collection[str] = (), **d
     return from_signature(Corpus, defaults, **{name: TEXT[name] for name in names})
 
 
-def vocabulary_option() -> list[click.Option]:
-    """Which words are trained."""
-    return from_signature(Corpus, vocabulary="FILE")
-
-
 def phrase_options() -> list[click.Option]:
     """Which phrases become tokens, and how."""
     return from_signature(Corpus, **PHRASES)
@@ -58,20 +53,12 @@ def format_options() -> list[click.Option]:
     return from_signature(LabelFormat, **LABELS)
 
 
-def prediction_options() -> list[click.Parameter]:
-    """How many labels are predicted."""
-    return [
-        option("-k --top k", "Maximum number of labels per text; -1 for all.", -1, default=1),
-        option("--threshold", "Minimum probability of a label.", type=click.FloatRange(0, 1), default=0.0),
-    ]
-
-
 def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
     """How a trainer's text is read."""
     defaults: Any = {"tokenizer": trainer.tokenizer, "case": trainer.case}
     if trainer.reads_labels:
         return [*options(omit=("tag_column", "max_types"), **defaults), *format_options()]
-    words = [*vocabulary_option(), *phrase_options()]
+    words = [*from_signature(Corpus, vocabulary="FILE"), *phrase_options()]
     if not trainer.reads_pairs:
         return [*options(**defaults), *words]
     return [

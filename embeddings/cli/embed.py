@@ -14,8 +14,8 @@ import numpy as np
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, POOLING_OPTIONS, THREADS, from_signature, option
 from embeddings.cli.output import print_json, quantity
-from embeddings.cli.progress_bar import Bar
-from embeddings.cli.saving import check_not_input
+from embeddings.cli.progress_bar import ByteBar
+from embeddings.cli.saving import check_extension, check_not_input
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source
@@ -24,7 +24,7 @@ from embeddings.errors import CorpusError, FormatError
 from embeddings.models.embed import embed, text_embedder
 from embeddings.models.text_embedder import TextCounts
 from embeddings.printable import format_names
-from embeddings.support.files import atomic_write, check_file
+from embeddings.support.files import atomic_write
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,13 +35,6 @@ PARQUET, ARROW, CSV, JSON_LINES, NPY = ".parquet", ".arrow", ".csv", ".jsonl", "
 EXTENSIONS = (PARQUET, ARROW, CSV, JSON_LINES, NPY)
 ROW_GROUP_BYTES = 1 << 24  # of vectors
 NPY_HEADER = 128  # bytes
-
-
-def check_table_file(path: str, *, force: bool) -> None:
-    """Refuse a path that cannot be written, or with an unknown extension."""
-    if Path(path).suffix.lower() not in EXTENSIONS:
-        raise FormatError(f"{path}: the extension must be one of {', '.join(EXTENSIONS)}")
-    check_file(path, force=force)
 
 
 @contextmanager
@@ -91,11 +84,7 @@ class TableWriter:
     """Writes tables with a column of vectors; the first batch decides which columns there are, and their types."""
 
     def __init__(self, path: Path, suffix: str, name: str, dim: int, dtype: str) -> None:
-        self.path = path
-        self.suffix = suffix
-        self.name = name
-        self.dim = dim
-        self.dtype = dtype
+        self.path, self.suffix, self.name, self.dim, self.dtype = path, suffix, name, dim, dtype
         self.schema: Any = None
         self.writer: Any = None
         self.pending: list[Any] = []
@@ -243,17 +232,13 @@ def json_lines(batch: "pa.RecordBatch", name: str) -> bytes:
     lists = pa.LargeListArray.from_arrays(offsets, flat.cast(pa.large_string()))
     numbers = compute.binary_join(lists, pa.scalar(", ", pa.large_string()))
     others = batch.select([column for column in batch.schema.names if column != name]).to_pylist()
-    encode, key = json.JSONEncoder(ensure_ascii=False, default=json_value).encode, json.dumps(name, ensure_ascii=False)
+    encoder = json.JSONEncoder(ensure_ascii=False, default=lambda value: getattr(value, "isoformat", value.__str__)())
+    encode, key = encoder.encode, encoder.encode(name)
     lines = []
     for row, vector in zip(others, numbers.to_pylist(), strict=True):
         start = encode(row)[:-1] + ", " if row else "{"
         lines.append(f"{start}{key}: [{vector}]}}\n")
     return "".join(lines).encode("utf-8", "surrogatepass")
-
-
-def json_value(value: Any) -> Any:
-    """A value that JSON does not have, such as a date, as a string."""
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column", "rows")
@@ -291,7 +276,7 @@ def command(
     was. Words without a vector are ignored, and counted at the end, unless the vectors compose one. A text without
     known words, or null, gets a zero vector. The columns of tables are kept; for plain text, the text.
     """
-    check_table_file(out, force=force)
+    check_extension(out, EXTENSIONS, force=force)
     sources = [source for text in texts or (STANDARD_INPUT,) for source in resolve_source(text)]
     inputs = [("TEXTS", source.path) for source in sources if isinstance(source, File) and source.path is not None]
     check_not_input([Path(out)], [("VECTORS", Path(vectors)), *inputs])
@@ -304,13 +289,9 @@ def command(
     start = perf_counter()
     if fit_on is not None:
         embedder.fit_first(read_texts(resolve_source(fit_on), **reading))
-    with Bar(quiet, "embedding") as bar:
-
-        def report(done: int, total: int | None) -> None:
-            bar.update(done, total, f"{done / 1e6:,.0f} MB")
-
+    with ByteBar(quiet, "embedding") as bar:
         kept = kept_columns(columns)
-        batches = read_texts(sources, kept=kept, rows=rows, report=report, **reading)
+        batches = read_texts(sources, kept=kept, rows=rows, report=bar, **reading)
         dim, dtype = embedder.output_dim, embedder.dtype
         with writing_table(out, vector_column, dim, dtype, force=force) as write:
             for batch, part in embedder.embed(batches, threads):

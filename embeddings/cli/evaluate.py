@@ -11,10 +11,11 @@ import click
 from embeddings.cli import evaluation_options, label_evaluation
 from embeddings.cli.command_classes import SectionedCommand
 from embeddings.cli.evaluation_options import row
-from embeddings.cli.options import FORCE, JSON, option
+from embeddings.cli.options import FORCE, JSON, from_signature, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval import Suite
+from embeddings.eval.evaluation import evaluate_classifier
 from embeddings.eval.statistics.results import ItemScores
 from embeddings.eval.tasks.evaluation_kind import Evaluable
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
@@ -33,7 +34,7 @@ from embeddings.vectors.vectors import Vectors, as_vectors
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),
         *label_evaluation.options(),
-        label_evaluation.METRIC,
+        *from_signature(evaluate_classifier, metrics="--metric metrics METRIC..."),
         JSON,
         option("--report", "Also write an HTML page: tables, plots, paired tests, neighbours, maps.", "FILE"),
         option("--show-neighbours-of", "A word to show in the report.", "WORD", multiple=True),

@@ -10,6 +10,7 @@ from embeddings.cli.options import POOLING_OPTIONS, VECTOR_INPUT, from_signature
 from embeddings.cli.output import note
 from embeddings.eval import Result
 from embeddings.eval.evaluation import KINDS, Suite, evaluate
+from embeddings.eval.tasks.evaluation_kind import METHODS
 from embeddings.eval.tasks.pooled_texts import POOLING
 from embeddings.eval.test_sets import ALL, is_installed
 from embeddings.models.embed import embed
@@ -36,7 +37,6 @@ def labels(result: Any) -> dict[str, str]:
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}
 ALL_WORDS = "all"
-METHODS = ["3cosadd", "3cosmul", "pairdirection"]
 SETTINGS = {name: kind.settings for name, kind in KINDS.items()}
 SETTINGS["similarity"] = (*SETTINGS["similarity"], "unknown")
 REQUIRES = {  # for each setting, the tests that use it; at least one of them must be requested
@@ -99,7 +99,7 @@ def options() -> list[click.Parameter]:
             "Also score similarity with the vectors learned for unknown words (`embeddings train --unknown-rows`).",
             ["learned"],
         ),
-        option("--method", "Analogy method.  [default: 3cosadd]", METHODS, multiple=True),
+        option("--method", "Analogy method.  [default: 3cosadd]", list(METHODS), multiple=True),
         option(
             "--restrict",
             "Answer analogies among the N most frequent words, or all.  [default: all and 30000]",

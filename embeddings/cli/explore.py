@@ -10,7 +10,7 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.explain import recorded_settings
-from embeddings.cli.options import QUIET, VECTOR_INPUT, is_given, option, seed
+from embeddings.cli.options import CONFIDENCE, DOCUMENTS, QUIET, VECTOR_INPUT, is_given, option, seed
 from embeddings.cli.output import note
 from embeddings.cli.progress_bar import ReadingBar
 from embeddings.models.loading import load, load_model_or_vectors
@@ -37,12 +37,8 @@ CORPUS_OPTIONS = [
         option(
             "--corpus", "Show lines and contexts of this text, which should be the training text of VECTORS.", "CORPUS"
         ),
-        option(
-            "--confidence",
-            "Show how certain neighbours are, by the trainings that `embeddings stability` saved in FOLDER.",
-            "FOLDER",
-        ),
-        option("--documents", "Explore the documents of a saved model, by their tags.", bool),
+        CONFIDENCE,
+        DOCUMENTS,
         option(
             "--map-words", "Show the N most frequent words on the map.", (2, MAX_MAP_WORDS), default=10_000, metavar="N"
         ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_signature, option
+from embeddings.cli.options import FORCE, FORMAT, JSON, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.saving import check_not_input
 from embeddings.corpora.reading.compression import open_decompressed
@@ -99,13 +99,13 @@ class Weights:
     params=[
         click.Argument(["vectors"]),
         click.Argument(["out"]),
-        option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
+        FORMAT,
         option(
             "--counts/--no-counts",
             "Write word counts, to OUT.vocab if the format does not store them.  [default: only if the format does]",
             default=None,
         ),
-        option("--table", "Table of a model, such as output or documents.", default="vectors"),
+        *from_signature(load, table="TEXT"),
         option("--words", "Export only the first N words, or those listed in a file.", "N|FILE"),
         option(
             "--dtype",

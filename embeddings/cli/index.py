@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_classes import PluginGroup
-from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_settings, option
+from embeddings.cli.options import DOCUMENTS, FORCE, JSON, OUT_FOLDER, VECTOR_INPUT, from_settings
 from embeddings.cli.output import note, print_json
 from embeddings.indexes.index import INDEX_FOLDER, build_index
 from embeddings.models.loading import load
@@ -38,9 +38,9 @@ def index_command(name: str, kind: type) -> click.Command:
         help=inspect.getdoc(kind),
         params=[
             click.Argument(["vectors"]),
-            option("-o --out", "Output folder.", "FOLDER", required=True),
+            OUT_FOLDER,
             *from_settings(kind),
-            option("--documents", "Index the document vectors of a model, not its words.", bool),
+            DOCUMENTS,
             FORCE,
             JSON,
             *VECTOR_INPUT,

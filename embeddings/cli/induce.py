@@ -1,7 +1,6 @@
 """`embeddings induce`: vectors of new words from their contexts in a corpus."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,16 @@ import click
 from embeddings.analysis.induced_vectors import MAP_FOLDER, ContextInducer, ContextMap, Induced, fit_context_map
 from embeddings.cli import corpus_options
 from embeddings.cli.explain import recorded_settings
-from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_signature, is_given, option
+from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, VECTOR_INPUT, from_signature, is_given, option
 from embeddings.cli.output import note, print_rows, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
-from embeddings.cli.saving import check_not_input, save
+from embeddings.cli.saving import check_not_input, save, save_vectors
 from embeddings.corpora import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.settings import flag
-from embeddings.support.remote.address import display_name
 from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors, as_vectors
@@ -35,8 +33,8 @@ MAP, MEAN = "a-la-carte", "mean"
         click.Argument(["vectors"]),
         click.Argument(["corpus"]),
         click.Argument(["words"]),
-        option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
-        option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
+        OUT_FILE,
+        FORMAT,
         option("--only-new", "Write only the new words, without those of VECTORS.", bool),
         *from_signature(ContextInducer.induce, min_contexts=None),
         option(
@@ -93,9 +91,7 @@ def command(
         save(lambda path, one, force: one.save(path, force=force), inducer.context_map, save_map, force)
     new, old = result.vectors, as_vectors(source)
     whole = new if only_new else old.add_vectors(new.words, new.matrix, counts=new.counts)  # type: ignore[arg-type]
-    files = save(partial(write_vectors, format=format), whole, out, force)
-    paths = list(map(display_name, files))
-    bar.report(f"saved {quantity(len(whole), 'vector')} of dimension {whole.dim} to {' and '.join(paths)}")
+    save_vectors(whole, out, format, force, bar)
     print_rows(rows_of(result), as_json)
 
 
@@ -149,8 +145,3 @@ def rows_of(result: Induced) -> list[dict[str, Any]]:
         {"word": word, "contexts": count, "induced": number < len(result.vectors)}
         for number, (word, count) in enumerate(rows)
     ]
-
-
-def write_vectors(path: str, vectors: Vectors, force: bool, *, format: str | None) -> Any:
-    """Write vectors to a file; returns the paths of the files."""
-    return format_dispatch.write(vectors, path, format=format, force=force)

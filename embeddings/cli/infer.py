@@ -6,17 +6,16 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
-from embeddings.cli.output import print_json, quantity
+from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, from_signature, option, seed
+from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import Bar, ReadingBar
-from embeddings.cli.saving import check_outside_corpus, save
+from embeddings.cli.saving import check_outside_corpus, save_vectors
 from embeddings.compilation.compile_process import CompileProcess
 from embeddings.compilation.compile_time import compile_time
 from embeddings.formats.build_vectors import check_words
 from embeddings.models.document_vectors import document_names
 from embeddings.models.loading import load_concatenated
 from embeddings.models.model import Model
-from embeddings.support.remote.address import display_name
 from embeddings.training.compile_ahead import inference_work
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors
@@ -27,8 +26,8 @@ from embeddings.vectors.vectors import Vectors
     params=[
         click.Argument(["model"]),
         click.Argument(["corpus"], nargs=-1, required=True),
-        option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
-        option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
+        OUT_FILE,
+        FORMAT,
         option("--concat-with", "Append the vectors of this model.", "MODEL", multiple=True),
         *from_signature(Model.infer, epochs=None),
         seed("Random seed."),
@@ -60,19 +59,11 @@ def command(
         check_words(names, out, format=format)
         start = perf_counter() - compile_time.seconds
         with Bar(quiet, "inferring") as bar:
-
-            def report(done: int, total: int) -> None:
-                bar.update(done, total, f"{done:,} of {quantity(total, 'document')}")
-
             compiler.wait()
+            report = bar.counter("document")
             vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, report=report))
     seconds = perf_counter() - compile_time.seconds - start  # without compilation
-    files = save(
-        lambda path, vectors, force: format_dispatch.write(vectors, path, format=format, force=force),
-        vectors, out, force,
-    )  # fmt: skip
-    paths = list(map(display_name, files))
-    bar.report(f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {' and '.join(paths)}")
+    paths = save_vectors(vectors, out, format, force, bar)
     if as_json:
         sizes = {"documents": len(vectors), "dim": vectors.dim, "seconds": round(seconds, 3)}
         print_json({"files": paths, **sizes, "epochs": epochs, "seed": seed})

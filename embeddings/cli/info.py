@@ -42,7 +42,7 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
     start = read_head(place)
     properties = {"size": place.stat().st_size, "compression": file_compression(place)}
     name = format_dispatch.sniff(place)
-    if name is None or (name == "glove" and not starts_with_vector(start)):
+    if name is None or (name == "glove" and count_trailing_numbers(start.split(b"\n", 1)[0]) < 2):
         return describe_other_file(place, start, properties, full=full)
     return describe_vectors(place, name, properties, full=full, allow_pickle=allow_pickle)
 
@@ -80,7 +80,9 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         meta = read_meta(path)
         return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key not in TECHNICAL}}
     description, tables = read_model_json(path), tensors.load(path / TENSORS)
-    words, total = vocabulary_size(path / VOCABULARY)
+    with open_arrow(path / VOCABULARY) as batches:
+        words = sum(batches.get_batch(number).num_rows for number in range(batches.num_record_batches))
+        total = (batches.schema.metadata or {}).get(TOTAL, b"")
     main = tables.get(VECTORS, tables.get(INPUTS))
     return {
         "what": "saved model",
@@ -88,20 +90,12 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         "model": description["model"],
         "words": words,
         "dim": None if main is None else main.shape[-1],
-        "corpus_tokens": total,
+        "corpus_tokens": int(total) if total.isdigit() else None,
         "tables": {name: list(table.shape) for name, table in tables.items()},
         "settings": description["settings"],
         "record": description["record"],
         "packages": description["packages"],
     }
-
-
-def vocabulary_size(path: Path) -> tuple[int, int | None]:
-    """The number of words in a vocabulary file, and of tokens in its corpus."""
-    with open_arrow(path) as batches:
-        words = sum(batches.get_batch(number).num_rows for number in range(batches.num_record_batches))
-        total = (batches.schema.metadata or {}).get(TOTAL, b"")
-    return words, int(total) if total.isdigit() else None
 
 
 def format_properties(path: Path, name: str, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
@@ -138,11 +132,6 @@ def describe_other_file(path: Path, start: bytes, properties: dict[str, Any], *,
     if not set(start) & CONTROLS:
         return {"what": "text", "encoding": "not UTF-8"} | properties | text_properties(path, start, full=full)
     return {"what": "unknown binary file"} | properties | {"first_bytes": start[:16].hex(" ")}
-
-
-def starts_with_vector(start: bytes) -> bool:
-    """Whether the first line has at least two numbers after a word."""
-    return count_trailing_numbers(start.split(b"\n", 1)[0]) >= 2
 
 
 def is_text(start: bytes) -> bool:

@@ -9,15 +9,17 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.evaluation_options import row
-from embeddings.cli.options import THREADS, is_given, option
+from embeddings.cli.options import THREADS, from_signature, is_given, option
 from embeddings.cli.output import note, print_json, print_rows, quantity
-from embeddings.cli.progress_bar import Bar
+from embeddings.cli.progress_bar import ByteBar
+from embeddings.eval.evaluation import evaluate_classifier
+from embeddings.eval.tasks.label_scores import CONFUSION, LabelMetric, LabelScores, compare_labels
+from embeddings.eval.test_sets import ALL
 from embeddings.models.loading import load_classifier
 from embeddings.settings import flag
 
 if TYPE_CHECKING:
     from embeddings.eval import Comparison
-    from embeddings.eval.tasks.label_scores import LabelScores
 
 SECTION = ("labels", "k", "threshold", "metrics", "label_prefix", "label_separator", "encoding", "threads")
 SHARED = ("text_column", "label_column", "half")  # with test sets of vectors
@@ -34,20 +36,11 @@ def options() -> list[click.Parameter]:
             "FILE",
             multiple=True,
         ),
-        *corpus_options.prediction_options(),
+        *from_signature(evaluate_classifier, k="-k --top k", threshold=None),
         *(one for one in corpus_options.format_options() if one.name not in SHARED),
         *corpus_options.options(("encoding",)),
         THREADS,
     ]
-
-
-METRIC = option(
-    "--metric metrics",
-    "Also report precision-at-recall:PERCENT or recall-at-precision:PERCENT, of one label with :LABEL behind it, or a "
-    "score of one label, as in f1:LABEL.",
-    "METRIC",
-    multiple=True,
-)
 
 
 def check_options(options: dict[str, Any]) -> bool:
@@ -78,9 +71,10 @@ def evaluate_classifiers(
     models: Sequence[str], labels: Sequence[str], *, sections: bool, as_json: bool, errors: str, **settings: Any
 ) -> None:
     """Print the scores of each model on each file."""
-    check_metrics(settings["metrics"], settings["label_prefix"])
+    for metric in settings["metrics"]:  # refused before anything is read
+        LabelMetric.parse(metric, settings["label_prefix"])
     entries: list[dict[str, Any]] = []
-    with Bar(False, "predicting") as bar:
+    with ByteBar(False, "predicting") as bar:
         rows = score_rows(models, labels, bar, sections=sections, entries=entries, errors=errors, **settings)
         if not as_json:
             print_rows(rows)
@@ -93,46 +87,30 @@ def evaluate_classifiers(
                 print_json(entries)
 
 
-def check_metrics(metrics: Sequence[str], prefix: str) -> None:
-    """Refuse unknown metrics before anything is read."""
-    from embeddings.eval.tasks.label_scores import LabelMetric
-
-    for metric in metrics:
-        LabelMetric.parse(metric, prefix)
-
-
 def compare_classifiers(
     models: Sequence[str], labels: Sequence[str], *, errors: str, **settings: Any
 ) -> list["Comparison"]:
     """Paired tests of each pair of models on each file, of which each model is scored once."""
-    from embeddings.eval.tasks.label_scores import compare_labels
-
-    with Bar(False, "predicting") as bar:
+    with ByteBar(False, "predicting") as bar:
         scores = [list(label_scores([model], labels, bar, errors=errors, **settings)) for model in models]
     pairs = [zip(*pair, strict=True) for pair in combinations(scores, 2)]
     return [comparison for pair in pairs for files in pair for comparison in compare_labels(*files)]
 
 
 def label_scores(
-    models: Sequence[str], labels: Sequence[str], bar: Bar, *, errors: str, half: str | None, **settings: Any
-) -> Iterator["LabelScores"]:
+    models: Sequence[str], labels: Sequence[str], bar: ByteBar, *, errors: str, half: str | None, **settings: Any
+) -> Iterator[LabelScores]:
     """Score each model on each file."""
-    from embeddings.eval.evaluation import evaluate_classifier
-    from embeddings.eval.test_sets import ALL
-
-    def report(done: int, total: int | None) -> None:
-        bar.update(done, total, f"{done / 1e6:,.0f} MB")
-
     for model in models:
         classifier = load_classifier(model, errors=errors)
         for file in labels:
             yield evaluate_classifier(
-                classifier, file, name=model, report=report, encoding_errors=errors, half=half or ALL, **settings
+                classifier, file, name=model, report=bar, encoding_errors=errors, half=half or ALL, **settings
             )
 
 
 def score_rows(
-    models: Sequence[str], labels: Sequence[str], bar: Bar, *, sections: bool, entries: list[dict[str, Any]],
+    models: Sequence[str], labels: Sequence[str], bar: ByteBar, *, sections: bool, entries: list[dict[str, Any]],
     errors: str, **settings: Any,
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Yield the rows of the table; append what --json prints to `entries`."""
@@ -145,10 +123,8 @@ def score_rows(
         yield from confusion_rows(scores)
 
 
-def confusion_rows(scores: "LabelScores") -> Iterator[dict[str, Any]]:
+def confusion_rows(scores: LabelScores) -> Iterator[dict[str, Any]]:
     """The most frequent confusions, as shares of the texts with a label."""
-    from embeddings.eval.tasks.label_scores import CONFUSION
-
     _, actual, _ = scores.label_counts(scores.predictions)
     texts = dict(zip(scores.predictions.names, actual.tolist(), strict=True))
     for label, predicted, count in scores.confusions[:N_CONFUSIONS]:
@@ -156,7 +132,7 @@ def confusion_rows(scores: "LabelScores") -> Iterator[dict[str, Any]]:
         yield row(scores.share_result(CONFUSION, section, count, texts[label]), False)
 
 
-def confusion_matrix(scores: "LabelScores") -> dict[str, Any]:
+def confusion_matrix(scores: LabelScores) -> dict[str, Any]:
     """The numbers of texts by label and predicted label, without zeros."""
     counts = [confusion._asdict() for confusion in scores.confusion_matrix]
     return {"set": scores.set, "vectors": scores.classifier, "measure": "confusion matrix", "counts": counts}

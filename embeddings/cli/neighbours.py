@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import ALLOW_FAISS, CONFIDENCE, JSON, SEARCH, VECTOR_INPUT, neighbour_row, option
+from embeddings.cli.options import CONFIDENCE, DOCUMENTS, JSON, VECTOR_INPUT, from_signature, neighbour_row, option
 from embeddings.cli.output import print_rows
-from embeddings.cli.vector_input import report_lookups
+from embeddings.cli.vector_input import SEARCH, report_lookups
+from embeddings.indexes.index import load_index
 from embeddings.indexes.index_spec import as_index
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
@@ -17,7 +18,6 @@ INDEX = option(
     "[default: compare with all words]",
     "PATH|KIND[:NAME=VALUE,...]",
 )
-DOCUMENTS = option("--documents", "Search documents of a saved model: WORDS are their tags.", bool)
 
 
 @click.command(
@@ -27,7 +27,7 @@ DOCUMENTS = option("--documents", "Search documents of a saved model: WORDS are 
         click.Argument(["words"], nargs=-1, required=True),
         *SEARCH,
         INDEX,
-        ALLOW_FAISS,
+        *from_signature(load_index, allow_faiss=None),
         CONFIDENCE,
         DOCUMENTS,
         JSON,

@@ -21,7 +21,6 @@ ALIASES = {  # names of word2vec, gensim and fastText with the same meaning
     "min_learning_rate": ("--min-rate",),
     "subsample": ("--sample",),
 }
-ENCODING_ERRORS = ["strict", "replace", "ignore"]
 
 
 class Option(click.Option):
@@ -50,34 +49,25 @@ def option(names: str, help: str, kind: Any = None, **attributes: Any) -> Option
     return Option(names.split(), help=help, show_default=attributes.get("default") is not None, **attributes)
 
 
-def dataset_option(name: str, help: str, metavar: str = "NAME|FILE") -> click.Option:
-    """An option that chooses test sets."""
-    return option(name, help, metavar, multiple=True)
-
-
 JSON = option("--json as_json", "Print JSON.", bool)
 FORCE = option("--force", "Replace existing output.", bool)
 QUIET = option("--quiet", "Print results, warnings and errors only.", bool)
 OUTPUT = (FORCE, JSON, QUIET)
 THREADS = option("--threads", "Number of threads.  [default: all cores]", (1, 1024))
 ALLOW_PICKLE = option("--allow-pickle", "Read gensim's own files, which can execute code: trusted sources only.", bool)
-ALLOW_FAISS = option(
-    "--allow-faiss", "Load a saved index of FAISS, which can crash or run code: trusted sources only.", bool
-)
+OUT_FILE = option("-o --out", "Output file; its extension selects the format.", "FILE", required=True)
+OUT_FOLDER = option("-o --out", "Output folder.", "FOLDER", required=True)
+FORMAT = option("--format format", "Output format.  [default: by the extension of OUT]", "NAME")
+DOCUMENTS = option("--documents", "Use the documents of a saved model, named by their tags, not its words.", bool)
 VECTOR_INPUT = (  # of commands that read vectors: keyword arguments of `embeddings.load`
     ALLOW_PICKLE,
     option(
         "--encoding-errors errors",
         "Where words are not valid UTF-8: fail, insert U+FFFD, or omit the bytes.",
-        ENCODING_ERRORS,
+        ["strict", "replace", "ignore"],
         default="strict",
     ),
 )
-SEARCH = (  # of commands that print neighbours
-    option("--top", "Number of results.", 1, default=10),
-    option("--restrict", "Search only the N most frequent words.", 1, metavar="N"),
-)
-
 
 POOLING_OPTIONS = {  # parameters of `embeddings.embed` that pool vectors of words, and the metavars of their options
     "pool": None,
@@ -138,34 +128,32 @@ def from_signature(
     Arguments:
         documented: another function, whose docstring has the parameters.
         defaults: of parameters, in place of those of the signature.
-        parameters: the metavar of each option, None for that of its type. If the option has another name than the
-            parameter, the metavar follows it, as in `--stop-labels FILE`; `...` ends it if the option is repeatable.
+        parameters: the metavar of each option, None for that of its type; `...` ends it if the option is repeatable. If
+            the option has other names than the parameter, the metavar follows them, as in `--stop-labels FILE`; between
+            them may stand the name of its value in lower case, as in `-k --top k`.
     """
     signature, texts = inspect.signature(function).parameters, argument_texts(documented or function)
-    names = {name: option_name(name, declaration) for name, declaration in parameters.items()}
+    parts = {name: parts_of(name, declaration) for name, declaration in parameters.items()}
 
     def named(match: re.Match[str]) -> str:
-        return names.get(match[1], match[1])
+        return parts[match[1]][0].split()[-1] if match[1] in parts else {"out": "OUT"}.get(match[1], match[1])
 
     options: list[click.Option] = []
-    for name, declaration in parameters.items():
+    for name, (flags, value, metavar) in parts.items():
         default = (defaults or {}).get(name, signature[name].default)
         help = re.sub(r"`([^`]+)`", named, texts[name])
-        one = from_parameter(names[name], metavar_of(declaration), signature[name], help, default)
+        one = from_parameter(f"{flags} {value}", metavar, signature[name], help, default)
         one.parameter = name
         options.append(one)
     return options
 
 
-def option_name(parameter: str, declaration: str | None) -> str:
-    """The name of the option for a parameter; see `from_signature`."""
-    first = (declaration or "").split(" ")[0]
-    return first if first.startswith("--") else flag(parameter)
-
-
-def metavar_of(declaration: str | None) -> str | None:
-    """The metavar of the option for a parameter, None for that of its type; see `from_signature`."""
-    return re.sub(r"^--\S+ ?", "", declaration or "") or None
+def parts_of(parameter: str, declaration: str | None) -> tuple[str, str, str | None]:
+    """The names of the option for a parameter, that of its value, and its metavar; see `from_signature`."""
+    match = re.fullmatch(r"((?:-\S+ ?)*)(?:([a-z_]+)(?: |$))?(.*)", declaration or "")
+    assert match is not None  # its parts may all be empty
+    flags = match[1].strip() or flag(parameter)
+    return flags, match[2] or flags.split()[-1].lstrip("-").replace("-", "_"), match[3] or None
 
 
 def take_arguments(values: dict[str, Any], parameters: Mapping[str, str | None]) -> dict[str, Any]:
@@ -173,19 +161,18 @@ def take_arguments(values: dict[str, Any], parameters: Mapping[str, str | None])
 
     Options that the command does not have, and values None, are left out.
     """
-    names = {one: option_name(one, declaration)[2:].replace("-", "_") for one, declaration in parameters.items()}
-    taken = {one: values.pop(name, None) for one, name in names.items()}
+    taken = {one: values.pop(parts_of(one, declaration)[1], None) for one, declaration in parameters.items()}
     return {name: value for name, value in taken.items() if value is not None}
 
 
-def from_parameter(name: str, metavar: str | None, parameter: inspect.Parameter, help: str, default: Any) -> Option:
+def from_parameter(names: str, metavar: str | None, parameter: inspect.Parameter, help: str, default: Any) -> Option:
     """The option for a parameter; click checks its type and range, the function everything else."""
     type_, _ = split_optional(parameter.annotation)
     type_, bounds = split_range(type_)
     if metavar is not None and metavar.endswith("..."):
-        return option(name, help, metavar[:-3], multiple=True)
+        return option(names, help, metavar[:-3], multiple=True)
     if type_ is bool and default is not False:
-        return option(f"{name}/{name.replace('--', '--no-', 1)}", help, bool, default=default)
+        return option(re.sub(r"^--(\S+)", r"--\1/--no-\1", names), help, bool, default=default)
     kind: Any = bool if type_ is bool else metavar
     if typing.get_origin(type_) is Literal:
         kind = list(typing.get_args(type_))
@@ -195,7 +182,7 @@ def from_parameter(name: str, metavar: str | None, parameter: inspect.Parameter,
         kinds: dict[type, Any] = {int: click.IntRange, float: click.FloatRange}
         is_bounded = any(bound is not None for bound in bounds)
         number["type"] = kinds[type_](low, bounds.le, bounds.gt is not None) if is_bounded else type_
-    return option(name, help, kind, default=None if default is parameter.empty else default, **number)
+    return option(names, help, kind, default=None if default is parameter.empty else default, **number)
 
 
 @cache

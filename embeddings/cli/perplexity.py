@@ -13,16 +13,6 @@ from embeddings.eval.tasks.kneser_ney import ngram_perplexity
 from embeddings.settings import VocabularySize, flag
 
 
-class CountingBar(Bar):
-    """Progress of counting n-grams, in positions of the text over all orders."""
-
-    action = "counting n-grams"
-
-    def __call__(self, done: int, total: int) -> None:
-        """Show progress."""
-        self.update(done, total, "")
-
-
 @click.command(
     "perplexity",
     params=[
@@ -32,7 +22,7 @@ class CountingBar(Bar):
         *from_settings(VocabularySize),
         *from_signature(ngram_perplexity, discount=None, memory="GB"),
         *corpus_options.options(),
-        *corpus_options.vocabulary_option(),
+        *from_signature(Corpus, vocabulary="FILE"),
         *corpus_options.phrase_options(),
         JSON,
         QUIET,
@@ -53,10 +43,10 @@ def command(
     text, other = Corpus(*corpus, vocabulary=vocabulary, **settings), Corpus(test, **settings)
     with ReadingBar(quiet) as reading:
         text.encode(report=reading)
-    with CountingBar(quiet) as bar:
+    with Bar(quiet, "counting n-grams") as bar:
         result = ngram_perplexity(
             text, other, order=order, min_count=min_count, max_vocab=max_vocab, discount=discount, memory=memory,
-            report=bar,
+            report=lambda done, total: bar.update(done, total, ""),
         )  # fmt: skip
     row = {"order": order, "perplexity": result.perplexity, "loss": result.loss, "words": result.words}
     print_rows([{**row, "total": result.total, "vocabulary": result.vocabulary, "passes": result.passes}], as_json)

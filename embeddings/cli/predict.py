@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
@@ -13,37 +13,26 @@ import numpy as np
 from embeddings.classifier.classifier import Classifier, encode_texts, texts_at_a_time
 from embeddings.classifier.label_prediction import TextMeans
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, THREADS, option
+from embeddings.cli.options import OUTPUT, THREADS, from_signature, option
 from embeddings.cli.output import note, print_json, quantity
-from embeddings.cli.progress_bar import Bar
-from embeddings.cli.saving import check_not_input
+from embeddings.cli.progress_bar import ByteBar
+from embeddings.cli.saving import check_extension, check_not_input
 from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source, total_size
 from embeddings.corpora.reading.text_block import TextBlock, text_batches
-from embeddings.errors import CorpusError, FormatError
+from embeddings.errors import CorpusError
 from embeddings.models.loading import load_classifier
 from embeddings.printable import printable
-from embeddings.support.files import atomic_write, check_file
+from embeddings.support.files import atomic_write
 from embeddings.support.remote.address import is_remote
 from embeddings.support.threads import map_in_order
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 Write = Callable[[np.ndarray, np.ndarray], Any]  # takes label numbers and probabilities, (texts, k)
 DIGITS = 6  # significant digits of a probability
 TEXT, JSON_LINES, PARQUET = ".txt", ".jsonl", ".parquet"
 EXTENSIONS = (TEXT, ".tsv", JSON_LINES, PARQUET)
-
-
-def check_prediction_file(path: str, *, force: bool) -> None:
-    """Refuse a path that cannot be written, or with an unknown extension."""
-    if Path(path).suffix.lower() not in EXTENSIONS:
-        raise FormatError(f"{path}: the extension must be one of {', '.join(EXTENSIONS)}")
-    check_file(path, force=force)
 
 
 @contextmanager
@@ -60,13 +49,6 @@ def writing_predictions(path: str, labels: Sequence[str], *, force: bool) -> Ite
             yield lambda ids, probabilities: stream.write(format_lines(labels, ids, probabilities))
 
 
-def printing_predictions(labels: Sequence[str], *, as_json: bool) -> Write:
-    """A function that prints a batch."""
-    format_lines = json_lines if as_json else text_lines
-    names = [printable(label) for label in labels] if not as_json else labels
-    return lambda ids, probabilities: click.echo(format_lines(names, ids, probabilities), nl=False)
-
-
 @contextmanager
 def writing_parquet(path: Path, labels: Sequence[str]) -> Iterator[Write]:
     """Yield a function that writes a batch to a Parquet file, as a row group."""
@@ -76,17 +58,15 @@ def writing_parquet(path: Path, labels: Sequence[str]) -> Iterator[Write]:
     names = pa.array(labels, pa.string())
     schema = pa.schema({"labels": pa.list_(pa.string()), "probabilities": pa.list_(pa.float32())})
     with parquet.ParquetWriter(path, schema) as writer:
-        yield lambda ids, probabilities: writer.write_table(prediction_table(schema, names, ids, probabilities))
 
+        def write(ids: np.ndarray, probabilities: np.ndarray) -> None:
+            is_label = ids >= 0
+            offsets = np.concatenate([[0], np.cumsum(is_label.sum(axis=1))]).astype(np.int32)
+            values = names.take(pa.array(ids[is_label])), pa.array(probabilities[is_label].astype(np.float32))
+            lists = [pa.ListArray.from_arrays(offsets, column) for column in values]
+            writer.write_table(pa.table(lists, schema=schema))
 
-def prediction_table(schema: "pa.Schema", names: "pa.Array", ids: np.ndarray, probabilities: np.ndarray) -> "pa.Table":
-    """A batch as columns of lists."""
-    import pyarrow as pa
-
-    is_label = ids >= 0
-    offsets = np.concatenate([[0], np.cumsum(is_label.sum(axis=1))]).astype(np.int32)
-    values = names.take(pa.array(ids[is_label])), pa.array(probabilities[is_label].astype(np.float32))
-    return pa.table([pa.ListArray.from_arrays(offsets, column) for column in values], schema=schema)
+        yield write
 
 
 def text_lines(labels: Sequence[str], ids: np.ndarray, probabilities: np.ndarray) -> str:
@@ -127,7 +107,7 @@ INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column")
     params=[
         click.Argument(["model"]),
         click.Argument(["text"], default=STANDARD_INPUT, metavar="[TEXT|FILE|-]"),
-        *corpus_options.prediction_options(),
+        *from_signature(Classifier.predict, k="-k --top k", threshold=None),
         option("-o --out", "Output file: .txt, .jsonl or .parquet.  [default: standard output]", "FILE"),
         *corpus_options.options(INPUT_OPTIONS),
         THREADS,
@@ -146,17 +126,20 @@ def command(
     """
     if out is not None:
         check_not_input([Path(out)], [("MODEL", Path(model)), ("the texts", Path(text))])
-        check_prediction_file(out, force=force)
+        check_extension(out, EXTENSIONS, force=force)
     elif force:
         raise click.UsageError("--force requires --out")
     classifier = load_classifier(model, errors=encoding_errors)
     start = perf_counter()
-    with Bar(quiet, "predicting") as bar:
+    with ByteBar(quiet, "predicting") as bar:
         batches = read_batches(text, encoding, encoding_errors, text_column, bar)
         if out is None:
+            names = classifier.labels if as_json else list(map(printable, classifier.labels))
+            format_lines = json_lines if as_json else text_lines
             predict(
-                classifier, batches, k, threshold, threads, printing_predictions(classifier.labels, as_json=as_json)
-            )
+                classifier, batches, k, threshold, threads,
+                lambda ids, probabilities: click.echo(format_lines(names, ids, probabilities), nl=False),
+            )  # fmt: skip
             return
         with writing_predictions(out, classifier.labels, force=force) as write:
             texts = predict(classifier, batches, k, threshold, threads, write)
@@ -172,8 +155,10 @@ def predict(
     texts, size = 0, texts_at_a_time(k, len(classifier.labels))
 
     def with_means() -> Iterator[tuple[TextBlock, TextMeans]]:
-        for batch in split_batches(batches, size):  # in order, so that results do not depend on the number of threads
-            yield batch, classifier.choose_means(len(batch.data))
+        for batch in batches:  # in order, so that results do not depend on the number of threads
+            for first in range(0, len(batch), size):
+                part = batch.slice(first, first + size)
+                yield part, classifier.choose_means(len(part.data))
 
     def rank(task: tuple[TextBlock, TextMeans]) -> tuple[np.ndarray, np.ndarray]:
         batch, means = task
@@ -185,15 +170,8 @@ def predict(
     return texts
 
 
-def split_batches(batches: Iterator[TextBlock], size: int) -> Iterator[TextBlock]:
-    """The same texts in batches of at most `size`."""
-    for batch in batches:
-        for first in range(0, len(batch), size):
-            yield batch.slice(first, first + size)
-
-
 def read_batches(
-    text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar
+    text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: ByteBar
 ) -> Iterator[TextBlock]:
     """The texts of a file or of standard input, or the argument itself."""
     path = None if text == STANDARD_INPUT else Path(text)
@@ -210,12 +188,9 @@ def read_batches(
     else:
         sources = [File(path)]
 
-    def report(done: int, total: int | None) -> None:
-        bar.update(done, total, f"{done / 1e6:,.0f} MB")
-
     columns = ColumnSelection(text=text_column)
     size, encoding = total_size(sources), check_encoding(encoding)
-    reader = SourceReader(encoding_errors, report, BATCH_BYTES, size, columns, encoding=encoding)
+    reader = SourceReader(encoding_errors, bar, BATCH_BYTES, size, columns, encoding=encoding)
     for source in sources:
         for batch in text_batches(reader.read(source)):
             if batch.token_lists is not None:

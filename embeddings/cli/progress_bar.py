@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Callable
 from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -76,6 +77,10 @@ class Bar(logging.Handler):
             share = f"{100 * done / total:.0f} %" if total else f"{done:,}"
             click.echo(f"{self.action} {share}  {details}", err=True)
 
+    def counter(self, noun: str) -> Callable[[int, int], None]:
+        """A function that shows how many things of a kind are complete, such as documents."""
+        return lambda done, total: self.update(done, total, f"{done:,} of {quantity(total, noun)}")
+
     def report(self, line: str) -> None:
         """Print a line, unless --quiet is set."""
         if not self.quiet:
@@ -94,14 +99,18 @@ class Bar(logging.Handler):
             self.warn(f"warning: {record.getMessage()}")
 
 
-class ReadingBar(Bar):
-    """Progress of reading a corpus, in bytes."""
-
-    action = "reading"
+class ByteBar(Bar):
+    """Progress in bytes."""
 
     def __call__(self, done: int, total: int | None) -> None:
         """Show progress."""
         self.update(done, total, f"{done / 1e6:,.0f} MB")
+
+
+class ReadingBar(ByteBar):
+    """Progress of reading a corpus, and a summary of it."""
+
+    action = "reading"
 
     def summarize(self, encoded: "EncodedCorpus") -> None:
         """Report what the corpus contains."""

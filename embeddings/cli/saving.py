@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from embeddings.cli.output import quantity
 from embeddings.cli.signals import ignored_signals
 from embeddings.errors import FormatError, OutputError, SettingError, marked
 from embeddings.models.model_files import check_target
 from embeddings.support.files import check_file
-from embeddings.support.remote.address import is_remote
+from embeddings.support.remote.address import display_name, is_remote
 from embeddings.vectors import format_dispatch
 
 if TYPE_CHECKING:
+    from embeddings.cli.progress_bar import Bar
     from embeddings.corpora import Corpus
+    from embeddings.vectors.vectors import Vectors
 
 
 Inputs = Sequence[tuple[str, Path]]  # files that a command reads, with the options that name them
@@ -38,6 +41,13 @@ INPUT_OPTIONS = (
 )
 REPLACEABLE = ("--init", "--continue")  # inputs that the output may replace if it is given the same path
 CLASSIFIER_FILES = (".bin", ".ftz")  # of fastText
+
+
+def check_extension(path: str, extensions: Sequence[str], *, force: bool) -> None:
+    """Refuse a path that cannot be written, or with an unknown extension."""
+    if Path(path).suffix.lower() not in extensions:
+        raise FormatError(f"{path}: the extension must be one of {', '.join(extensions)}")
+    check_file(path, force=force)
 
 
 def is_within(path: str | os.PathLike[str], place: str | os.PathLike[str]) -> bool:
@@ -66,11 +76,6 @@ def output_files(out: str) -> list[Path]:
 def checkpoint_folder(out: str) -> Path:
     """The folder of the checkpoints of a model saved at `out`."""
     return Path(out).with_name(f"{Path(out).name}.checkpoints")
-
-
-def search_folder(out: str) -> Path:
-    """The folder of the search whose best model is saved at `out`."""
-    return Path(out).with_name(f"{Path(out).name}.search")
 
 
 def inputs() -> Inputs:
@@ -177,6 +182,17 @@ def save(write: Save, result: Any, out: str, force: bool) -> Any:
             return write(out, result, force)
         except Exception as error:  # any error: hours of work must not be lost
             raise OutputError(f"{marked(error)}; {save_elsewhere(write, result, out)}") from error
+
+
+def save_vectors(vectors: "Vectors", out: str, format: str | None, force: bool, bar: "Bar") -> list[str]:
+    """Write vectors at `out`, report it, and return the paths of the files."""
+
+    def write(path: str, result: "Vectors", force: bool) -> list[Path]:
+        return format_dispatch.write(result, path, format=format, force=force)
+
+    paths = list(map(display_name, save(write, vectors, out, force)))
+    bar.report(f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {' and '.join(paths)}")
+    return paths
 
 
 def save_elsewhere(write: Save, result: Any, out: str) -> str:

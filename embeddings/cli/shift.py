@@ -80,7 +80,7 @@ def command(
         result = compare_usage(
             text, members, trainer, permutations=permutations, occurrences=occurrences, fdr=fdr, top=top, lines=lines,
             seed=seed, threads=threads,
-            report=lambda done, total: bar.update(done, total, f"{done} of {quantity(total, 'division')}"),
+            report=bar.counter("division"),
         )  # fmt: skip
     if as_json:
         print_json(dataclasses.asdict(result))

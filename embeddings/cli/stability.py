@@ -18,7 +18,7 @@ from embeddings.analysis.replicates import (
     word_trainer,
 )
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
+from embeddings.cli.options import OUT_FOLDER, OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import check_outside_corpus, is_vector_file, save
@@ -44,7 +44,7 @@ AFTER_TRAINING = option(
     params=[
         click.Argument(["model"]),
         click.Argument(["corpus"], nargs=-1, required=True),
-        option("-o --out", "Output folder.", "FOLDER", required=True),
+        OUT_FOLDER,
         *from_signature(stability, resamples=None, seeds=None, resample_by=None),
         seed("Random seed of the first training; the next one has the next seed."),
         THREADS,
@@ -78,7 +78,7 @@ def command(
         start = perf_counter()
         result = stability(
             source, text, resamples=resamples, seeds=seeds, resample_by=resample_by, seed=seed, threads=threads,
-            report=lambda done, total: bar.update(done, total, f"{done} of {quantity(total, 'training')}"),
+            report=bar.counter("training"),
         )  # fmt: skip
     save(lambda path, replicates, force: replicates.save(path, force=force), result, out, force)
     numbers = {"resamples": len(result.resamples), "seeds": len(result.seeds)}

@@ -125,7 +125,10 @@ def train(
     if interrupted:
         report_interrupt(model.record, how, out)
     else:
-        report_end(model, how, bar, out)
+        run_options.remove_checkpoints(how.checkpoints, out)
+        for message in model.record.get("notes", []):
+            bar.report(str(message))
+        bar.summarize(model, out)
     if as_json:
         print_json(summary(model, out, interrupted))
     if interrupted:
@@ -158,14 +161,6 @@ def check_steps(model: Model) -> None:
     if model.record.get("steps") == 0:
         note("interrupted before the first training step; nothing is saved")
         raise click.exceptions.Exit(EXIT_INTERRUPT)
-
-
-def report_end(model: Model, how: RunOptions, bar: TrainingBar, out: str) -> None:
-    """Summarise a finished run, whose checkpoints are no longer needed."""
-    run_options.remove_checkpoints(how.checkpoints, out)
-    for message in model.record.get("notes", []):
-        bar.report(str(message))
-    bar.summarize(model, out)
 
 
 def report_missing_parts(settings: Trainer, out: str) -> None:

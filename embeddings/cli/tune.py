@@ -60,13 +60,15 @@ class FileSize(click.ParamType):  # type: ignore[type-arg]  # generic in some ve
 
 def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
+    from embeddings.eval.tuning.tune_settings import tune
+
     text = corpus_options.trainer_text_options(trainer)
     common = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option(
             "-o --out", "Output folder: the trials, the best model, a report and a picture.", "FOLDER", required=True
         ),
-        option("--resume", "Continue the search in OUT, if there is one, also with more trials.", bool),
+        *from_signature(tune, resume=None),
         *([] if trainer.max_threads == 1 else [THREADS]),
         seed("Random seed of the search and of each training run; with --threads 1 the trials are reproducible."),
         CONFIG_OPTION,
@@ -102,8 +104,7 @@ def search_options(trainer: type[Trainer]) -> list[click.Parameter]:
     from embeddings.eval.tuning.tune_settings import tune
 
     labels = [
-        *from_signature(tune, labels="FILE"),
-        option("-k k", "Labels to predict for each text.", 1, default=1, metavar="K"),
+        *from_signature(tune, labels="FILE", k="-k K"),
         option(
             "--size",
             "Quantise each classifier so that its file has at most this size, such as 2M, and score the small one.",
@@ -339,7 +340,7 @@ def train_best(
         raise SettingError(f"--autotune-size writes a quantised classifier: --out must end in .ftz, got {out}")
     write = model_writer(out, force, is_classifier=trainer.reads_labels, is_quantised=size is not None)
     text = Corpus(*corpus, **corpus_options.corpus_arguments(text_options))
-    folder = saving.search_folder(out)
+    folder = Path(out).with_name(f"{Path(out).name}.search")
     saving.check_training_outputs(out, None, text)
     saving.check_not_input([folder], saving.inputs())
     tuning = search_settings(

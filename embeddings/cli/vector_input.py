@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 from unicodedata import category, normalize
 
+from embeddings.cli.options import from_signature
 from embeddings.cli.output import note
 from embeddings.models.loading import has_model
 from embeddings.vectors.vectors import Vectors
 
+SEARCH = from_signature(Vectors.most_similar, top=None, restrict="N")  # of commands that print neighbours
 SELECTORS = "\ufe0e\ufe0f"  # whether an emoji is displayed as text
 
 

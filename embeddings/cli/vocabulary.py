@@ -5,12 +5,12 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, option
+from embeddings.cli.options import OUTPUT, from_signature, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.progress_bar import ReadingBar
 from embeddings.cli.saving import check_outside_corpus
 from embeddings.corpora import Corpus
-from embeddings.corpora.vocabulary import check_vocabulary_path, read_vocabulary_file, write_vocabulary_file
+from embeddings.corpora.vocabulary import Vocabulary, check_vocabulary_path, read_vocabulary_file, write_vocabulary_file
 
 
 @click.command(
@@ -19,8 +19,7 @@ from embeddings.corpora.vocabulary import check_vocabulary_path, read_vocabulary
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "Output: Arrow (.arrow), or word and count lines (.txt).", "FILE", required=True),
         option("--merge", "Add the counts of another vocabulary.", "FILE", multiple=True),
-        option("--min-count", "Drop words that occur less often.", 1, default=1),
-        option("--max-vocab", "Keep only the N most frequent words.", 1, metavar="N"),
+        *from_signature(Vocabulary.select, min_count=None, max_vocab="N"),
         option(
             "--min-documents",
             "Drop words that occur in fewer documents: table rows or, in plain text, lines; not with --merge.",

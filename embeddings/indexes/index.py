@@ -171,8 +171,8 @@ def load_index(
     """Load a saved index, with the Vectors or the Model that it was built from.
 
     Arguments:
-        allow_faiss: read an index of FAISS. FAISS does not check all of the data that it reads, so that a malicious
-            file can crash the process or worse: use it for files that you wrote, or whose source you trust.
+        allow_faiss: load a saved index of FAISS, which can crash or run code: trusted sources only. In Python too,
+            FAISS does not check all of the data that it reads.
 
     Raises:
         SettingError: it was built from other vectors.

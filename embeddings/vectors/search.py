@@ -13,6 +13,7 @@ import numpy as np
 
 from embeddings.errors import S, SettingError
 from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
+from embeddings.settings import Positive
 from embeddings.support import cosine
 from embeddings.support.imports import import_extra
 from embeddings.vectors.base_vectors import BaseVectors, refuse_gensim_names
@@ -34,12 +35,12 @@ class SearchMixin(BaseVectors):
         positive: Query,
         negative: Query = (),
         *,
-        top: int = 10,
-        restrict: int | None = None,
+        top: Positive = 10,
+        restrict: Positive | None = None,
         exclude: Collection[str] = (),
         index: "Index | str | os.PathLike[str] | None" = None,
     ) -> Neighbours:
-        """The `top` words nearest to a weighted sum of unit vectors, each with its cosine, nearest first.
+        """The words nearest to a weighted sum of unit vectors, each with its cosine, nearest first.
 
         Query words are never among the results. Ties go to the more frequent word.
 
@@ -47,7 +48,8 @@ class SearchMixin(BaseVectors):
             positive: a word, an array (dim,), or a list of either. A pair such as ("king", 0.5) weights one. The
                 vectors of words are normalised, arrays are not (as in gensim).
             negative: the same, subtracted.
-            restrict: search only this many of the most frequent words; None searches all.
+            top: number of results.
+            restrict: search only the N most frequent words. In Python None searches all.
             exclude: further words to leave out of the results.
             index: an index of these vectors, the path of one, or a kind with its settings to build now, such as
                 "lsh:bits=512". None compares with every word. Saved indexes of FAISS are loaded with `load_index`.
@@ -90,6 +92,10 @@ class SearchMixin(BaseVectors):
 
         3cosadd scores by cos(x, b - a + c) of unit vectors (Mikolov et al., 2013); 3cosmul multiplies and
         divides cosines shifted to [0, 1] (Levy and Goldberg, 2014).
+
+        Arguments:
+            method: add or multiply cosines.
+            top, restrict: as in `most_similar`.
 
         Raises:
             UnknownWordError: a word has no vector.

@@ -12,7 +12,7 @@ from embeddings.errors import S, SettingError
 from embeddings.eval.tuning.metrics import Metrics, check_metric, new_metric
 from embeddings.eval.tuning.search import EPOCHS, Search, describe_space, import_optuna, search_space
 from embeddings.eval.tuning.study_folder import StudyFolder, Trial, Tuning
-from embeddings.settings import Range, check_arguments
+from embeddings.settings import Positive, Range, check_arguments
 from embeddings.training.progress import Report
 from embeddings.training.train import new_trainer
 from embeddings.training.trainer import Trainer
@@ -33,7 +33,7 @@ def tune(
     halving: bool | None = None,
     labels: Any = None,
     half: Literal["dev", "all"] = "dev",
-    k: int = 1,
+    k: Positive = 1,
     size: int | None = None,
     validation: Any = None,
     out: str | os.PathLike[str] | None = None,
@@ -74,7 +74,8 @@ def tune(
             trained on; 0.05 by default.
         out: the folder of the search: trials, the best model, tables and a picture; none by default. If no trial
             succeeds, a new folder is removed again.
-        resume: continue the search in `out`, if there is one. force: replace it.
+        resume: continue the search in `out`, if there is one, also with more trials.
+        force: replace the search in `out`.
         threads: of training; by default all cores.
         seed: of the search and of each training run.
         report: called after each trial.
