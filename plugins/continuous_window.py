@@ -68,6 +68,11 @@ class ContinuousWindow(FixedWindow, UnknownWords, PredictionTrainer):
     is_concatenated = True
 
     @property
+    def slots(self) -> int:
+        """How many rows are concatenated."""
+        return 2 * self.window
+
+    @property
     def in_batches(self) -> bool:
         """Whether batches of windows learn in one step."""
         return self.objective == "negative-sampling"
@@ -82,8 +87,8 @@ class ContinuousWindow(FixedWindow, UnknownWords, PredictionTrainer):
 
         def buffers(targets: int, width: int) -> StepBuffers:
             if self.in_batches:
-                return new_window_buffers(batch, self.negatives, width, slots=2 * self.window)
-            return new_slot_buffers(targets, 2 * self.window, width)
+                return new_window_buffers(batch, self.negatives, width, slots=self.slots)
+            return new_slot_buffers(targets, self.slots, width)
 
         return self.window_plan(
             data,
