@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import re
 import shutil
@@ -19,21 +20,19 @@ from typing import Any
 from embeddings.corpora.encoded_corpus import FORMAT, META, EncodedCorpus, MissingCorpusError, read_meta
 from embeddings.corpora.reading.sources import RemoteFile, Source, file_statuses
 from embeddings.errors import FormatError, SettingError
+from embeddings.support.cache_eviction import PARTIAL, CacheEntry, default_limit, evict, remove_abandoned
 from embeddings.support.cache_folder import cache_folder, create_private, foreign_access
 from embeddings.support.files import fsync
 from embeddings.support.logs import log
 from embeddings.support.shared_lock import exclusive_lock, is_unlocked
 
-PARTIAL = ".partial"
 VARIABLE = "EMBEDDINGS_CACHE_LIMIT"
-MAX_SIZE = 20 * 10**9  # bytes, or a tenth of the disk if that is less
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 TOTAL = ".size"  # ending of the record of the size of all entries, next to the folder
 TOTAL_RECORD = re.compile(r"([0-9]+) ([0-9]+)\n")
 MAX_AGE = 24 * 3600  # seconds after which the entries are listed again
-MANY, SHARE = 100, 0.95  # entries above which only this share of the limit is filled
+MANY, SHARE = 100, 0.95  # with more than `MANY` entries, this share of the limit is filled
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
-ABANDONED_AFTER = 24 * 3600  # seconds without a write after which a partial folder is removed
 
 
 def corpora_folder(entry: str | None = None) -> Path | None:
@@ -89,12 +88,9 @@ def create_folder(cache: Path | None) -> Path:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A cached corpus: its folder, bytes on disk, time of last use, and description (empty if it is broken)."""
+class Entry(CacheEntry):
+    """A cached corpus, and its description (empty if it is damaged)."""
 
-    folder: Path
-    size: int
-    last_used: float
     meta: dict[str, Any]
 
     @property
@@ -106,28 +102,29 @@ class Entry:
 def parse_size(text: str) -> int:
     """Parse a size such as 500MB, 1.5 GB or 1000000 to bytes; raises SettingError if it is not valid."""
     match = SIZE.fullmatch(text.strip())
-    if not match:
+    size = float(match[1]) * UNITS[match[2].lower()] if match else math.inf
+    if math.isinf(size):
         raise SettingError(f"a size must be a number with an optional unit, such as 500MB or 20GB, got {text!r}")
-    return int(float(match[1]) * UNITS[match[2].lower()])
+    return int(size)
 
 
 def size_limit(cache: Path) -> int:
-    """Return the maximum size of the cache: EMBEDDINGS_CACHE_LIMIT, or else `MAX_SIZE` or a tenth of the disk."""
+    """Return the maximum size of the cache: EMBEDDINGS_CACHE_LIMIT, or else the default limit of caches."""
     if text := os.environ.get(VARIABLE):
         try:
             return parse_size(text)
         except SettingError as error:
             raise SettingError(f"{VARIABLE}: {error}") from None
     existing = next(folder for folder in (cache, *cache.absolute().parents) if folder.exists())
-    return min(MAX_SIZE, shutil.disk_usage(existing).total // 10)
+    return default_limit(existing)
 
 
 def make_room(entry: Path, limit: int) -> None:
     """Add the size of a new entry to the recorded total, and evict other entries if it exceeds `limit` bytes.
 
     The entries are listed only if their total size is above the limit, unknown, or was last listed a day ago. Removals
-    by other means make the recorded size too large, which the next listing corrects. Of many entries, some more are
-    evicted than required, so that not each new one lists them again.
+    by other means make the recorded size too large, which the next listing corrects. With more than `MANY` entries,
+    only the share `SHARE` of the limit is filled, so that the next new entries need no listing.
     """
     cache = entry.parent
     record = cache.with_name(cache.name + TOTAL)
@@ -141,7 +138,7 @@ def make_room(entry: Path, limit: int) -> None:
             entries = list_entries(cache)
             total, listed_at = sum(one.size for one in entries), int(time.time())
             if total > limit:
-                total -= sum(one.size for one in evict(entries, limit * SHARE if len(entries) > MANY else limit))
+                total -= sum(one.size for one in shrink(entries, limit * SHARE if len(entries) > MANY else limit))
         record.write_text(f"{total} {listed_at}\n")
 
 
@@ -184,24 +181,15 @@ def remove(folder: Path, *, even_used: bool = False) -> bool:
         shutil.rmtree(trash, ignore_errors=True)
 
 
-def shrink(cache: Path, limit: int) -> list[Entry]:
-    """Evict entries until the cache has at most `limit` bytes: broken entries first, then the least recently used.
+def shrink(entries: Sequence[Entry], limit: float) -> list[Entry]:
+    """Evict entries until all have at most `limit` bytes; returns the evicted entries.
 
-    Entries in use are not evicted. Returns the evicted entries.
+    Damaged entries are evicted first, then the others in order. Entries in use are not evicted.
+
+    Arguments:
+        entries: all entries, the least recently used first.
     """
-    return evict(list_entries(cache), limit)
-
-
-def evict(entries: Sequence[Entry], limit: float) -> list[Entry]:
-    """Evict entries as `shrink` does, given all entries, the least recently used first."""
-    size, removed_entries = sum(entry.size for entry in entries), []
-    for entry in sorted(entries, key=lambda entry: bool(entry.meta)):
-        if size <= limit:
-            break
-        if remove(entry.folder):
-            removed_entries.append(entry)
-            size -= entry.size
-    return removed_entries
+    return evict(sorted(entries, key=lambda entry: bool(entry.meta)), limit, remove)
 
 
 def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | None:
@@ -272,29 +260,22 @@ def store(folder: Path, entry: Path) -> EncodedCorpus:
 
 
 def remove_stale(entry: Path) -> None:
-    """Remove outdated entries of the sources of `entry`, the entry itself if broken, and abandoned partial folders."""
+    """Remove entries of the same sources in an older state, `entry` if it is damaged, and abandoned partial folders."""
+    remove_abandoned(entry.parent)
     identity = entry.name.split("-")[0]
     for name in os.listdir(entry.parent):
-        other = entry.parent / name if name.endswith(PARTIAL) or name.startswith(f"{identity}-") else None
-        if other is None:
-            continue
-        is_broken = other == entry and find_damage(entry) is not None
-        if not name.endswith(PARTIAL) and (other != entry or is_broken):
-            remove(other, even_used=is_broken)
-        elif name.endswith(PARTIAL) and is_abandoned(other):
-            shutil.rmtree(other, ignore_errors=True)
+        if name.startswith(f"{identity}-"):
+            other = entry.parent / name
+            is_damaged = other == entry and find_damage(entry) is not None
+            if other != entry or is_damaged:
+                with contextlib.suppress(OSError):  # another process may have removed it
+                    remove(other, even_used=is_damaged)
 
 
 def find_damage(entry: Path) -> FormatError | None:
-    """Return the error that opening a cached corpus and checking its content gives; None for an intact corpus."""
+    """Open and check a cached corpus; return its error, or None if it is intact."""
     try:
         EncodedCorpus(entry).close()
     except FormatError as error:
         return error
     return None
-
-
-def is_abandoned(folder: Path) -> bool:
-    """Whether nothing has been written in the folder for a day."""
-    times = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
-    return time.time() - max(times) > ABANDONED_AFTER

@@ -43,7 +43,7 @@ from embeddings.support.arrow import string_bytes, to_arrow, to_numpy, to_string
 from embeddings.support.system import available_threads
 
 CHUNK = 1 << 16  # words that are examined at a time
-PLANE = 0x10000  # code points of the Basic Multilingual Plane; words with others may always change
+PLANE = 0x10000  # code points of the Basic Multilingual Plane; words with code points beyond it are always checked
 UNKNOWN, NEVER, MAYBE = range(3)
 
 
@@ -224,7 +224,7 @@ class Encoder:
         self.documents = ArrayFile(folder / DOCUMENTS, np.int64)
         self.tags: DocumentTagFiles | None = None
         self.has_items = False  # some text came as rows or items, each a document
-        self.has_text = False  # some words did not come in token lists, which are used as they are
+        self.has_text = False  # some input was text, so spellings must be merged; token lists are taken verbatim
 
     def add(self, block: TextBlock, name: str) -> None:
         """Encode a block of the source `name`."""
@@ -336,7 +336,7 @@ class Encoder:
     def __exit__(self, _: object, error: object, traceback: object) -> None:
         try:
             if isinstance(error, Exception):
-                self.finish_scanning()  # raises an error in the text before this one, if there is one
+                self.finish_scanning()  # raises an earlier error of a scanner thread, if any
         finally:
             if self.scanner is not None:
                 self.scanner.close()

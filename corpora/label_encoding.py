@@ -50,10 +50,16 @@ def check_labels(
 
 
 def encode_labelled(encoder: "Encoder", batches: Iterable[LabelledTexts]) -> bool:
-    """Encode labelled texts, each a document; returns whether labels were written with their prefix."""
+    """Encode labelled texts, each a document; returns whether labels were written with their prefix.
+
+    Raises:
+        CorpusError: a label contains the separator of labels.
+    """
     has_prefix = False
     for batch in batches:
         has_prefix |= batch.unit != "row"
+        if label := next((label for label in batch.labels if SEPARATOR in label), None):
+            raise CorpusError(f"{batch.source}: the label {label!r} contains the character U+001F; remove it")
         borders = pairwise(batch.label_starts.tolist())
         tags = [SEPARATOR.join(batch.labels[begin:end]) or None for begin, end in borders]
         encoder.add(TextBlock(batch.data, batch.starts[1:], tags=tags), batch.source)
@@ -64,7 +70,7 @@ def corpus_labels(encoded: EncodedCorpus, min_count: int = 1, known: Collection[
     """The labels of the documents of a corpus that are `known` or occur at least `min_count` times.
 
     Raises:
-        CorpusError: the corpus has no labels, or fewer than two of them remain (none with `known` labels).
+        CorpusError: the corpus has no labels, or fewer than two labels remain; with `known`, no label remains.
     """
     if encoded.tags is None or "labels" not in encoded.meta["settings"]:
         raise CorpusError("the corpus has no labels; set labels of the Corpus, such as labels=LabelFormat()")
@@ -90,6 +96,9 @@ def ranked_labels(
     order = np.argsort(-counts, kind="stable")
     known = frozenset(known)
     order = order[[counts[row] >= min_count or names[row] in known for row in order.tolist()]]
+    if names and known and not len(order):
+        problem = f"no label is known to the model or occurs at least {min_count} times"
+        raise CorpusError(f"{problem}; check the labels, or use a lower {S.min_label_count}")
     if len(order) < (1 if known else 2):
         problem = "no text has a label" if not len(names) else f"there is only the label {names[0]!r}"
         if len(names) > 1:

@@ -25,7 +25,7 @@ from embeddings.corpora.scanner import (
 from embeddings.errors import CorpusError, S
 
 BYTES_PER_BYTE = 2  # lower-casing at most doubles the number of bytes
-SPARE_BYTES = WINDOW + SLACK  # which the scanner writes or reads after the last word
+SPARE_BYTES = WINDOW + SLACK  # scratch bytes that the scanner accesses beyond the last word
 
 
 @entry_point
@@ -74,8 +74,8 @@ class WordTable:
     """Distinct words with raw ids in order of first occurrence; memory grows only with their number.
 
     If there are more than `max_types`, `prune` drops the words that are not more frequent than the median (Misra and
-    Gries 1982, with the median as in Anderson et al. 2017). No count is too high; none is too low by more than
-    `max_undercount`, which is at most 2 / max_types of all tokens. A dropped word that occurs again gets a new raw id.
+    Gries 1982, with the median as in Anderson et al. 2017). Counts are lower bounds; `max_undercount` is the
+    maximum undercount, at most 2 / max_types of all tokens. A dropped word that occurs again gets a new raw id.
     """
 
     def __init__(self, max_types: int | None = None) -> None:
@@ -99,7 +99,10 @@ class WordTable:
         """Return the arrays with room for `tokens` more words from `size` bytes of text."""
         types = len(self) + tokens
         if types > np.iinfo(np.int32).max or self.state[scanner.N_RAW] + tokens > np.iinfo(np.int32).max:
-            raise CorpusError(f"the corpus has more than {np.iinfo(np.int32).max} distinct words; set {S.max_types}")
+            problem = f"the corpus has more than {np.iinfo(np.int32).max} distinct words"
+            if self.max_types is not None:
+                problem += ", with pruned words counted again; raise"
+            raise CorpusError(f"{problem}{'; set' if self.max_types is None else ''} {S.max_types}")
         slots, records, arena = self.arrays
         used = int(self.state[scanner.ARENA_END] + self.state[scanner.PENDING_SIZE])
         if types + 1 > len(records):

@@ -32,16 +32,22 @@ DECAY = 0.5  # of the learning rate on a plateau
 class EarlyStopping(Callback):
     """Ends a run after `patience` epochs without improvement, and restores the model of the best epoch.
 
-    The score of an epoch is the mean of Spearman's correlation on similarity sets and of the accuracy on analogy sets,
-    of which only the dev half is used (see `embeddings.eval.test_sets`), the loss of held-out text, the
-    micro-averaged F1 of the label that a classifier predicts for each text, which is its accuracy if texts have one
-    label, or what `score` returns for a model. The best tables are held in memory and in checkpoints. The learning rate
+    The score of an epoch is one of:
+
+    - test sets: the mean of Spearman's correlation on similarity sets and of the accuracy on analogy sets, of which
+      only the dev half is used (see `embeddings.eval.test_sets`);
+    - `validation`: the loss of held-out text;
+    - `labels`: the micro-averaged F1 of the label that a classifier predicts for each text, which is its accuracy if
+      texts have one label;
+    - `score`: the value of your function of a model.
+
+    The best tables are held in memory and in checkpoints. The learning rate
     decays over all epochs of the settings, so a run that ends early never reaches the low rates. The model's record has
     `early_stopping`: the scores of all epochs, what they are based on, and the best one.
 
     With `decay_on_plateau`, the run does not end at first: the learning rate is lowered, and training continues from
-    the tables of the best epoch, of which there is then a second copy. With the setting `average_last`, the average is
-    scored too, and the better one of it and the best epoch is returned.
+    the tables of the best epoch. This doubles the memory for the best tables. With the setting `average_last`, the
+    average is scored too, and the better one of it and the best epoch is returned.
 
     Arguments:
         similarity: score each epoch on the dev half of this similarity set, stop when the score no longer improves, and
@@ -61,8 +67,7 @@ class EarlyStopping(Callback):
         decay: factor of the learning rate each time.
 
     Raises:
-        SettingError: of test sets, labels, validation and a score, none or several are given; or a number is out of
-            range.
+        SettingError: not exactly one of test sets, labels, validation and score is set; or a number is out of range.
         FormatError: a set cannot be found or read.
     """
 
@@ -85,11 +90,13 @@ class EarlyStopping(Callback):
         from embeddings.eval.test_sets import DEV
         from embeddings.eval.validation import Validation
 
-        given = (labels is not None, validation is not None, score is not None)
-        if bool(similarity or analogy) + sum(given) != 1:
+        others = (labels is not None, validation is not None, score is not None)
+        if bool(similarity or analogy) + sum(others) != 1:
             raise SettingError(
                 "early stopping requires either similarity or analogy sets, labels, validation, or a score function"
             )
+        if label_format is not None and labels is None:
+            raise SettingError("label_format requires labels")
         if score is not None and not callable(score):
             raise SettingError(f"score must be a function of a model, got {score!r:.80}")
         sets = {"similarity": similarity, "analogy": analogy}
@@ -109,9 +116,10 @@ class EarlyStopping(Callback):
         self._reset()
 
     def _reset(self) -> None:
+        """Forget all scores and tables."""
         self.scores: list[float] = []
         self.best_epoch = 0  # from 1; 0 if there is none yet
-        self.decays: list[int] = []  # epochs after which it went back to the best one
+        self.decays: list[int] = []  # epochs after which training rolled back to the best epoch
         self.best_tables: dict[str, np.ndarray] = {}
         self.best_record: dict[str, Any] = {}
 

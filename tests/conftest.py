@@ -61,7 +61,7 @@ def small_cache():
     if folder and any(folder.iterdir()):
         from embeddings.corpora import corpus_cache
 
-        corpus_cache.shrink(folder, 0)
+        corpus_cache.shrink(corpus_cache.list_entries(folder), 0)
 
 
 def pytest_make_parametrize_id(config, val, argname):

@@ -1,7 +1,7 @@
 """The features of a classifier's texts: words, character n-grams and word n-grams as rows of its input matrix.
 
-The word `</s>` ends every text; what follows it in the text is ignored. Words are split, looked up and added in turns
-of many words, so that memory is read ahead.
+The word `</s>` ends every text; what follows it in the text is ignored. Words are processed in batches of 256, so that
+hash slots and rows are prefetched.
 """
 
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from embeddings.kernels.word_bytes import (
 
 BITS = 64
 MAX_PROBES = 1000  # slots read to place an entry: by chance, ten million entries need 300; a hostile file, any number
-CROWDED = -2
+TOO_MANY_PROBES = -2
 ENTRY_BITS = np.uint64(0xFFFFFFFF)
 
 
@@ -36,9 +36,9 @@ class Features(NamedTuple):
     """How texts become rows.
 
     text, starts: the bytes of all entries, words then labels, and where each begins, int64 (entries + 1,).
-    slots: uint64 (slots, 2), a hash table of the entries with linear probing; the number of slots is a power of 2. Of
-        each entry it has the key (see `word_bytes`), and, in the higher half, fastText's hash, in the lower half, the
-        number of the entry plus 1; 0 is free.
+    slots: uint64 (slots, 2), a hash table of the entries with linear probing; the number of slots is a power of 2.
+        `slots[s]` is (key, hash << 32 | entry + 1) with the key of `word_bytes` and fastText's hash; a second column of
+        0 marks a free slot.
     words: the number of words; entries from there on are labels.
     label_prefix: unknown words that start with these bytes are labels and have no rows.
     min_n, max_n: the lengths of character n-grams; `max_n` 0 for none.
@@ -69,19 +69,19 @@ def index_entries(text: np.ndarray, starts: np.ndarray, name: str = "the classif
     """The hash table of entries, and the number of the first one that occurs twice, -1 if none does.
 
     Raises:
-        FormatError: entries are chosen so that placing them takes time in proportion to the square of their number.
+        FormatError: the hash table would need more than `MAX_PROBES` probes for an entry, as in a crafted file.
     """
     entries = len(starts) - 1
     slots, duplicate = np.zeros((1 << (3 * entries // 2).bit_length(), 2), np.uint64), np.full(1, -1, np.int64)
     fill_slots(text, starts, slots, duplicate)
-    if duplicate[0] == CROWDED:
-        raise crowded("words", name)
+    if duplicate[0] == TOO_MANY_PROBES:
+        raise probing_error("words", name)
     return slots, int(duplicate[0])
 
 
-def crowded(entries: str, name: str = "the classifier") -> FormatError:
+def probing_error(entries: str, name: str = "the classifier") -> FormatError:
     """The error for entries that collide."""
-    return FormatError(f"{name} is broken: over {MAX_PROBES:,} of its {entries} have the same hash")
+    return FormatError(f"{name} is broken: inserting one of its {entries} takes over {MAX_PROBES:,} probes")
 
 
 class Word(NamedTuple):
@@ -99,7 +99,7 @@ def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicat
 
     Arguments:
         slots: zeros, and more of them than entries.
-        duplicate: int64 (1,), -1; set to the number of the first entry that occurs again, or to CROWDED.
+        duplicate: int64 (1,), -1; set to the number of the first entry that occurs again, or to TOO_MANY_PROBES.
     """
     for entry in range(starts.shape[0] - 1):
         first, last = starts[entry], starts[entry + 1]
@@ -109,7 +109,7 @@ def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicat
             slot = (slot + 1) & (slots.shape[0] - 1)
             probes += 1
             if probes > MAX_PROBES:
-                duplicate[0] = CROWDED
+                duplicate[0] = TOO_MANY_PROBES
                 return
         if slots[slot, 1] == 0:
             slots[slot, 0] = word.key
@@ -124,19 +124,19 @@ def index_features(
     """The features of a model whose entries are indexed already; arguments as the fields of `Features`.
 
     Raises:
-        FormatError: too many buckets have the same hash, which never happens by chance.
+        FormatError: a bucket takes too many probes, which never happens by chance.
     """
     size = len(bucket_rows)
     buckets = np.full((1 << (2 * size).bit_length() if size else 0, 2), -1, np.int32)
     bits = np.zeros(1 << (8 * size // BITS).bit_length() if size else 0, np.uint64)
     if not fill_bucket_slots(bucket_rows, buckets, bits):
-        raise crowded("buckets")
+        raise probing_error("buckets")
     return Features(text=text, starts=starts, slots=slots, bucket_slots=buckets, bucket_filter=bits, **settings)
 
 
 @entry_point
 def fill_bucket_slots(pairs: np.ndarray, slots: np.ndarray, bits: np.ndarray) -> bool:
-    """Build the hash table of buckets and rows, and its filter; returns False if too many have the same hash.
+    """Build the hash table of buckets and rows, and its filter; returns False if a bucket takes too many probes.
 
     Arguments:
         slots: filled with -1, and larger than the number of pairs.
@@ -162,20 +162,20 @@ def may_have_row(features: Features, bucket: int) -> int:
 
 @inline
 def filter_word(bits: np.ndarray, bucket: int) -> int:
-    """The number of the bits of a bucket in the filter."""
+    """The index of the 64-bit filter word of a bucket."""
     word: int = bucket // BITS & (bits.shape[0] - 1)
     return word
 
 
 @inline
 def filter_bit(bucket: int) -> np.uint64:
-    """The bit of a bucket."""
+    """The mask of a bucket's bit in its filter word."""
     return ONE << np.uint64(bucket % BITS)
 
 
 @inline
 def find_entry(features: Features, word: Word) -> np.uint64:
-    """The second number in the slot of the entry that is a word; 0 if there is none."""
+    """The hash and entry number of a word, as in `Features.slots`; 0 if the word is not in the table."""
     slots = features.slots
     slot = slot_number(word.key, slots.shape[0])
     while slots[slot, 1] != 0 and not is_entry(features.text, features.starts, slots, slot, word):
@@ -229,16 +229,16 @@ MAX_PENDING = 4096
 class Scratch(NamedTuple):
     """A thread's working memory.
 
-    state: int64 (4,), the number of pending rows; of rows of the current text that are added; of its words; and of
-        words that are split.
-    rows: int64, pending rows, so that memory is read ahead; complements of buckets, whose rows are still to be found.
+    state: int64 (4,), counters: PENDING rows not yet summed, COUNT rows summed, WORDS of the text so far, SPLIT words
+        in this batch.
+    rows: int64, pending rows, so that memory is read ahead; ~bucket for a bucket whose row is not yet looked up.
     recent: uint64 (word_ngrams + 1,), the hashes of word n-grams that start 0, 1, ... words before the last word.
     codes: uint64 (slots, 2), the keys and hashes of some unknown words of up to 8 bytes.
     spans, words: int64 (words, 2) and uint64 (words,), where split words begin and end, and their keys.
     keys, texts, sums: uint64 (slots, 4), uint8 (slots, 32) and float32 (slots, dim + 1), a cache of the sums of words'
-        rows, and their number as the last component. The key of a word selects its only possible slot. `keys` has that
-        key; the length of the word, 0 if the slot is free; a number that grows with its uses, and falls when another
-        word would take its slot; and its hash. `texts` has its bytes.
+        rows, and their number as the last component. The key of a word selects its only possible slot. `keys[s]` is
+        the key, the length of the word (0: free), a use counter (decremented by a colliding word, which takes the slot
+        at 0), and the hash. `texts` has the bytes of the word.
     """
 
     state: np.ndarray
@@ -276,7 +276,7 @@ def push_row(features: Features, matrix: Rows, row: int, scratch: Scratch, total
 
 @inline
 def push(features: Features, matrix: Rows, row: int, scratch: Scratch, total: np.ndarray) -> None:
-    """Add a row, or the complement of a bucket, to the pending ones; if they are too many, they are added first."""
+    """Append a row or ~bucket to the pending rows; if they are full, they are summed first."""
     if scratch.state[PENDING] == MAX_PENDING:
         add_pending(features, matrix, 0, scratch, total)
     scratch.rows[scratch.state[PENDING]] = row
@@ -466,7 +466,7 @@ def add_cached_word(word: Word, scratch: Scratch, total: np.ndarray) -> bool:
 def add_new_word(
     features: Features, matrix: Rows, word: Word, code: np.uint64, entry: int, scratch: Scratch, total: np.ndarray
 ) -> None:
-    """Add the rows of a word, or push them; their sum is cached if the word is short and its slot is available."""
+    """Sum the rows of a word into the cache if it is short and the slot is free; otherwise push them."""
     slot, length, dim = slot_number(word.key, scratch.keys.shape[0]), word.last - word.first, total.shape[0]
     keys = scratch.keys[slot]
     if length > MAX_CACHED or keys[KEY_USES] > 0:

@@ -56,7 +56,7 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
         return
     size = None if limit is None else corpus_cache.parse_size(limit)  # both options are checked before any removal
     removals = [] if remove is None else remove_named(folder, remove)
-    removals += [] if size is None else corpus_cache.shrink(folder, size)
+    removals += [] if size is None else corpus_cache.shrink(corpus_cache.list_entries(folder), size)
     for entry in removals:
         note(f"removed {entry.name}, {with_unit(entry.size, SIZES)}")
     if as_json:

@@ -40,8 +40,8 @@ def command(
 ) -> None:  # fmt: skip
     """Test whether the scores of VECTORS differ, pair by pair.
 
-    Each pair is scored on the items for which both have vectors: `items` of the `total` in the set or its half. `low`
-    to `high` is a 95 % confidence interval of the difference, `p` the p-value of the paired test.
+    Each pair is scored on the items that both cover: `items` is their number, `total` that of the set or its half.
+    `low` to `high` is a 95 % confidence interval of the difference, `p` the p-value of the paired test.
 
     With --labels, VECTORS are classifiers, which are scored on the same labelled texts.
     """
@@ -63,7 +63,7 @@ def command(
     try:
         deque(evaluation.scores(), maxlen=0)
         finished = True
-    finally:  # if one of VECTORS fails, print the comparisons of the ones before it
+    finally:  # on an error, print the comparisons completed so far
         comparisons = suites.compare_scores(evaluation.by_vectors)
         if comparisons or finished:
             rows = map(dataclasses.asdict, comparisons) if as_json else table_rows(comparisons, sections)

@@ -28,8 +28,8 @@ def command(
 ) -> None:  # fmt: skip
     """Print the words and phrases nearest to the phrase FIRST SECOND, such as: red car.
 
-    MODEL is the output of `embeddings fit` or `embeddings train tensor-indexing`, or any vectors, which can be added
-    or multiplied. FIRST and SECOND are not among the results.
+    MODEL is the output of `embeddings fit` or `embeddings train tensor-indexing`, or any vectors (additive and
+    multiplicative composition only). FIRST and SECOND are not among the results.
     """
     composer = Composer.of(load_model_or_vectors(model, **read_options))
     if vector:

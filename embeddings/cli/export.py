@@ -46,7 +46,7 @@ def check_weighting(weighting: Mapping[str, Any]) -> bool:
     changes = "weighting" in weighting or bool(weighting.get("remove_components")) or "pca" in weighting
     for name in ("constant", "fit_on"):
         if name in weighting and not changes:
-            raise click.UsageError(f"{flag(name)} requires --weighting")
+            raise click.UsageError(f"{flag(name)} requires --weighting, --remove-components or --pca")
     if "text_column" in weighting and "fit_on" not in weighting:
         raise click.UsageError("--text-column requires --fit-on")
     if weighting.get("fit_on") == STANDARD_INPUT:
@@ -62,10 +62,10 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
         steps.append(f"the projection onto the first {removed} principal directions removed")
     if "pca" in weighting:
         steps.append(f"projected onto the next {weighting['pca']} principal directions")
-    source = "the text given" if "fit_on" in weighting else "word counts"
+    source = "the text of --fit-on" if "fit_on" in weighting else "word counts"
     return (
-        f"The rows contain: {', '.join(steps)} (learned from {source}). The plain mean of the words of a text is "
-        "the weighted mean up to a positive factor for each text, so do not weight words again."
+        f"The rows contain: {', '.join(steps)} (learned from {source}). The unweighted mean of a text's rows "
+        "already equals the weighted mean up to a positive factor; do not apply word weights again."
     )
 
 
@@ -176,7 +176,7 @@ def export_classifier(classifier: "Classifier", out: str, format: str, force: bo
 
 
 def select_words(vectors: Vectors, words: str) -> Vectors:
-    """The vectors of the first N words, or of the words in a file; reports how many of these have none."""
+    """The vectors of the first N words, or of the words in a file; reports how many listed words have no vector."""
     if words.isdecimal() and words.isascii():
         return vectors.subset(int(words))
     listed_words = read_words(words)

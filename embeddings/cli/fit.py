@@ -9,9 +9,9 @@ from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_settings, option, seed
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
-from embeddings.cli.saving import save
+from embeddings.cli.saving import is_vector_file, model_writer, save
+from embeddings.errors import SettingError
 from embeddings.models.loading import load_model_or_vectors
-from embeddings.models.model_files import check_target
 from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class FittingBar(Bar):
         option("--joiner", "String that joins the words of a phrase.  [default: as in training, else _]"),
         CONFIG_OPTION,
         THREADS,
-        seed("Random seed, also of the choice of held-out phrases."),
+        seed("Random seed; also selects the held-out phrases."),
         *OUTPUT,
         *VECTOR_INPUT,
     ],
@@ -64,15 +64,18 @@ def command(
     """Fit composition functions for two-word phrases to VECTORS of words and phrases.
 
     VECTORS is a saved model or a file in any format, and does not change. Phrases are those of --phrase-list, or all
-    words that are two other words joined by --joiner, such as red_car. OUT is a model for `embeddings compose` and
-    `embeddings evaluate --phrases`. To train vectors and functions together, use `embeddings train tensor-indexing`.
+    words of the vocabulary that join two of its words by --joiner, such as red_car. OUT is a model for `embeddings
+    compose` and `embeddings evaluate --phrases`. To train vectors and functions together, use `embeddings train
+    tensor-indexing`.
     """
     trainer = registry.load("trainer", "tensor-indexing")(**settings)
-    check_target(out, force=force)
+    if is_vector_file(out):
+        raise SettingError(f"--out {out} must be a folder: a file of vectors cannot hold composition functions")
+    write = model_writer(out, force)
     source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
     with FittingBar(quiet) as bar:
         model = trainer.fit(source, joiner=joiner, threads=threads, seed=seed, report=bar)
-    save(lambda path, model, force: model.save(path, force=force), model, out, force)
+    save(write, model, out, force)
     bar.summarize(model, out)
     if as_json:
         numbers = {name: model.record[name] for name in ("phrases", "additive_share")}

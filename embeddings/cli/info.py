@@ -18,9 +18,9 @@ from embeddings.formats.arrow_ipc import open_arrow
 from embeddings.formats.glove import count_trailing_numbers
 from embeddings.indexes.index import INDEX_FOLDER
 from embeddings.indexes.index import RECORD as INDEX
+from embeddings.models.loading import local_copy
 from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
 from embeddings.support import tensors
-from embeddings.support.local_paths import local_path
 from embeddings.support.system import size_on_disk
 from embeddings.training.checkpoints import find_checkpoints, summarize_checkpoints
 from embeddings.training.run_log import is_log, summarize_log
@@ -35,7 +35,7 @@ CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
 
 def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
     """Describe a file or folder: "what" it is, and its properties by name, as values that JSON can hold."""
-    place = local_path(path)
+    place = Path(local_copy(path))
     if os.path.isdir(place):
         format_dispatch.sniff(place)  # reports a folder without read permission
         return describe_folder(place, full=full, allow_pickle=allow_pickle)

@@ -306,7 +306,7 @@ class ClusterSession:
         data, encoded = self.data, self.data.encoded
         no_tokens = CorpusShare(read_only(np.zeros(0, np.int32)), np.zeros(1, np.int64), 0, **description_of(encoded))
         try:
-            plan = data.settings.plan(replace(data, encoded=cast(EncodedCorpus, no_tokens)))
+            plan = data.trainer.plan(replace(data, encoded=cast(EncodedCorpus, no_tokens)))
             stream = plan.stream
             if type(stream) is TokenStream and plan.vocabulary is None:
                 if self.text is not None:
@@ -317,9 +317,9 @@ class ClusterSession:
         except WholeCorpusNeeded:
             if self.text is not None:
                 raise ClusterError(
-                    f"the plan of {data.trainer} depends on settings or words in what it reads"
+                    f"the plan of {data.trainer_name} depends on settings or words in what it reads"
                 ) from None
-        self.is_whole, plan = True, data.settings.plan(data)
+        self.is_whole, plan = True, data.trainer.plan(data)
         self.bounds = list(plan.stream.bounds(data.shares))
         return plan
 
@@ -345,7 +345,7 @@ class ClusterSession:
         data = self.data
         assert data.run_options.replicas is not None
         task = ClusterTask(
-            data.settings, data.vocabulary, data.seed, data.run_options.replicas, len(self.machines),
+            data.trainer, data.vocabulary, data.seed, data.run_options.replicas, len(self.machines),
             self.cluster.threads_per_worker, data.threads_per_replica, number_of_parts(len(self.machines)), self.bounds,
             frozen,
         )  # fmt: skip

@@ -162,7 +162,7 @@ def reads_shares(trainer: "Trainer") -> bool:
     share: Any = CorpusShare(small.ids, small.sentences, 0, small.meta, "")
     try:
         data = TrainingData(with_small_tables(trainer), share, small.vocabulary, 1, 1, None)
-        plan = data.settings.plan(data)
+        plan = data.trainer.plan(data)
     except Exception:  # `WholeCorpusNeeded`, or the settings do not fit a few words
         return False
     return type(plan.stream) is TokenStream and plan.vocabulary is None

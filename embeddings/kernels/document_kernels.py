@@ -35,7 +35,7 @@ def new_state() -> np.ndarray:
 
 @dispatched
 def learn_documents(operands: Any, block: Block, buffers: StepBuffers, rate: float, frozen: bool) -> None:
-    """The steps of a model for a block; `embeddings.compilation.jit.implements` registers them for its operands.
+    """Train one block; `embeddings.compilation.jit.implements` registers a model's implementation for its operands.
 
     If `frozen`, only row 0 of `operands.documents` is updated, the vector of the document.
     """

@@ -16,7 +16,7 @@ class TagRows(NamedTuple):
     """The rows of the tags of documents.
 
     starts: (documents + 1,) document i of a block has the rows `rows[starts[i]:starts[i + 1]]`; empty if each document
-        has one row, whose number blocks hold.
+        has one row, numbered in `Block.documents`.
     rows: (tags of all documents,).
     """
 
@@ -90,7 +90,10 @@ def concatenate_contexts(buffers: StepBuffers, slots: int, width: int) -> None:
 
 @inline
 def backprop_to_slots(buffers: StepBuffers, slots: int, width: int) -> None:
-    """Add to each of the first context rows its part of the hidden row's gradient. Overwrites `inputs[0]`."""
+    """Add the parts of the hidden row's gradient g to the context rows: x_s += g[s * width : (s + 1) * width].
+
+    Overwrites `inputs[0]`.
+    """
     buffers.factor[0] = 1
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.contexts, slots)
     for slot in range(slots):

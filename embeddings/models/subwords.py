@@ -32,8 +32,9 @@ FASTTEXT_BUCKETS = 2_000_000
 def subwords(words: Sequence[Word], *, min_n: int, max_n: int, buckets: int) -> tuple[np.ndarray, np.ndarray]:
     """Offsets (words + 1,) and the buckets of each word's n-grams, int32 (total,), in fastText's order.
 
-    Those of word i are `buckets[offsets[i]:offsets[i + 1]]`, without the word itself. Words may be bytes, which are
-    hashed as in fastText even if they are not UTF-8. Lengths count characters and boundaries.
+    The n-grams of word i have the buckets `buckets[offsets[i]:offsets[i + 1]]`; the word's own row is not among them.
+    Words may be bytes, which are hashed as in fastText even if they are not UTF-8. Lengths count characters and
+    boundaries.
     """
     check_ngrams(min_n, max_n, buckets)
     offsets, hashes = ngram_hashes(words, min_n, max_n)
@@ -47,9 +48,9 @@ def bucket_rows(hashes: np.ndarray, buckets: int) -> np.ndarray:
 
 
 def default_buckets(hashes: np.ndarray) -> int:
-    """The number of fastText's 2,000,000 buckets that n-grams with given hashes use.
+    """The number of distinct buckets, of fastText's 2,000,000, that n-grams with these hashes occupy.
 
-    The other buckets would never be trained, but stored; a vocabulary of 20,000 words uses a sixteenth.
+    Unoccupied buckets would be stored but never trained; a vocabulary of 20,000 words uses a sixteenth.
     """
     is_used = np.zeros(FASTTEXT_BUCKETS, np.bool_)
     is_used[hashes % np.uint32(FASTTEXT_BUCKETS)] = True

@@ -51,10 +51,10 @@ def check_plan(data: TrainingData, plan: Plan) -> None:
         AssertionError: naming the violation.
     """
     vocabulary = data.vocabulary if plan.vocabulary is None else plan.vocabulary
-    check_table_of_vectors(plan, len(vocabulary), getattr(data.settings, "dim", None))
+    check_table_of_vectors(plan, len(vocabulary), getattr(data.trainer, "dim", None))
     check_units(plan.stream, data.shares)
     check_block(plan.stream)
-    if refusal(replace, data.settings, shuffle=True) is None:
+    if refusal(replace, data.trainer, shuffle=True) is None:
         check_order(plan.stream)
     check_operands(plan, data.seed)
 

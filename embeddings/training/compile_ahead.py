@@ -63,7 +63,7 @@ def compile_training(trainer: Trainer, process: CompileProcess | None) -> None:
     """Compile the kernels of a trainer."""
     encoded = cast(EncodedCorpus, SmallText(trainer.reads_labels, trainer.reads_pairs))
     data = TrainingData(with_small_tables(trainer), encoded, encoded.vocabulary, 1, 1, None)
-    plan = data.settings.plan(data)
+    plan = data.trainer.plan(data)
     if process is not None:
         process.end_stage()
     if plan.vocabulary is not None:

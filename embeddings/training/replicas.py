@@ -1,11 +1,11 @@
-"""Replicas: copies of all tables that learn apart, each on one thread, and are merged at regular intervals.
+"""Replicas: copies of all tables, trained independently on one thread each, and merged at regular intervals.
 
 Each replica reads a share of its own with random numbers of its own, at a learning rate that follows from its own
 progress, and rows are merged in order of the replicas. So the result depends on the number of replicas, but not on the
 number of threads that do the work, or on timing.
 
-What a replica is made of: its tables, and the state of its worker. A merge needs the merged rows and, of each replica,
-the rows that it changed; it gives merged rows, which all replicas go on from.
+A replica consists of its tables and its worker's state. A merge reads the merged rows and the rows that each replica
+changed, and writes merged rows, from which all replicas continue.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,9 +35,9 @@ MergeInterval = Annotated[int, Range(ge=1, le=10**12)]  # words
 MERGE_INTERVALS = {2: 3_200_000, 4: 800_000}  # words, by the largest number of replicas that they suit
 MANY_REPLICAS_INTERVAL = 200_000  # words
 FIRST_INTERVAL = 5_000  # words: replicas differ most at the start
-MAX_GROWTH = 8  # an interval is at most 1/n of what was read before; n is the number of replicas, at most this
-MANY_REPLICAS = 8  # from which on a larger learning rate is better,
-RATE_FACTOR = 1.5  # by this factor for the trainers that were measured
+MAX_GROWTH = 8  # an interval is at most 1 / min(replicas, MAX_GROWTH) of the words read so far
+MANY_REPLICAS = 8  # From this number on a larger learning rate is better.
+RATE_FACTOR = 1.5  # The factor of that rate for the trainers that were measured.
 REPLICA_BLOCK_SIZE = 2048  # words, so that intervals are short at the start
 
 
@@ -118,7 +118,8 @@ class ReplicaTables:
     def __init__(self, replicas: Replicas, declared: Mapping[str, Table], merged: Arrays, threads: int) -> None:
         self.replicas, self.declared, self.merged, self.threads = replicas, declared, merged, threads
         self.schedule = MergeSchedule(replicas.count, replicas.merge_every)
-        size, available = sum(table.nbytes for table in merged.values()), free_memory()
+        size = sum(table.nbytes for name, table in merged.items() if declared[name].zeros is None)  # others are files
+        available = free_memory()
         if available is not None and replicas.count * size > available:
             raise SettingError(
                 f"{replicas.count} replicas of tables of {size / 1e9:,.1f} GB take "
@@ -142,8 +143,8 @@ class ReplicaTables:
         """The tables of one replica."""
         return type(self.merged)({name: copies[replica] for name, copies in self.copies.items()})
 
-    def due(self, total: int) -> float:
-        """The share of training after which the next merge is due, where all replicas together read `total` units."""
+    def next_merge_progress(self, total: int) -> float:
+        """The share of training after which the next merge is due; all replicas read `total` units in the whole run."""
         return self.schedule.next_merge * self.replicas.count / total
 
     def broadcast(self) -> None:
@@ -159,8 +160,8 @@ class ReplicaTables:
         """Merge the rows that replicas changed, and let all replicas go on from them."""
 
         def merge_chunk(name: str, rows: slice) -> None:
-            is_only = self.replicas.count == 1  # then its rows are taken over
-            rule = RULES.index("sum" if is_only else self.declared[name].on_merge or self.replicas.rule)
+            is_single = self.replicas.count == 1  # the rows of a single replica are copied
+            rule = RULES.index("sum" if is_single else self.declared[name].on_merge or self.replicas.rule)
             count, _, width = self.copies[name].shape
             changes, changed = separate_zeros((count, width)), separate_zeros(count, np.int64)
             merge_rows(self.merged[name], self.copies[name], rows.start, rows.stop, rule, changes, changed)

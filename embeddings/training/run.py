@@ -63,9 +63,9 @@ def overflow(name: str, tally: Tally) -> TrainingError:
 def nothing_learned(data: TrainingData, tally: Tally) -> CorpusError:
     """The error for a run that took no training step: its tables have only initial values."""
     advice = "use longer texts"
-    if getattr(data.settings, "min_count", 1) > 1:
+    if getattr(data.trainer, "min_count", 1) > 1:
         advice += f", or a lower {S.min_count}"
-    if getattr(data.settings, "subsample", 0) > 0:
+    if getattr(data.trainer, "subsample", 0) > 0:
         advice += f", or {S.subsample(0)} to keep frequent words"
     return CorpusError(
         f"nothing was learned: no word was left with another one near it ({tally.unit} read: {tally.done:,}); {advice}"
@@ -86,7 +86,7 @@ def new_model(
         tags: a pyarrow array of strings, one for each row of the table "documents".
         labels: the labels of texts, for a model that predicts labels.
     """
-    numbers = data.trainer, progress.words, progress.total, progress.unit, progress.seconds
+    numbers = data.trainer_name, progress.words, progress.total, progress.unit, progress.seconds
     log.info("trained %s: %s of %s %s, %.1f s", *numbers)
     meta, options = data.encoded.meta, data.run_options
     full_record = {
@@ -105,14 +105,14 @@ def new_model(
     }
     phrases, continued = data.encoded.phrases, options.continued
     return Model(
-        data.trainer,
+        data.trainer_name,
         vectors=Vectors(list(data.vocabulary.words), arrays[VECTORS], counts=data.vocabulary.counts),
         vocabulary=data.vocabulary,
-        settings=asdict(data.settings),
+        settings=asdict(data.trainer),
         tables={name: array for name, array in arrays.items() if name != VECTORS},
         record=full_record,
-        packages=package_versions() | registry.package_of("trainer", data.trainer),
-        composer=data.settings.composer if composes else None,
+        packages=package_versions() | registry.package_of("trainer", data.trainer_name),
+        composer=data.trainer.composer if composes else None,
         tags=tags,
         labels=labels,
         phrases=phrases if continued is None else merge_phrase_tables(continued.phrases, phrases),
@@ -259,7 +259,9 @@ class Run:
 
     def __post_init__(self) -> None:
         if not isinstance(self.plan, Plan):
-            raise DeclarationError(f"the plan of the trainer {self.data.trainer} must be a Plan, got {self.plan!r:.80}")
+            raise DeclarationError(
+                f"the plan of the trainer {self.data.trainer_name} must be a Plan, got {self.plan!r:.80}"
+            )
         if self.plan.vocabulary is not None:
             self.data = replace(self.data, vocabulary=self.plan.vocabulary)
         data, self.run_options, unit = self.data, self.data.run_options, self.plan.stream.unit
@@ -370,7 +372,7 @@ class Run:
                     raise unusable(checkpoints, f"it is damaged: {error}") from None
             self.writer = CheckpointWriter(checkpoints, self.tally.done)
             self.record_merge()
-        name, tally = self.data.trainer, self.tally
+        name, tally = self.data.trainer_name, self.tally
         for callback in self.callbacks:
             callback.on_run_start(RunStart(name, self.fingerprint, tally.done, tally.total, tally.unit))
 
@@ -382,7 +384,7 @@ class Run:
         ends_with_epoch = epoch_ends_wanted or self.replicas is not None  # then callbacks do not change the result
         epochs = self.epochs_reported + 1 if ends_with_epoch else self.data.schedule.epochs
         self.checkpoint_due = False
-        merge = None if self.replicas is None else self.replicas.due(self.tally.total)
+        merge = None if self.replicas is None else self.replicas.next_merge_progress(self.tally.total)
         halts = [share for share in (self.average.due, merge) if share is not None]  # for a merge or the average
         self.learn_until(epochs, min(halts, default=None))
         if self.replicas is not None or self.have_read(self.average.due):
@@ -407,7 +409,7 @@ class Run:
     def end_segment(self) -> None:
         """Merge replicas, and add to the average."""
         self.merge()
-        if self.replicas is not None and self.have_read(self.replicas.due(self.tally.total)):
+        if self.replicas is not None and self.have_read(self.replicas.next_merge_progress(self.tally.total)):
             self.replicas.schedule.advance()
         while self.have_read(self.average.due):
             self.average.add(self.tables)

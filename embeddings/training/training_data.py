@@ -40,13 +40,13 @@ MAX_THREADS = 1024
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What a trainer learns from: its settings, the corpus as ids, and the vocabulary.
+    """The input of a training run: trainer, encoded corpus and vocabulary.
 
     Arguments:
         threads_per_replica: on a cluster, the threads that update the tables of each replica without locks.
     """
 
-    settings: "Trainer"
+    trainer: "Trainer"
     encoded: EncodedCorpus
     vocabulary: Vocabulary
     threads: int
@@ -57,17 +57,17 @@ class TrainingData:
     threads_per_replica: int = 1
 
     @property
-    def trainer(self) -> str:
+    def trainer_name(self) -> str:
         """The name of the trainer."""
-        return self.settings.trainer_name
+        return self.trainer.trainer_name
 
     @property
     def shares(self) -> int:
-        """In how many shares the corpus is learned: one for each thread of each replica, or that runs the kernel."""
+        """The number of shares of the corpus: one for each thread of each replica, else one for each kernel thread."""
         replicas = self.run_options.replicas
         if replicas is not None:
             return replicas.count * self.threads_per_replica
-        return 1 if self.settings.has_parallel_kernel else self.threads
+        return 1 if self.trainer.has_parallel_kernel else self.threads
 
     @property
     def has_replicas(self) -> bool:
@@ -82,15 +82,17 @@ class TrainingData:
     @property
     def schedule(self) -> Schedule:
         """The settings of epochs and learning rate."""
-        if not isinstance(self.settings, Schedule):
-            raise DeclarationError(f"the trainer {self.trainer} has a plan, which requires the settings of Schedule")
-        return self.settings
+        if not isinstance(self.trainer, Schedule):
+            raise DeclarationError(
+                f"the trainer {self.trainer_name} has a plan, which requires the settings of Schedule"
+            )
+        return self.trainer
 
     def fingerprint(self) -> dict[str, Any]:
         """What identifies the run: only a run with the same fingerprint can resume its checkpoints."""
         digest = hashlib.sha256(self.vocabulary.counts.tobytes())
         digest.update("\n".join(self.vocabulary.words).encode("utf-8", "surrogatepass"))
-        fingerprint = self.run_options.fingerprint(self.settings, self.threads, self.seed)
+        fingerprint = self.run_options.fingerprint(self.trainer, self.threads, self.seed)
         if self.threads_per_replica > 1:  # with one, a cluster learns the same as one machine
             fingerprint["threads_per_replica"] = self.threads_per_replica
         return fingerprint | {"corpus": self.encoded.fingerprint, "vocabulary": digest.hexdigest()[:32]}
@@ -105,7 +107,7 @@ class TrainingData:
             noise_weights: the distribution of random words, (vocabulary,).
             noise: random words drawn for each window.
             size: words in a block, by default 8,192, or 2,048 with replicas.
-            documents: where these are given, windows do not cross their borders, and blocks hold their rows.
+            documents: documents that windows must not cross; blocks then hold document rows.
             changes: other fields of the `BlockSource`, such as `shrink_window`.
         """
         if isinstance(self.encoded, CorpusShare):
@@ -114,7 +116,7 @@ class TrainingData:
             ids, lines = np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
         if documents is not None:
             lines, changes = documents.borders, {"document_rows": documents.numbers, **changes}
-        source = block_source(self.settings, self.vocabulary, ids, lines, noise_weights)._replace(**changes)
+        source = block_source(self.trainer, self.vocabulary, ids, lines, noise_weights)._replace(**changes)
         window, is_by_document = source.window, documents is not None
         words = size or (REPLICA_BLOCK_SIZE if self.has_replicas else BLOCK_SIZE)
         return TokenStream(source, lambda: new_block(window, noise, words, documents=is_by_document))
@@ -126,9 +128,9 @@ class TrainingData:
             noise_weights: the distribution of random words, (vocabulary,).
             noise: random words drawn for each word to predict.
             max_length: words of a sentence; longer lines are cut into several.
-            size: words in a block, at least `max_length`.
+            size: words in a block; it has room for `max_length` words at least.
         """
-        keep = self.vocabulary.keep_probabilities(getattr(self.settings, "subsample", 0.0))
+        keep = self.vocabulary.keep_probabilities(getattr(self.trainer, "subsample", 0.0))
         ids, lines = np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
         source = SentenceSource(ids, lines, keep_thresholds(keep), alias_table(noise_weights), max_length)
         block_size = max(size, max_length)
@@ -151,7 +153,7 @@ def block_source(
 
 
 def prepare(
-    settings: "Trainer",
+    trainer: "Trainer",
     corpus: Corpus | EncodedCorpus | str | os.PathLike[str] | Iterable[Any],
     *,
     threads: int | None = None,
@@ -162,8 +164,8 @@ def prepare(
     """Check all arguments, encode the corpus and select its vocabulary.
 
     Arguments:
-        corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists; or one
-            that is encoded already. A trainer that learns from pairs takes `TextPairs` or what these are made of.
+        corpus: a `Corpus`, an `EncodedCorpus`, or an argument of `Corpus`: a path, a built-in name, an iterable of
+            texts or token lists. Pair trainers also accept `TextPairs`.
         threads: number of threads; all available cores if not given.
         report: called regularly with a `Progress`.
 
@@ -176,33 +178,33 @@ def prepare(
     """
     compiled_before = compile_time.seconds
     reading_threads = threads
-    threads, seed = check_threads_and_seed(threads, seed, settings)
+    threads, seed = check_threads_and_seed(threads, seed, trainer)
     if report is not None and not callable(report):
         raise SettingError(f"report must be a function, such as print, got {report!r:.80}")
     run_options = run_options or RunOptions()
-    run_options.check(settings)
-    run_options.check_fingerprint(settings, threads, seed)
+    run_options.check(trainer)
+    run_options.check_fingerprint(trainer, threads, seed)
     if isinstance(corpus, EncodedCorpus):
         encoded = corpus
     else:
-        encoded = run_options.encode(as_corpus(corpus, settings), reading_threads)
+        encoded = run_options.encode(as_corpus(corpus, trainer), reading_threads)
     for callback in run_options.callbacks:
-        encoded = callback.on_corpus(encoded, settings) or encoded
+        encoded = callback.on_corpus(encoded, trainer) or encoded
     if run_options.continued is not None:
-        encoded = settings.extend_corpus(run_options.continued, encoded)
-    vocabulary = select_words(encoded, settings, run_options.vocabulary_rule)
-    if run_options.continued is None and (unknown_rows := getattr(settings, "unknown_rows", 0)):
+        encoded = trainer.extend_corpus(run_options.continued, encoded)
+    vocabulary = select_words(encoded, trainer, run_options.vocabulary_rule)
+    if run_options.continued is None and (unknown_rows := getattr(trainer, "unknown_rows", 0)):
         encoded = with_vocabulary(encoded, vocabulary, unknown_rows)
         vocabulary = encoded.vocabulary
-    elif getattr(settings, "min_documents", 1) > 1 or run_options.vocabulary_rule is not None:
-        encoded = with_vocabulary(encoded, vocabulary)  # the words need not be the most frequent ones
-    if isinstance(settings, ObjectiveChoice) and not settings.target_in_sample:
+    elif getattr(trainer, "min_documents", 1) > 1 or run_options.vocabulary_rule is not None:
+        encoded = with_vocabulary(encoded, vocabulary)  # ids change: the words need not be the most frequent
+    if isinstance(trainer, ObjectiveChoice) and not trainer.target_in_sample:
         log.warning("without the target in the sample the loss has no lower bound, and training may diverge")
-    epochs = getattr(settings, "epochs", 1)
-    numbers = settings.trainer_name, len(encoded.ids), epochs, len(vocabulary), threads, seed
+    epochs = getattr(trainer, "epochs", 1)
+    numbers = trainer.trainer_name, len(encoded.ids), epochs, len(vocabulary), threads, seed
     log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
-    data = TrainingData(settings, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
-    log_rate_advice(settings, run_options)
+    data = TrainingData(trainer, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
+    log_rate_advice(trainer, run_options)
     run_options.compiler.wait_for_stage()
     return data
 
@@ -222,10 +224,7 @@ def select_words(encoded: EncodedCorpus, settings: "Trainer", rule: VocabularyRu
 
 
 def with_vocabulary(encoded: EncodedCorpus, vocabulary: Vocabulary, unknown_rows: int = 0) -> EncodedCorpus:
-    """The text encoded with a vocabulary, and with rows that all other words share if there are any.
-
-    It is in a temporary folder.
-    """
+    """Encode the corpus again with a vocabulary, in a temporary folder; other words share `unknown_rows` rows."""
     with new_folder(corpora_folder()) as folder:
         if unknown_rows:
             remap_to_rows(encoded, vocabulary, unknown_rows, folder)
@@ -235,7 +234,7 @@ def with_vocabulary(encoded: EncodedCorpus, vocabulary: Vocabulary, unknown_rows
 
 
 def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: "Trainer") -> Corpus:
-    """The corpus itself, or one of these texts, tokenized as the trainer declares."""
+    """A `Corpus` unchanged, or a new one of any other input, with the tokenizer of the trainer."""
     if isinstance(corpus, Corpus):
         return corpus
     settings: dict[str, Any] = {"tokenizer": trainer.tokenizer, "case": trainer.case}

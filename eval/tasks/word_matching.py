@@ -1,7 +1,7 @@
-"""Which word of the vectors a word of a test set refers to.
+"""Look-up of test-set words in vectors: case folding, phrase joiners and composed vectors.
 
-Words of a set are matched without regard to case, as in gensim, and else by their form in the training text, if it is
-known (`CaseFolding`); words of running text as written, or in that form, then in lower case (`look_up`).
+`CaseFolding` matches test-set words case-insensitively, as gensim does, then by their form in the training text.
+`look_up` matches words of running text as written, then by that form, then in lower case.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,15 +17,15 @@ JOINERS = (JOINER, " ", "-", "~", "+", "::")  # in vectors
 
 
 class CaseFolding:
-    """Matches words in upper case; of several that differ in case alone the first, most frequent, is used.
+    """Case-insensitive look-up; of words that differ only in case, the most frequent one is used.
 
     Arguments:
         words: in order of frequency.
-        form: the form of a word in the training text, by which it is found if it has none of these spellings.
+        word_form: maps a word to its form in the training text; used if the word itself is not found.
     """
 
-    def __init__(self, words: Iterable[str], form: Callable[[str], str] | None = None) -> None:
-        self._form = form
+    def __init__(self, words: Iterable[str], word_form: Callable[[str], str] | None = None) -> None:
+        self._word_form = word_form
         self._first: dict[str, int] = {}
         self._others: dict[int, list[int]] = {}
         self._canonical: list[int] = []
@@ -39,9 +39,9 @@ class CaseFolding:
         """The row of each word (int64), -1 for one that is missing."""
         words = list(words)
         rows = np.array([self._find(word.upper()) for word in words], dtype=np.int64)
-        if self._form is not None:
+        if self._word_form is not None:
             for item in np.flatnonzero(rows < 0).tolist():
-                rows[item] = self._find(self._form(words[item]).upper())
+                rows[item] = self._find(self._word_form(words[item]).upper())
         return rows
 
     def _find(self, word: str) -> int:
@@ -62,7 +62,7 @@ class CaseFolding:
 
 
 def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The vectors of words, as written or else in lower case, as `look_up_rows` returns them."""
+    """Vectors of words as written, else in lower case, and whether each word has one; see `look_up_rows`."""
     words = list(words)
     forms = ((word, lower_case(word)) for word in words)
     rows = [next((row for form in pair if (row := vectors.find(form)) is not None), -1) for pair in forms]
@@ -71,20 +71,22 @@ def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndar
 
 def look_up_rows(vectors: Vectors, words: Sequence[str], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The vector of each word, and whether there is one; a missing word is composed if the vectors compose."""
-    matrix, is_composed = gather(vectors, words, rows, compose=vectors.compose is not None)
+    matrix, is_composed = gather_vectors(vectors, words, rows, compose=vectors.compose is not None)
     if not np.isfinite(matrix).all():
         word = words[int(np.isfinite(matrix).all(axis=1).argmin())]
         raise SettingError(f"the vector of {word!r} holds NaN or infinity")
     return matrix, (rows >= 0) | is_composed
 
 
-def gather(vectors: Vectors, words: Sequence[str], rows: np.ndarray, *, compose: bool) -> tuple[np.ndarray, np.ndarray]:
+def gather_vectors(
+    vectors: Vectors, words: Sequence[str], rows: np.ndarray, *, compose: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """The vectors of words at rows, (words, dim) float32, zeros at a row of -1, and which are composed, (words,)."""
     matrix = np.zeros((len(rows), vectors.dim), dtype=np.float32)
     is_composed = np.zeros(len(rows), dtype=bool)
     matrix[rows >= 0] = vectors.matrix[rows[rows >= 0]]
-    if compose:
-        missing = np.flatnonzero(rows < 0)
+    missing = np.flatnonzero(rows < 0)
+    if compose and len(missing):
         is_lower = all(word == lower_case(word) for word in vectors.words)
         texts = [lower_case(words[item]) if is_lower else words[item] for item in missing.tolist()]
         matrix[missing] = vectors.compose_words(texts)

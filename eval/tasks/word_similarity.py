@@ -12,7 +12,7 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import CorrelationScores, Key
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
-from embeddings.eval.tasks.word_matching import gather
+from embeddings.eval.tasks.word_matching import gather_vectors
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.support.cosine import normalize
 
@@ -155,7 +155,7 @@ def score_similarity(subject: Subject, test: WordPairs) -> list[CorrelationScore
     """Spearman's and Pearson's correlation of cosines and ratings, over the pairs whose words both have vectors."""
     words = [word for pair in test.pairs for word in pair]
     rows = subject.folding.find(words)
-    matrix, is_composed = gather(subject.vectors, words, rows, compose=subject.settings.compose)
+    matrix, is_composed = gather_vectors(subject.vectors, words, rows, compose=subject.settings.compose)
     covered = np.asarray(((rows >= 0) | is_composed).reshape(-1, 2).all(axis=1))
     sides = normalize(matrix).reshape(-1, 2, matrix.shape[1])[covered]
     cosines = np.zeros(len(covered))

@@ -22,7 +22,11 @@ from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.model_files import INPUTS
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.classifier.text_classification import PreviousClassifier, TextClassification, copy_rows
+from embeddings.plugins.classifier.text_classification import (
+    PreviousClassifier,
+    TextClassification,
+    copying_initializer,
+)
 from embeddings.plugins.classifier.training_features import TextFeatures
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import Positive
@@ -102,22 +106,24 @@ def retraining(classifier: Classifier) -> type[TextClassification]:
     """A trainer that starts from the rows of a classifier, and learns no others."""
 
     class Retraining(TextClassification):
-        def text_labels(self, data: TrainingData, old: PreviousClassifier | None) -> TextLabels:
+        def text_labels(self, data: TrainingData, previous: PreviousClassifier | None) -> TextLabels:
             return known_labels(corpus_labels(data.encoded, self.min_label_count), classifier)
 
-        def text_features(self, data: TrainingData, texts: np.ndarray, old: PreviousClassifier | None) -> TextFeatures:
-            return known_features(super().text_features(data, texts, old), classifier)
+        def text_features(
+            self, data: TrainingData, texts: np.ndarray, previous: PreviousClassifier | None
+        ) -> TextFeatures:
+            return known_features(super().text_features(data, texts, previous), classifier)
 
         def tables(
-            self, features: TextFeatures, objective: Objective, old: PreviousClassifier | None
+            self, features: TextFeatures, objective: Objective, previous: PreviousClassifier | None
         ) -> dict[str, Table]:
-            inputs, output = super().tables(features, objective, old).items()
+            inputs, output = super().tables(features, objective, previous).items()
             matrix = classifier.output
             if self.objective == HIERARCHICAL_SOFTMAX:
                 matrix = output_rows(HIERARCHICAL_SOFTMAX, matrix[: output[1].rows])[:-1]
             starts = (inputs, classifier.inputs.table), (output, matrix)
             return {
-                name: replace(table, init=copy_rows(matrix, np.arange(len(matrix)), None))
+                name: replace(table, init=copying_initializer(matrix, np.arange(len(matrix)), None))
                 for (name, table), matrix in starts
             }
 

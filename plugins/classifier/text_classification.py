@@ -56,7 +56,7 @@ class PreviousClassifier:
     """The classifier that continued training starts from.
 
     Arguments:
-        words: its words, with `</s>`, which has the number of texts as its count.
+        words: its vocabulary; the count of `</s>` is the number of texts.
         labels: its labels.
         prefix: the prefix of labels in its text.
         buckets: int32 (n-grams,), the hash bucket of each n-gram.
@@ -85,7 +85,7 @@ class PreviousClassifier:
         return cls(model.vocabulary, model.labels, label_prefix(model), buckets, inputs, output)
 
     def extend_labels(self, labels: TextLabels) -> TextLabels:
-        """The labels of texts, as rows of all labels, old and new, with added counts."""
+        """The labels of new texts, as rows of the union of previous and new labels, with added counts."""
         everything = extend_vocabulary(self.labels, labels.vocabulary, min_count=1, max_vocab=None)
         return TextLabels(everything, labels.starts, rows_in(everything, labels.vocabulary)[labels.ids])
 
@@ -98,30 +98,33 @@ class PreviousClassifier:
         }
 
     def extend_features(self, settings: ClassifierSettings, encoded: EncodedCorpus, texts: np.ndarray) -> TextFeatures:
-        """The features of texts, with rows for all words and n-grams, old and new."""
+        """The features of texts, with rows for all words and n-grams, previous and new."""
         min_count, max_vocab = settings.min_count, settings.max_vocab
         words = extend_vocabulary(self.words, encoded.vocabulary, min_count=min_count, max_vocab=max_vocab)
         line_ends = encoded.meta["documents"] + int(self.words.counts[self.words.index(LINE_END_WORD)])
         return text_features(settings, encoded, words, texts, line_ends=line_ends, known_buckets=self.buckets)
 
-    def copy_rows(self, tables: Mapping[str, Table], features: TextFeatures, labels: Vocabulary) -> dict[str, Table]:
-        """Tables of inputs and of labels, in this order, that start with the rows of old ones."""
+    def continued_tables(
+        self, tables: Mapping[str, Table], features: TextFeatures, labels: Vocabulary
+    ) -> dict[str, Table]:
+        """The tables `inputs` and `output`, in this order, initialised with the rows of the previous classifier."""
         rows = self.input_rows(features), rows_in(self.labels, labels)
         starts = zip(tables.items(), (self.inputs, self.output), rows, strict=True)
         return {
-            name: replace(table, init=copy_rows(matrix, old_rows, table.init), on_continue="restart")
-            for (name, table), matrix, old_rows in starts
+            name: replace(table, init=copying_initializer(matrix, previous_rows, table.init), on_continue="restart")
+            for (name, table), matrix, previous_rows in starts
         }
 
     def input_rows(self, features: TextFeatures) -> np.ndarray:
-        """The old row of each word and n-gram, -1 for new ones."""
+        """The previous row of each word and n-gram, -1 for new ones."""
         words = rows_in(self.words, features.vocabulary)
-        row_of_bucket = np.full(int(max(self.buckets.max(initial=0), features.ngram_buckets.max(initial=0))) + 1, -1)
-        row_of_bucket[self.buckets] = len(self.words) + np.arange(len(self.buckets))
-        return np.concatenate([words, row_of_bucket[features.ngram_buckets]])
+        _, previous_ngrams, new_ngrams = np.intersect1d(self.buckets, features.ngram_buckets, return_indices=True)
+        ngrams = np.full(len(features.ngram_buckets), -1)
+        ngrams[new_ngrams] = len(self.words) + previous_ngrams
+        return np.concatenate([words, ngrams])
 
 
-def copy_rows(source: np.ndarray, rows: np.ndarray, initialize: Initializer | None) -> Initializer:
+def copying_initializer(source: np.ndarray, rows: np.ndarray, initialize: Initializer | None) -> Initializer:
     """An initialiser that copies rows (n,) of a matrix; where the row is -1, it sets the usual initial values."""
 
     def copy(table: np.ndarray, dim: int, seed: int) -> None:
@@ -150,7 +153,7 @@ class TextClassification(Trainer, ClassifierSettings):
         return self.objective != HIERARCHICAL_SOFTMAX
 
     def extend_corpus(self, model: Model, encoded: EncodedCorpus) -> EncodedCorpus:
-        """The new text as it is: rare words are part of n-grams."""
+        """Return the corpus unchanged: rare words are part of word n-grams."""
         return encoded
 
     @staticmethod
@@ -165,11 +168,11 @@ class TextClassification(Trainer, ClassifierSettings):
         """
         check_known_words(data.encoded)
         continued = data.run_options.continued
-        old = None if continued is None else PreviousClassifier.of(continued, self)
-        labels = self.text_labels(data, old)
+        previous = None if continued is None else PreviousClassifier.of(continued, self)
+        labels = self.text_labels(data, previous)
         texts = labelled_texts(labels)
         starts, ids = read_only(np.append(labels.starts[texts], len(labels.ids))), read_only(labels.ids)
-        features = self.text_features(data, texts, old)
+        features = self.text_features(data, texts, previous)
         objective = new_label_objective(self, labels.vocabulary, starts, ids)
         noise = np.empty(0, np.uint64)
         if self.negative_count:
@@ -181,7 +184,7 @@ class TextClassification(Trainer, ClassifierSettings):
             return ClassifierOperands(arrays[INPUTS], *items, separate_zeros(3, np.int64), objective.operand(arrays))
 
         return Plan(
-            tables=self.tables(features, objective, old),
+            tables=self.tables(features, objective, previous),
             stream=TextStream(source, self.negative_count, self.text_weights(starts, ids)),
             kernel=learn_texts,
             operands=operands,
@@ -190,24 +193,28 @@ class TextClassification(Trainer, ClassifierSettings):
             export=lambda arrays: self.export(features, arrays),
             vocabulary=features.vocabulary,
             labels=labels.vocabulary,
-            record={LABEL_PREFIX: corpus_label_prefix(data)} if old is None else old.record(labels.vocabulary),
+            record={LABEL_PREFIX: corpus_label_prefix(data)}
+            if previous is None
+            else previous.record(labels.vocabulary),
             loss_is_estimate=objective.estimates_loss,
         )
 
-    def text_labels(self, data: TrainingData, old: PreviousClassifier | None) -> TextLabels:
+    def text_labels(self, data: TrainingData, previous: PreviousClassifier | None) -> TextLabels:
         """The labels of the texts."""
-        if old is not None:
-            return old.extend_labels(corpus_labels(data.encoded, self.min_label_count, old.labels.words))
+        if previous is not None:
+            return previous.extend_labels(corpus_labels(data.encoded, self.min_label_count, previous.labels.words))
         return corpus_labels(data.encoded, self.min_label_count)
 
-    def text_features(self, data: TrainingData, texts: np.ndarray, old: PreviousClassifier | None) -> TextFeatures:
+    def text_features(self, data: TrainingData, texts: np.ndarray, previous: PreviousClassifier | None) -> TextFeatures:
         """The features of some texts."""
-        if old is not None:
-            return old.extend_features(self, data.encoded, texts)
+        if previous is not None:
+            return previous.extend_features(self, data.encoded, texts)
         return text_features(self, data.encoded, data.vocabulary, texts, line_ends=data.encoded.meta["documents"])
 
-    def tables(self, features: TextFeatures, objective: Objective, old: PreviousClassifier | None) -> dict[str, Table]:
-        """Tables of rows: of words and then n-grams, which start at zero as if unknown; and of labels."""
+    def tables(
+        self, features: TextFeatures, objective: Objective, previous: PreviousClassifier | None
+    ) -> dict[str, Table]:
+        """The table `inputs`, of words and then n-grams, which start at zero, and the tables of the objective."""
         words = len(features.vocabulary)
 
         def initialize(table: np.ndarray, dim: int, seed: int) -> None:
@@ -216,7 +223,7 @@ class TextClassification(Trainer, ClassifierSettings):
         rows = words + len(features.ngram_buckets)
         inputs = Table(rows=rows, dim=self.dim, axis="subwords", init=initialize, on_continue="restart")
         tables = {INPUTS: inputs, **objective.tables()}
-        return tables if old is None else old.copy_rows(tables, features, objective.vocabulary)
+        return tables if previous is None else previous.continued_tables(tables, features, objective.vocabulary)
 
     def export(self, features: TextFeatures, arrays: Arrays) -> Arrays:
         """The arrays to save."""

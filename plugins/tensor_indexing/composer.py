@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = "phrases"
-TYPE, FIRST, SECOND, PHRASE, PART = range(5)  # columns of that table
+TYPE, FIRST, SECOND, PHRASE, PART = range(5)  # columns of the table `EXAMPLES`
 PARAMETERS = {name: {"left", "right", "identity"} for name in ("full-additive", "tensor-indexing", "tensor-additive")}
 PARAMETERS |= {"weighted-additive": {"weights"}, "full-tensor": {"left", "right", "tensor"}}
 PARAMETERS |= {
@@ -67,7 +67,7 @@ def read_functions(tables: Mapping[str, np.ndarray], dim: int) -> dict[str, dict
 
 def has_shapes(parameters: Parameters, dim: int) -> bool:
     """Whether all shapes and dtypes fit vectors of `dim` components."""
-    matrices = (len(parameters.get("left", ())), dim, dim)
+    matrices = (len(np.atleast_1d(parameters.get("left", ()))), dim, dim)
     expected = {"weights": (2,), "identity": (2,), "left": matrices, "right": matrices, "tensor": (dim, dim * dim)}
     expected |= dict.fromkeys(("difference", "product", "output"), (dim, dim)) | {"bias": (dim,)}
     fits = all(array.shape == expected[name] and array.dtype.kind == "f" for name, array in parameters.items())
@@ -75,12 +75,12 @@ def has_shapes(parameters: Parameters, dim: int) -> bool:
 
 
 def check_examples(table: Any, types: Any, words: int) -> None:
-    """Refuse a table of examples that refers to missing words or types."""
+    """Refuse a table of examples that refers to missing words, types or parts."""
     has_types = isinstance(types, list) and all(isinstance(type, str) for type in types)
     if not has_types or table.ndim != 2 or table.shape[1] != PART + 1 or table.dtype.kind not in "iu":
         raise FormatError(f"the model is broken: its table {EXAMPLES!r} or the types in its record are malformed")
     if len(table) and (table.min() < 0 or (table.max(axis=0) >= [len(types), words, words, words, 3]).any()):
-        raise FormatError(f"the model is broken: its table {EXAMPLES!r} refers to words that are not in its vocabulary")
+        raise FormatError(f"the model is broken: its table {EXAMPLES!r} refers to missing words, types or parts")
 
 
 @dataclass(eq=False, repr=False)
@@ -94,7 +94,7 @@ class Composer:
     # (examples, 5): type, rows of first word, second word and phrase, part (see `phrase_pairs.split`)
     examples: np.ndarray = field(default_factory=lambda: NO_EXAMPLES)
     joiner: str = JOINER  # joins the words of a phrase in its token
-    pos_tags: np.ndarray | None = None  # of each word, as in `Examples`, from which other phrases get types
+    pos_tags: np.ndarray | None = None  # part of speech of each word (see `Examples.pos_tags`)
 
     @classmethod
     def of(cls, source: "Model | Vectors | str | os.PathLike[str]") -> "Composer":
@@ -140,7 +140,7 @@ class Composer:
         return None if index is None else np.asarray(self.examples[index])
 
     def type_of(self, first: str, second: str) -> str:
-        """The type of a phrase, listed or by parts of speech; `ANY` for a type without functions."""
+        """The type of a phrase: as listed, else from parts of speech; `ANY` if that type has no functions."""
         example = self.example(first, second)
         name = self.type_by_tags(first, second) if example is None else self.types[example[TYPE]]
         return name if name in self.functions else ANY
@@ -155,7 +155,7 @@ class Composer:
         return next((name for name, tags in TYPES.items() if [TAGS.index(tag) for tag in tags] == codes), ANY)
 
     def phrase_row(self, first: str, second: str) -> int:
-        """The row of the phrase itself: as listed, or of the words with the joiner between; -1 for none."""
+        """The row of the phrase's own vector: of its example, else of the token of its words; -1 if it has none."""
         example = self.example(first, second)
         if example is not None:
             return int(example[PHRASE])
@@ -170,7 +170,9 @@ class Composer:
         composition = np.zeros((len(texts), self.vectors.dim), np.float32)
         rows_by_type: defaultdict[str, list[list[int]]] = defaultdict(list)
         for number, text in enumerate(texts):
-            words = text.split() if len(text.split()) > 1 else text.split(self.joiner)
+            words = text.split()
+            if len(words) < 2:
+                words = text.split(self.joiner)
             if len(words) == 2 and all(word in self.vectors for word in words):
                 rows_by_type[self.type_of(*words)].append([number, *map(self.vectors.index, words)])
         for type, rows in rows_by_type.items():
@@ -184,7 +186,8 @@ class Composer:
         Arguments:
             first: the first word.
             second: the second word.
-            type: the phrase type whose functions are used; by default the listed type of the phrase, else any.
+            type: the phrase type whose functions are used; by default the listed type of the phrase, else its
+                type by parts of speech, else any.
             function: additive, multiplicative, own (the phrase's trained vector), or fitted: weighted-additive,
                 full-additive, tensor-indexing, tensor-additive, full-tensor, pair-features, neural-tensor; by default
                 tensor-additive, or additive if nothing is fitted.
@@ -194,7 +197,7 @@ class Composer:
             SettingError: there is no such type or function.
         """
         type = self.type_of(first, second) if type is None else type
-        if self.check(type, function) == OWN:
+        if self.resolve_function(type, function) == OWN:
             row = self.phrase_row(first, second)
             if row < 0:
                 raise UnknownWordError(f"no vector for the phrase '{first} {second}' itself")
@@ -222,10 +225,10 @@ class Composer:
 
     def compose_rows(self, x: np.ndarray, y: np.ndarray, *, type: str = ANY, function: str | None = None) -> np.ndarray:
         """Compose phrase vectors from word vectors, all (phrases, dim) float32, by any function but "own"."""
-        name = self.check(type, function)
+        name = self.resolve_function(type, function)
         return compose_rows(name, self.functions.get(type, {}).get(name, {}), x, y)
 
-    def check(self, type: str, function: str | None) -> str:
+    def resolve_function(self, type: str, function: str | None) -> str:
         """Return the name of a function or the default; raises SettingError if the type does not have the function."""
         choices = self.known_functions(type)
         name = function or next(default for default in DEFAULTS if default in choices)

@@ -35,7 +35,7 @@ def colliding_words(number):
 
 def test_words_that_collide_are_refused():
     assert index_entries(*entries(colliding_words(MAX_PROBES)))[1] == -1
-    with pytest.raises(FormatError, match=r"v\.bin.*words.*same hash"):
+    with pytest.raises(FormatError, match=r"v\.bin is broken: inserting one of its words takes over 1,000 probes"):
         index_entries(*entries(colliding_words(MAX_PROBES + 5)), "v.bin")
 
 
@@ -45,5 +45,5 @@ def test_buckets_that_collide_are_refused():
     settings = {"words": 0, "label_prefix": None, "min_n": 0, "max_n": 0, "word_ngrams": 2, "buckets": size}
     features = index_features(*entries([]), None, np.column_stack([numbers, numbers]), **settings)
     assert (features.bucket_slots[:, 0] >= 0).sum() == size
-    with pytest.raises(FormatError, match=r"buckets.*same hash"):
+    with pytest.raises(FormatError, match="one of its buckets takes over"):
         index_features(*entries([]), None, np.column_stack([numbers << 14, numbers]))

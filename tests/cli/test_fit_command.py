@@ -54,6 +54,14 @@ def test_fit_is_what_python_gives(folder):
     assert model.settings["min_phrases"] == 50
 
 
+@pytest.mark.parametrize("out", ["model.bin", "model.txt", "-"])
+def test_names_of_files_and_options_are_refused_before_the_fit(folder, tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    message = refused("fit", folder / "vectors.bin", "-o", out, *SMALL, code=2)
+    assert f"--out {out}" in message
+    assert not any(tmp_path.iterdir())
+
+
 def test_neighbours_of_a_phrase(folder):
     command = ["compose", folder / "model", "w1", "w2", "--top", 3]
     rows = json.loads(expect(*command, "--type", "red", "--json").stdout)

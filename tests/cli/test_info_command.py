@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from commands import expect, refused
 from optional_libraries import needs_gensim
+from remote_servers import web_server
 
 import embeddings as em
 from embeddings.cli.info import describe
@@ -36,6 +37,15 @@ def model(tmp_path, vectors):
 
 def info(path, *more):
     return json.loads(expect("info", path, "--json", *more).stdout)
+
+
+def test_info_on_remote_vectors_reads_their_words(tmp_path, vectors, own_cache):
+    vectors.save(tmp_path / "v.npy")
+    files = {f"/{name}": (tmp_path / name).read_bytes() for name in ("v.npy", "v.txt")}
+    with web_server(files=files) as server:
+        properties = describe(f"{server.url}/v.npy", full=True)
+    assert properties["words"] == 4
+    assert properties["first_words"] == WORDS
 
 
 @pytest.mark.parametrize(

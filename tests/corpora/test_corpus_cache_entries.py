@@ -13,6 +13,7 @@ from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, META, SENTENCES, V
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.errors import CorpusError, FormatError, OutputError
 from embeddings.support import cache_folder
+from embeddings.support.cache_eviction import ABANDONED_AFTER
 
 
 @pytest.fixture(autouse=True)
@@ -235,7 +236,7 @@ def test_only_the_entry_that_is_used_is_checked(text, tmp_path, home, monkeypatc
 
 
 def test_partial_folders_of_killed_runs_are_removed_after_a_day(text, home):
-    for name, age in (("old", 2 * corpus_cache.ABANDONED_AFTER), ("young", 0)):
+    for name, age in (("old", 2 * ABANDONED_AFTER), ("young", 0)):
         folder = home / f".{name}{corpus_cache.PARTIAL}"
         folder.mkdir(parents=True)
         (folder / IDS).write_bytes(b"")

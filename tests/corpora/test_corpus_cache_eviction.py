@@ -85,7 +85,8 @@ def test_broken_entries_are_evicted_before_old_ones(tmp_path, home):
         texts[number].encode()
         entry = age(home, number, 1000 - number)
     (entry.folder / "ids.npy").write_bytes(b"")
-    assert [removed.folder for removed in corpus_cache.shrink(home, entry.size)] == [entry.folder]
+    evicted = corpus_cache.shrink(corpus_cache.list_entries(home), entry.size)
+    assert [removed.folder for removed in evicted] == [entry.folder]
     assert sources(home) == [0]
 
 
@@ -98,13 +99,24 @@ def test_sizes(text, size, monkeypatch, tmp_path):
     assert corpus_cache.size_limit(tmp_path) == size
 
 
-@pytest.mark.parametrize("text", ["much", "-1", "1 PB", "GB", "1e9"])
+@pytest.mark.parametrize("text", ["much", "-1", "1 PB", "GB", "1e9", "9" * 400])
 def test_an_invalid_limit_is_reported_before_encoding(text, monkeypatch, tmp_path, home):
     monkeypatch.setenv(corpus_cache.VARIABLE, text)
     (tmp_path / "f").write_text("a")
     monkeypatch.setattr(Corpus, "write_text", None)
     with pytest.raises(SettingError, match=f"EMBEDDINGS_CACHE_LIMIT.*20GB.*'{text}'"):
         Corpus(tmp_path / "f").encode()
+
+
+def test_a_partial_folder_that_disappears_does_not_keep_outdated_entries(tmp_path, home, monkeypatch):
+    (text,) = corpora(tmp_path, 1)
+    outdated = text.encode().folder
+    gone = home / ".gone.partial"
+    listdir = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda path: [gone.name, *listdir(path)])
+    (tmp_path / "text0").write_text("changed text")
+    text.encode()
+    assert not outdated.exists()
 
 
 def test_the_limit_is_a_tenth_of_a_small_disk(tmp_path, monkeypatch):

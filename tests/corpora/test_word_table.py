@@ -12,6 +12,7 @@ from naive_corpora import decoded, encode
 
 from embeddings.corpora import Corpus
 from embeddings.corpora.tokenizers import characters
+from embeddings.corpora.word_table import WordTable
 from embeddings.errors import CorpusError, SettingError
 
 TOKENS = st.lists(st.sampled_from([f"w{i}" for i in range(12)] + ["w0", "w1"] * 6), min_size=1, max_size=120)
@@ -112,6 +113,13 @@ def test_a_limit_that_is_not_reached_changes_nothing(tmp_path):
         assert small.max_undercount == whole.max_undercount == 0
         assert small.fingerprint == whole.fingerprint
         assert decoded(small) == decoded(whole)
+
+
+@pytest.mark.parametrize(("max_types", "advice"), [(None, "; set max_types"), (100, "; raise max_types")])
+def test_too_many_raw_ids(max_types, advice):
+    table = WordTable(max_types)
+    with pytest.raises(CorpusError, match=advice):
+        table.reserve(2**31, 0)
 
 
 def test_a_token_split_by_a_block_survives_pruning():

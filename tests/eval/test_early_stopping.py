@@ -142,6 +142,7 @@ def test_mean_score_of_test_sets(tmp_path):
         ({"similarity": "wordsim353", "patience": 0}, r"patience.*got 0"),
         ({"score": 0.5}, r"score.*got 0\.5"),
         ({"score": len, "decay": 0.1}, r"decay=0\.1 requires decay_on_plateau"),
+        ({"score": len, "label_format": em.LabelFormat()}, r"label_format requires labels"),
         ({"score": len, "decay_on_plateau": -1}, r"decay_on_plateau.*got -1"),
         ({"score": len, "decay_on_plateau": 1, "decay": 0}, r"decay must be in \(0, 1\], got 0"),
     ],

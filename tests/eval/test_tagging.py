@@ -146,6 +146,16 @@ def test_words_are_looked_up_as_written_then_in_lower_case_then_composed(files):
     assert known.tolist() == [True, True, False]
 
 
+def test_words_that_are_all_known_are_not_composed(monkeypatch):
+    from embeddings.eval.tasks import word_matching
+
+    calls = []
+    monkeypatch.setattr(word_matching, "lower_case", lambda word: calls.append(word) or word.lower())
+    vectors = Vectors(["a", "b", "c"], np.eye(3, dtype=np.float32), compose=calls.append)
+    word_matching.look_up(vectors, ["a"])
+    assert calls == ["a"]
+
+
 def test_interval_equals_the_naive_bootstrap(files, vectors):
     outcome = Suite.read(tagging=files, window=0).score(vectors, "v")[-1]
     result, test = outcome.result(), read_tagging_set(files).test

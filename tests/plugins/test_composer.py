@@ -268,8 +268,9 @@ def corrupted(model, folder, *, tables=None, record=None):
         ({"red/additive/left": np.zeros((6, 36), np.float32)}, {}, "red/additive do not fit 6 components"),
         ({"phrases": np.zeros((3, 4), np.int32)}, {}, "'phrases' or the types in its record"),
         ({"phrases": np.zeros((3, 5), np.float32)}, {}, "'phrases' or the types in its record"),
-        ({"phrases": np.full((3, 5), 10**6, np.int32)}, {}, "'phrases' refers to words"),
-        ({"phrases": np.full((3, 5), -1, np.int32)}, {}, "'phrases' refers to words"),
+        ({"phrases": np.full((3, 5), 10**6, np.int32)}, {}, "'phrases' refers to missing words, types or parts"),
+        ({"phrases": np.full((3, 5), -1, np.int32)}, {}, "'phrases' refers to missing words, types or parts"),
+        ({"red/tensor-additive/left": np.float32(1)}, {}, "do not fit"),
         (
             {"parts-of-speech": np.zeros(3, np.int8)},
             {},

@@ -200,7 +200,7 @@ def test_a_run_equals_the_twins(architecture):
 
 def blocks_read(data, total, stream):
     """The windows of each block of an epoch, and the number of ids read for it."""
-    stream_of_blocks = data.settings.plan(data).stream
+    stream_of_blocks = data.trainer.plan(data).stream
     source, block, before = stream_of_blocks.source, stream_of_blocks.new_block(), 0
     rng = np.array([stream.key, stream.counter], np.uint64)
     rewind(block, source, 0, total)

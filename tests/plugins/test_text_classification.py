@@ -70,6 +70,12 @@ def test_texts_that_cannot_be_classified_are_refused(lines, message):
         em.train("classifier", lines, **SMALL)
 
 
+def test_a_label_with_the_separator_of_labels_is_refused():
+    rows = [{"text": "one", "label": "a\x1fb"}, {"text": "two", "label": "c"}]
+    with pytest.raises(CorpusError, match=r"label 'a\\x1fb'.*U\+001F"):
+        em.train("classifier", em.Corpus(rows, text_column="text", labels=em.LabelFormat()), **SMALL)
+
+
 def test_a_corpus_without_labels_is_refused():
     with pytest.raises(CorpusError, match="LabelFormat"):
         em.train("classifier", em.Corpus(labelled_lines()), **SMALL)

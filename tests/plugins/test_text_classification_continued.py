@@ -103,3 +103,8 @@ def test_what_cannot_be_continued(model):
     )  # fmt: skip
     with pytest.raises(FormatError, match="output"):
         em.continue_training(broken, NEW, threads=1)
+
+
+def test_new_texts_without_a_known_or_frequent_label_are_named(model):
+    with pytest.raises(CorpusError, match="no label is known to the model or occurs at least 5 times"):
+        em.continue_training(model, ["__label__unheard text"], threads=1, epochs=1, min_label_count=5)

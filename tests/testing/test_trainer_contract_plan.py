@@ -23,7 +23,7 @@ def data():
 
 
 def test_the_plan_of_a_trainer_fulfils_the_contract(data):
-    check_plan(data, data.settings.plan(data))
+    check_plan(data, data.trainer.plan(data))
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def test_the_plan_of_a_trainer_fulfils_the_contract(data):
 )
 def test_operands_share_the_memory_of_the_words(data, operands, message):
     with pytest.raises(AssertionError, match=message):
-        check_plan(data, replace(data.settings.plan(data), operands=operands))
+        check_plan(data, replace(data.trainer.plan(data), operands=operands))
 
 
 def test_buffers_are_step_buffers(data):
     with pytest.raises(AssertionError, match="buffers of a plan must return StepBuffers, got None"):
-        check_plan(data, replace(data.settings.plan(data), buffers=lambda: None))
+        check_plan(data, replace(data.trainer.plan(data), buffers=lambda: None))
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_buffers_are_step_buffers(data):
     ],
 )
 def test_vectors_have_one_row_for_each_word(data, table, message):
-    plan = data.settings.plan(data)
+    plan = data.trainer.plan(data)
     with pytest.raises(AssertionError, match=f"'words', saved as 'vectors', must have {message}"):
         check_plan(data, replace(plan, tables={**plan.tables, "words": table}))
 
 
 def with_stream(data, **methods):
     """The plan of a skip-gram whose stream has other methods."""
-    plan = data.settings.plan(data)
+    plan = data.trainer.plan(data)
     kind = dataclass(frozen=True)(type("Broken", (TokenStream,), methods))
     return replace(plan, stream=kind(plan.stream.source, plan.stream.make_block))
 
@@ -120,4 +120,4 @@ def test_a_stream_has_a_random_order_unless_the_trainer_refuses_to_shuffle(data)
             if self.shuffle:
                 raise em.errors.SettingError("shuffle is not supported")
 
-    check_plan(replace(data, settings=Ordered(dim=8, min_count=1)), with_stream(data, chunks=ordered))
+    check_plan(replace(data, trainer=Ordered(dim=8, min_count=1)), with_stream(data, chunks=ordered))

@@ -39,7 +39,7 @@ def data():
     ],
 )
 def test_impossible_plans_are_refused(data, changes, message):
-    plan = data.settings.plan(data)
+    plan = data.trainer.plan(data)
     with pytest.raises(DeclarationError, match=message):
         replace(plan, **changes)
 
@@ -62,14 +62,14 @@ def test_impossible_plans_are_refused(data, changes, message):
     ],
 )
 def test_operands_that_do_not_fit_the_kernel_are_refused(data, operands, message):
-    plan = replace(data.settings.plan(data), operands=operands)
+    plan = replace(data.trainer.plan(data), operands=operands)
     with pytest.raises(DeclarationError, match=message) as info:
         Run(data, plan)
     assert "\n" not in str(info.value)
 
 
 def test_zeros_have_the_declared_shape(data):
-    plan = data.settings.plan(data)
+    plan = data.trainer.plan(data)
     table = replace(word_vectors(4, 8), zeros=lambda: np.zeros((4, 8), np.float32))
     with pytest.raises(DeclarationError, match=r"zeros of a table must return float32 \(4, 16\), got float32 \(4, 8\)"):
         Run(data, replace(plan, tables={**plan.tables, "words": table}))
@@ -84,7 +84,7 @@ def test_zeros_have_the_declared_shape(data):
     ],
 )
 def test_an_export_without_vectors_is_refused(data, export, message):
-    plan = replace(data.settings.plan(data), export=export)
+    plan = replace(data.trainer.plan(data), export=export)
     with pytest.raises(DeclarationError, match=message):
         Run(data, plan).train()
 
@@ -93,7 +93,7 @@ def test_an_unknown_table_of_words_is_refused(data):
     vectors = em.SkipGram(dim=8, min_count=1, epochs=1).train(TEXT, threads=1).vectors
     data = replace(data, run_options=em.RunOptions(init=em.InitFrom(vectors)))
     with pytest.raises(DeclarationError, match="'rows', is not a table: words, output"):
-        Run(data, replace(data.settings.plan(data), word_table="rows"))
+        Run(data, replace(data.trainer.plan(data), word_table="rows"))
 
 
 def test_a_plan_must_be_a_plan(data):
@@ -103,7 +103,7 @@ def test_a_plan_must_be_a_plan(data):
 
 def with_stream(data, **methods):
     """The plan of a skip-gram whose stream has other methods."""
-    plan = data.settings.plan(data)
+    plan = data.trainer.plan(data)
     kind = dataclass(frozen=True)(type("Broken", (TokenStream,), methods))
     return replace(plan, stream=kind(plan.stream.source, plan.stream.make_block))
 

@@ -1,11 +1,14 @@
 """Tables of replicas: rules and memory."""
 
+from functools import partial
+
 import pytest
 from interrupted_runs import corpus, learn
 
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.models.table import Table
+from embeddings.support.mapped_files import memory_mapped_zeros
 from embeddings.training import replicas as replicas_module
 from embeddings.training.replicas import Replicas, ReplicaTables
 
@@ -16,6 +19,14 @@ def test_replicas_that_do_not_fit_into_memory_are_refused(monkeypatch):
     monkeypatch.setattr(replicas_module, "free_memory", lambda: 10_000)
     with pytest.raises(SettingError, match="use fewer replicas"):
         learn("skipgram", corpus("skipgram"), {}, replicas=THREE)
+
+
+def test_copies_in_mapped_files_require_no_free_memory(monkeypatch):
+    monkeypatch.setattr(replicas_module, "free_memory", lambda: 10_000)
+    zeros = partial(memory_mapped_zeros, 100, 16, name="documents")
+    declared = {"documents": Table(rows=100, dim=16, axis="other", zeros=zeros)}
+    replicas = ReplicaTables(Replicas(2), declared, {"documents": zeros()}, threads=1)
+    assert replicas.copies["documents"].shape == (2, 100, 16)
 
 
 def test_a_table_can_declare_its_rule():

@@ -31,7 +31,7 @@ def test_a_plan_requires_a_schedule():
         trainer_name = "unscheduled"
 
         def plan(self, data):
-            return em.SkipGram(dim=8, min_count=1).plan(replace(data, settings=em.SkipGram(dim=8, min_count=1)))
+            return em.SkipGram(dim=8, min_count=1).plan(replace(data, trainer=em.SkipGram(dim=8, min_count=1)))
 
     with pytest.raises(DeclarationError, match=r"unscheduled.*Schedule"):
         Unscheduled().train(TEXT, threads=1)

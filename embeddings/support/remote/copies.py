@@ -1,7 +1,7 @@
-"""Local copies of remote files and folders, for what needs a local path, such as memory-mapped vectors.
+"""Local copies of remote files and folders, for readers that require a local path, such as memory-mapped vectors.
 
 A copy stays in the cache folder, and is used again while the size, time of modification and ETag of each file are the
-same. Copies of the least recently used addresses are removed when they take more than `MAX_COPIES` bytes together.
+same. The least recently used copies are removed when all copies exceed `cache_eviction.default_limit` together.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Event
 
 from embeddings.errors import FormatError, RemoteError
+from embeddings.support.cache_eviction import PARTIAL, CacheEntry, default_limit, evict, remove_abandoned
 from embeddings.support.cache_folder import cache_folder, foreign_access
 from embeddings.support.foreign_files import path_below
 from embeddings.support.logs import log
@@ -25,10 +26,8 @@ from embeddings.support.remote.requests import map_ahead
 from embeddings.support.remote.store import RemoteStatus, absence, files_below, find_status, statuses
 from embeddings.support.system import size_on_disk
 
-MAX_COPIES = 20 * 10**9  # bytes, or a tenth of the disk if that is less
 BLOCK = 1 << 20
-PARTIAL = ".partial"
-N_FILES = 4  # of a folder, at a time
+PARALLEL_DOWNLOADS = 4  # of the files of a folder
 
 
 def local_copy(path: StrPath, companions: Sequence[str] = ()) -> Path:
@@ -64,7 +63,8 @@ def copy_all(address: Address, addresses: list[Address], names: list[str], known
     Raises:
         RemoteError: a name is not safe, or a file cannot be read or copied.
     """
-    parts = [str(address)], [[name, *status.identity] for name, status in zip(names, known, strict=True)]
+    companions = names if address in addresses else []  # a file has a copy with each set of companions
+    parts = [str(address), *companions], [[name, *one.identity] for name, one in zip(names, known, strict=True)]
     digests = [hashlib.sha256(json.dumps(part).encode()).hexdigest()[:24] for part in parts]
     name = "-".join(digests)
     cache_root = copies_folder(name)
@@ -77,9 +77,9 @@ def copy_all(address: Address, addresses: list[Address], names: list[str], known
     is_abandoned = Event()
     try:
         pairs = zip(addresses, [path_below(scratch, name) for name in names], strict=True)
-        for _ in map_ahead(lambda pair: download(*pair, is_abandoned), pairs, N_FILES):
+        for _ in map_ahead(lambda pair: download(*pair, is_abandoned), pairs, PARALLEL_DOWNLOADS):
             pass
-        remove_copies(cache_root, digests[0])
+        remove_copies(scratch, target)
         scratch.rename(target)
     except FormatError as error:
         raise RemoteError(address, f"cannot be read: {error}; rename or remove this file") from None
@@ -117,17 +117,27 @@ def copies_folder(name: str) -> Path:
     return folder
 
 
-def remove_copies(folder: Path, name: str) -> None:
-    """Remove outdated copies of an address, and the least recently used copies if all take too much room."""
-    limit = min(MAX_COPIES, shutil.disk_usage(folder).total // 10)
-    copies = []
-    for path in folder.iterdir():
+def remove_copies(scratch: Path, target: Path) -> None:
+    """Make room for the new copy `target`, which is still in the folder `scratch`.
+
+    Removes its outdated copies, the least recently used copies if all take too much room, and abandoned downloads.
+    """
+    cache_root, identity = target.parent, target.name.split("-")[0]
+    remove_abandoned(cache_root)
+    entries = []
+    for path in cache_root.iterdir():
+        if path == target or path.name.startswith("."):
+            continue
         with suppress(OSError):
-            if path.name.startswith("."):
-                continue
-            copies.append((path.stat().st_mtime, size_on_disk(path), path))
-    total = sum(size for _, size, _ in copies)
-    for _, size, path in sorted(copies):
-        if path.name.startswith(f"{name}-") or total > limit:
-            shutil.rmtree(path, ignore_errors=True)  # memory-mapped files stay readable until they are closed
-            total -= size
+            if path.name.startswith(f"{identity}-"):
+                remove_copy(path)
+            else:
+                entries.append(CacheEntry(path, size_on_disk(path), path.stat().st_mtime))
+    limit = default_limit(cache_root) - size_on_disk(scratch)
+    evict(sorted(entries, key=lambda entry: entry.last_used), limit, remove_copy)
+
+
+def remove_copy(folder: Path) -> bool:
+    """Remove a copy, and return whether it is gone; memory-mapped files stay readable until they are closed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()

@@ -1,7 +1,8 @@
 """Requests to remote stores: interruptible threads, repeated attempts, and messages for errors.
 
-Python handles signals in its main thread only, between two instructions. A library that waits for a server there would
-delay Ctrl-C until its time limit, and so would the threads of an executor, which Python joins when it ends.
+Python handles signals in its main thread only, between two instructions. A blocking call in the main thread delays
+Ctrl-C until it times out; the threads of an executor delay the exit, because Python joins them. Requests therefore run
+in daemon threads.
 """
 
 import atexit
@@ -46,7 +47,8 @@ AWS_REASONS = {
     "SIGNATURE_DOES_NOT_MATCH": "cannot be accessed: the secret key is wrong; check the credentials",
     "EXPIRED_TOKEN": "cannot be accessed: the session token has expired; check the credentials",
 }
-TEXT_REASONS = {  # expressions for messages of the libraries
+PATH = re.compile(r"\S*/\S*|[\w-]+\.\w+")  # in messages of the libraries; a name can look like a reason
+TEXT_REASONS = {  # expressions for messages of the libraries without paths
     r"libjvm|libhdfs|CLASSPATH": "cannot be accessed: HDFS needs Java and Hadoop's libhdfs",
     r"Name or service not known|getaddrinfo|nodename nor servname": CURL_REASONS["6"],
     r"OAuth2|[Cc]ould not .*credentials": "cannot be accessed: no valid credentials; check them and the network",
@@ -100,7 +102,7 @@ def map_ahead(action: Callable[[Item], Result], items: Iterable[Item], ahead: in
 
 
 def abandon() -> None:
-    """Let the program end while requests wait; otherwise pyarrow waits for requests to S3."""
+    """Unregister pyarrow's exit handler, which waits for pending requests to S3."""
     file_systems = sys.modules.get("pyarrow.fs")
     finalize = getattr(file_systems, "ensure_s3_finalized", None)
     if finalize is not None:
@@ -108,7 +110,7 @@ def abandon() -> None:
 
 
 class PermanentError(OSError):
-    """An error that another attempt would meet again; its text is the message for users."""
+    """An error that a retry cannot fix; its text is the message for users."""
 
 
 def timeout() -> float:
@@ -132,16 +134,15 @@ def attempt(
 
     Raises:
         RemoteError: the last attempt failed, or an attempt failed with a permanent error.
+        SettingError: the time limit is not valid.
     """
     wait = FIRST_WAIT
     for number in range(1, attempts + 1):
         try:
             return action() if writes else interruptible(action)
-        except RemoteError:
+        except (RemoteError, SettingError, MemoryError):
             raise
         except Exception as error:  # libraries raise errors of many types
-            if isinstance(error, MemoryError):
-                raise
             if number == attempts or not may_pass(error):
                 raise RemoteError(address, reason(error)) from None  # its cause may print credentials
             log.debug("%s: attempt %d failed: %s", address, number, reason(error))
@@ -154,12 +155,14 @@ def may_pass(error: Exception) -> bool:
     """Whether another attempt may succeed."""
     if isinstance(error, PermanentError | FileNotFoundError | PermissionError | NotImplementedError | ImportError):
         return False
-    if re.search("|".join(["Retry policy exhausted", *TEXT_REASONS]), str(error)):  # the first: of Google's client
+    text = PATH.sub("", str(error))
+    # "Retry policy exhausted": Google's client has already retried
+    if re.search("|".join(["Retry policy exhausted", *TEXT_REASONS]), text):
         return False
     match = AWS_ERROR.search(str(error))
     if match is not None:
         return match[1] not in PERMANENT and not any(f"curlCode: {code}," in str(error) for code in ("6", "60"))
-    return not re.search(r"\b(40[0134]|Unauthenticated|permission)\b", str(error), re.IGNORECASE)
+    return not re.search(r"\b(40[0134]|Unauthenticated|permission)\b", text, re.IGNORECASE)
 
 
 def reason(error: Exception) -> str:
@@ -177,7 +180,7 @@ def reason(error: Exception) -> str:
     if code is not None and code[1] in CURL_REASONS:
         return CURL_REASONS[code[1]]
     for expression, meaning in TEXT_REASONS.items():
-        if re.search(expression, text):
+        if re.search(expression, PATH.sub("", text)):
             return meaning
     if isinstance(error, TimeoutError):
         return CURL_REASONS["28"]

@@ -134,7 +134,9 @@ def request(address: Address, headers: dict[str, str]) -> Any:
     Raises:
         PermanentError: the server refuses.
         OSError: there is no connection, or the server has a problem.
+        SettingError: the time limit is not valid.
     """
+    seconds = timeout()
     query = f"?{queries[address]}" if address in queries else ""
     path = quote(address.path, safe="/%:@!$&'()*+,;=~")
     url = f"{address.scheme}://{address.host}/{path}{query}"
@@ -142,7 +144,7 @@ def request(address: Address, headers: dict[str, str]) -> Any:
     if login := find_login(address):
         headers["Authorization"] = f"Basic {base64.b64encode(':'.join(login).encode()).decode()}"
     try:
-        return build_opener(RedirectHandler).open(Request(url, headers=headers), timeout=timeout())
+        return build_opener(RedirectHandler).open(Request(url, headers=headers), timeout=seconds)
     except HTTPError as error:
         with error:
             return empty_answer(error)
