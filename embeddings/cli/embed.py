@@ -83,7 +83,11 @@ class TableWriter:
     """Writes tables with a column of vectors; the first batch decides which columns there are, and their types."""
 
     def __init__(self, path: Path, suffix: str, name: str, dim: int, dtype: str) -> None:
-        self.path, self.suffix, self.name, self.dim, self.dtype = path, suffix, name, dim, dtype
+        self.path = path
+        self.suffix = suffix
+        self.name = name
+        self.dim = dim
+        self.dtype = dtype
         self.schema: Any = None
         self.writer: Any = None
         self.pending: list[Any] = []

@@ -46,7 +46,7 @@ def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, cli
     return {option.parameter: option for option in known if isinstance(option, Option)} | options
 
 
-def typed_name(option: click.Option) -> str:
+def typed_name(option: click.Parameter) -> str:
     """An option as it is typed, by the name of its setting if it has several."""
     own = [name for name in option.opts if name.lstrip("-").replace("-", "_") == option.name]
     return (own or option.opts)[0]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from embeddings.cli import corpus_options
+from embeddings.cli.error_messages import typed_name
 from embeddings.cli.evaluation_options import row
 from embeddings.cli.options import THREADS, from_signature, is_given, option
 from embeddings.cli.output import note, print_json, print_rows, quantity
@@ -17,7 +18,6 @@ from embeddings.eval.evaluation import evaluate_classifier
 from embeddings.eval.tasks.label_scores import CONFUSION, LabelMetric, LabelScores, compare_labels
 from embeddings.eval.test_sets import ALL
 from embeddings.models.loading import load_classifier
-from embeddings.settings import flag
 
 if TYPE_CHECKING:
     from embeddings.eval import Comparison
@@ -47,20 +47,16 @@ def options() -> list[click.Parameter]:
 def classifier_arguments(options: dict[str, Any]) -> dict[str, Any] | None:
     """The arguments of `evaluate_classifiers`, None without --labels; refuses options that do not go together."""
     names = [name for name in click.get_current_context().params if is_given(name)]
+    known = {option.name: option for option in click.get_current_context().command.params}
     if "labels" not in names:
         others = [name for name in names if name in SECTION]
         if others:
-            raise click.UsageError(f"{option_name(others[0])} requires --labels")
+            raise click.UsageError(f"{typed_name(known[others[0]])} requires --labels")
         return None
     others = [name for name in names if name not in ALLOWED]
     if others:
-        raise click.UsageError(f"--labels cannot be combined with {option_name(others[0])}")
+        raise click.UsageError(f"--labels cannot be combined with {typed_name(known[others[0]])}")
     return {name: options[name] for name in (*SECTION, *SHARED) if name in options}
-
-
-def option_name(name: str) -> str:
-    """An option as it is typed."""
-    return {"k": "-k", "metrics": "--metric"}.get(name, flag(name))
 
 
 def evaluate_classifiers(
@@ -114,7 +110,9 @@ def score_rows(
         if scores.predictions.unlabelled:
             note(f"{scores.set}: {quantity(scores.predictions.unlabelled, 'text')} without labels left out")
         results = scores.results()
-        entries += [*map(asdict, results), confusion_matrix(scores)]
+        counts = [confusion._asdict() for confusion in scores.confusion_matrix]  # without zeros
+        matrix = {"set": scores.set, "vectors": scores.classifier, "measure": "confusion matrix", "counts": counts}
+        entries += [*map(asdict, results), matrix]
         yield from (row(result, False) for result in results if sections or not result.is_detail)
         yield from confusion_rows(scores)
 
@@ -126,9 +124,3 @@ def confusion_rows(scores: LabelScores) -> Iterator[dict[str, Any]]:
     for label, predicted, count in scores.confusions[:N_CONFUSIONS]:
         section = f"{label} -> {'no label' if predicted is None else predicted}"
         yield row(scores.share_result(CONFUSION, section, count, texts[label]), False)
-
-
-def confusion_matrix(scores: LabelScores) -> dict[str, Any]:
-    """The numbers of texts by label and predicted label, without zeros."""
-    counts = [confusion._asdict() for confusion in scores.confusion_matrix]
-    return {"set": scores.set, "vectors": scores.classifier, "measure": "confusion matrix", "counts": counts}

@@ -46,38 +46,6 @@ DEPENDENT = {  # options that a trainer has only if it supports this
 CONTINUE = "--continue"
 
 
-def init_options(trainer: type[Trainer]) -> list[click.Parameter]:
-    """The options of `train` that initialise a model, without those that a trainer does not support."""
-    if not trainer.accepts_run_options:
-        return []
-    left_out = {name for key in trainer.unsupported for name in DEPENDENT[key]}
-    if len(trainer.init_modes) == 1:
-        left_out.add("init_mode")
-    return [option for option in all_init_options() if option.name not in left_out]
-
-
-def all_init_options() -> list[click.Parameter]:
-    """All options that initialise a model."""
-    return [
-        option(
-            "--init",
-            "Initialise words from these pretrained vectors, and other words randomly; without --dim, the dimension is "
-            "theirs.",
-            "VECTORS",
-        ),
-        *from_signature(InitFrom, {"mode": None, "duplicates": None}, **INIT),
-        ALLOW_PICKLE,
-        click.Option(
-            [CONTINUE, "continued"],
-            metavar="MODEL",
-            is_eager=True,
-            callback=use_model_settings,
-            help="Continue training this model on new text: its settings become the defaults, new words are added, "
-            "counts are summed.",
-        ),
-    ]
-
-
 def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str | None) -> Model | None:
     """Load the model and make its settings the defaults of the command; a configuration file overrides them."""
     if path is None:
@@ -134,19 +102,38 @@ NEVER = "never"
 OUTPUT_RECORD = "saved.json"  # in the checkpoint folder: identifies the output that an interrupted run has saved
 
 
-def options(trainer: type[Trainer]) -> list[click.Parameter]:
-    """The options of `train` that control a run; none for a trainer that does not support them."""
+def options(trainer: type[Trainer]) -> list[click.Option]:
+    """The options of `train` that start and control a run, without those that a trainer does not support."""
     if not trainer.accepts_run_options:
         return []
-    left_out = {"stop_similarity", "stop_analogy"} if trainer.reads_labels else {"stop_labels"}
+    left_out = {name for key in trainer.unsupported for name in DEPENDENT[key]}
+    left_out |= {"stop_similarity", "stop_analogy"} if trainer.reads_labels else {"stop_labels"}
     if trainer.word_predictor is None:
         left_out.add("validation")
+    if len(trainer.init_modes) == 1:
+        left_out.add("init_mode")
     return [option for option in all_options() if option.name not in left_out]
 
 
 def all_options() -> list[click.Option]:
-    """All options that control a run."""
+    """All options that start and control a run."""
     return [
+        option(
+            "--init",
+            "Initialise words from these pretrained vectors, and other words randomly; without --dim, the dimension is "
+            "theirs.",
+            "VECTORS",
+        ),
+        *from_signature(InitFrom, {"mode": None, "duplicates": None}, **INIT),
+        ALLOW_PICKLE,
+        click.Option(
+            [CONTINUE, "continued"],
+            metavar="MODEL",
+            is_eager=True,
+            callback=use_model_settings,
+            help="Continue training this model on new text: its settings become the defaults, new words are added, "
+            "counts are summed.",
+        ),
         option(
             "--checkpoint-every",
             "Interval of checkpoints, written to OUT.checkpoints: a time (30s, 10m, 1h) or a number of training words "
@@ -183,7 +170,7 @@ def all_options() -> list[click.Option]:
 
 def names() -> list[str]:
     """The options of a single run."""
-    return [str(option.name) for option in (*all_init_options(), *all_options())]
+    return [str(option.name) for option in all_options()]
 
 
 def run_options_for(

@@ -38,7 +38,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
     text = corpus_options.trainer_text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
-    run = [*run_options.init_options(trainer), *run_options.options(trainer), *stability.train_options(trainer)]
+    run = [*run_options.options(trainer), *stability.train_options(trainer)]
     common = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "A model folder, or a vector file (.bin, .txt, .kv, .npy, ...).", "PATH", required=True),

@@ -171,8 +171,7 @@ def load_index(
     """Load a saved index, with the Vectors or the Model that it was built from.
 
     Arguments:
-        allow_faiss: load a saved index of FAISS, which can crash or run code: trusted sources only. In Python too,
-            FAISS does not check all of the data that it reads.
+        allow_faiss: load a saved index of FAISS, which can crash or run code: trusted sources only.
 
     Raises:
         SettingError: it was built from other vectors.

@@ -39,8 +39,8 @@ def load(
         allow_pickle: read gensim's own files, which are pickles and can execute any code.
         errors: how to handle words that are not UTF-8: "strict" refuses them, "replace" replaces and
             "ignore" drops the invalid bytes.
-        table: table of a model, such as "output" or "documents". In Python its rows are words, or documents by their
-            tags.
+        table: table of a model, such as "output" or "documents". In Python the rows of "documents" have their tags
+            in place of words.
 
     Raises:
         FormatError: the path is missing, broken or in an unknown format.

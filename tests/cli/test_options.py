@@ -63,6 +63,18 @@ def test_other_defaults_can_be_given():
     assert (option.default, option.metavar) == (None, "SHARE")
 
 
+def test_an_option_has_the_names_of_its_declaration():
+    options = from_signature(search, top="-k --first top N", order="--sort", share="-s", names="--name names NAME...")
+    assert [(one.name, one.opts, one.metavar) for one in options] == [
+        ("top", ["-k", "--first"], "N"), ("sort", ["--sort"], None), ("s", ["-s"], None), ("names", ["--name"], "NAME"),
+    ]  # fmt: skip
+    assert options[2].parameter == "share"
+    assert take_arguments({"top": 3, "sort": "up"}, {"top": "-k --first top N", "order": "--sort"}) == {
+        "top": 3,
+        "order": "up",
+    }
+
+
 def test_help_is_that_of_the_docstring(command):
     texts = {option.name: option.help for option in command.params}
     assert texts["order"] == "The order of results, which down reverses."
