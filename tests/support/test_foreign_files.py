@@ -89,6 +89,7 @@ OWN_NAMES = {
     "embeddings/support/files.py": (6, "the name of the output"),
     "embeddings/support/foreign_files.py": (1, "here names from elsewhere become paths"),
     "embeddings/support/records.py": (5, "constants of a kind of folder"),
+    "embeddings/support/cache_eviction.py": (1, "names that were listed in this folder"),
     "embeddings/support/remote/copies.py": (2, "digests"),
     "embeddings/support/remote/writing.py": (1, "the name of the output, which `check_remote_output` has checked"),
     "embeddings/support/system.py": (2, "constants"),
