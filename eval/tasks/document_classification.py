@@ -25,8 +25,8 @@ from embeddings.eval.tasks.linear_classifier import (
 )
 from embeddings.eval.tasks.pooled_texts import word_coverage
 from embeddings.eval.tasks.word_categories import F1Scores
-from embeddings.eval.tasks.word_matching import look_up
 from embeddings.eval.test_sets import FOLDS, Split, splits_of, train_and_test_files
+from embeddings.eval.word_matching import look_up
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate, document_numbers
 from embeddings.models.model import Model
 from embeddings.vectors.pooling import RowTexts, sum_rows, sum_weights

@@ -21,7 +21,6 @@ from embeddings.eval.tasks.linear_classifier import (
     train_classifier,
     whiten,
 )
-from embeddings.eval.tasks.word_matching import look_up_rows
 from embeddings.eval.test_sets import (
     FOLDS,
     GOOGLE_ANALOGIES,
@@ -32,6 +31,7 @@ from embeddings.eval.test_sets import (
     set_name,
     splits_of,
 )
+from embeddings.eval.word_matching import look_up_rows
 from embeddings.support.cosine import normalize
 
 # Sections of the Google analogies, and the categories of the two words of their pairs.
