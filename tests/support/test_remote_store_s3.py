@@ -186,14 +186,14 @@ def test_nothing_appears_when_writing_fails(s3, monkeypatch):
     with pytest.raises(AssertionError):
         write("fails")
     assert names(s3) == []
-    real = writing.write_stream
+    real = writing.upload
 
-    def interrupted(store, path, address):
+    def interrupted(path, address):
         if "second" in address.name:
             raise KeyboardInterrupt
-        real(store, path, address)
+        real(path, address)
 
-    monkeypatch.setattr(writing, "write_stream", interrupted)
+    monkeypatch.setattr(writing, "upload", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write("first", "second")
     assert names(s3) == []
