@@ -18,9 +18,8 @@ import numpy as np
 from embeddings.compilation.jit import as_helper, entry_point, implements, inline, noinline
 from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block
-from embeddings.kernels.document_kernels import learn_block, learn_documents
+from embeddings.kernels.document_kernels import SINGLE_ROWS, TagRows, gather_tags, learn_block, learn_documents
 from embeddings.kernels.gradient_steps import learn, learn_input
-from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows, gather_tags
 from embeddings.kernels.random_numbers import random_bits, shared_noise_count, uniform_below
 from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import address, prefetch

@@ -20,13 +20,11 @@ from embeddings.compilation.jit import implements, inline
 from embeddings.corpora.documents import Documents
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
+from embeddings.kernels.document_kernels import SINGLE_ROWS, TagRows, gather_tags
 from embeddings.kernels.hidden_layer import (
-    SINGLE_ROWS,
-    TagRows,
     backprop_to_contexts,
     backprop_to_document,
     combine_contexts,
-    gather_tags,
     new_slot_buffers,
 )
 from embeddings.kernels.random_numbers import shared_noise_count

@@ -18,7 +18,8 @@ import numpy as np
 
 from embeddings.compilation.jit import implements, inline
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows, backprop_to_slots, concatenate_contexts, gather_tags
+from embeddings.kernels.document_kernels import SINGLE_ROWS, TagRows, gather_tags
+from embeddings.kernels.hidden_layer import backprop_to_slots, concatenate_contexts
 from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 
-from embeddings.classifier.features import Features
+from embeddings.classifier.feature_extraction import Features
 from embeddings.classifier.label_prediction import (
     RowScores,
     TextMeans,

@@ -8,7 +8,7 @@ from threading import Lock
 
 import numpy as np
 
-from embeddings.classifier.features import Features, Scratch, new_scratch, sum_features
+from embeddings.classifier.feature_extraction import Features, Scratch, new_scratch, sum_features
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.indexes.result_heap import clear, insert, sort
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, Rows

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embeddings.classifier.features import index_entries, index_features
+from embeddings.classifier.feature_extraction import index_entries, index_features
 from embeddings.errors import S, SettingError
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows
 from embeddings.kernels.row_sums import decode_rows

@@ -13,7 +13,7 @@ from embeddings.classifier.classifier_settings import (
     SOFTMAX,
     ClassifierSettings,
 )
-from embeddings.classifier.features import index_entries, index_features
+from embeddings.classifier.feature_extraction import index_entries, index_features
 from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.errors import FormatError
 from embeddings.kernels.matrix_rows import DenseRows

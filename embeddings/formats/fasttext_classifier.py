@@ -9,7 +9,7 @@ from typing import BinaryIO
 import numpy as np
 
 from embeddings.classifier.classifier import SMALL_BYTES, Classifier
-from embeddings.classifier.features import index_features
+from embeddings.classifier.feature_extraction import index_features
 from embeddings.classifier.quantisation import decode, decoded_size, dense_table, line_end_row, row_norms
 from embeddings.errors import FormatError
 from embeddings.formats.fasttext_file import (

@@ -320,7 +320,7 @@ class PartReader:
 
     def index(self, text: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where each entry begins, and the hash table of entries; refuses duplicates."""
-        from embeddings.classifier.features import index_entries
+        from embeddings.classifier.feature_extraction import index_entries
 
         starts = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])

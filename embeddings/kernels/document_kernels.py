@@ -8,13 +8,42 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import dispatched, entry_point, inline
-from embeddings.kernels.block import END, FIRST, LAST, LINE, POSITION, Block, BlockSource, fill_block
+from embeddings.kernels.block import END, FIRST, LAST, LINE, NO_ROWS, POSITION, Block, BlockSource, fill_block
 from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
+from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers
 
 EPOCH, READ, BEGIN, STOP, NEXT_LINE = range(5)  # of `Inference.state`
 FINISHED = -1.0  # in place of a learning rate: nothing is left to learn
+
+
+class TagRows(NamedTuple):
+    """The rows of the tags of documents.
+
+    starts: (documents + 1,) document i of a block has the rows `rows[starts[i]:starts[i + 1]]`; empty if each document
+        has one row, numbered in `Block.documents`.
+    rows: (tags of all documents,).
+    """
+
+    starts: np.ndarray
+    rows: np.ndarray
+
+
+SINGLE_ROWS = TagRows(NO_ROWS, NO_ROWS)
+
+
+@inline
+def gather_tags(block: Block, documents: np.ndarray, tags: TagRows, rows: np.ndarray, i: int, first: int) -> int:
+    """Write the addresses of the rows of centre i's document into `rows`, from `first` on; returns how many."""
+    document = block.documents[i]
+    if tags.starts.shape[0] == 0:
+        rows[first] = address(documents, document)
+        return 1
+    begin, count = tags.starts[document], tags.starts[document + 1] - tags.starts[document]
+    for k in range(count):
+        rows[first + k] = address(documents, tags.rows[begin + k])
+    return int(count)
 
 
 class Inference(NamedTuple):

@@ -1,44 +1,12 @@
 """Hidden rows that are the mean, the sum or the concatenation of context rows, and backpropagation to contexts."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from embeddings.compilation.checked_build import register_rows
 from embeddings.compilation.jit import inline
-from embeddings.kernels.block import NO_ROWS, Block
 from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.row_operations import address, copy_row, scatter_add, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-
-
-class TagRows(NamedTuple):
-    """The rows of the tags of documents.
-
-    starts: (documents + 1,) document i of a block has the rows `rows[starts[i]:starts[i + 1]]`; empty if each document
-        has one row, numbered in `Block.documents`.
-    rows: (tags of all documents,).
-    """
-
-    starts: np.ndarray
-    rows: np.ndarray
-
-
-SINGLE_ROWS = TagRows(NO_ROWS, NO_ROWS)
-
-
-@inline
-def gather_tags(block: Block, documents: np.ndarray, tags: TagRows, rows: np.ndarray, i: int, first: int) -> int:
-    """Write the addresses of the rows of centre i's document into `rows`, from `first` on; returns how many."""
-    document = block.documents[i]
-    if tags.starts.shape[0] == 0:
-        rows[first] = address(documents, document)
-        return 1
-    begin, count = tags.starts[document], tags.starts[document + 1] - tags.starts[document]
-    for k in range(count):
-        rows[first + k] = address(documents, tags.rows[begin + k])
-    return int(count)
-
 
 HIDDEN, GRADIENT = 0, 1  # of `StepBuffers.hidden_rows`
 NO_ROW = 0  # the address of an empty slot, which is zero

@@ -16,8 +16,7 @@ from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
 from embeddings.errors import CorpusError, NoWordsError, SettingError
 from embeddings.kernels.block import NO_ROWS, new_block
-from embeddings.kernels.document_kernels import Inference, infer, learn_block, new_state
-from embeddings.kernels.hidden_layer import SINGLE_ROWS, TagRows
+from embeddings.kernels.document_kernels import SINGLE_ROWS, Inference, TagRows, infer, learn_block, new_state
 from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import padded

@@ -20,7 +20,7 @@ import numpy as np
 
 from embeddings.compilation.jit import entry_point, inline, noinline
 from embeddings.eval.tasks.evaluation_kind import METHODS
-from embeddings.eval.tasks.word_matching import CaseFolding
+from embeddings.eval.word_matching import CaseFolding
 from embeddings.indexes.cosine_search import MULTIPLICATIVE_EPSILON, exact_cosines, product_error
 from embeddings.support.cosine import normalize
 from embeddings.support.threads import run_slices

@@ -17,8 +17,8 @@ from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, It
 from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind, Subject
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
 from embeddings.eval.tasks.pooled_texts import word_coverage
-from embeddings.eval.tasks.word_matching import look_up
 from embeddings.eval.test_sets import FOLDS, Split, splits_of, train_and_test_files
+from embeddings.eval.word_matching import look_up
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate, document_numbers
 from embeddings.models.model import Model
 from embeddings.vectors.pooling import RowTexts, sum_rows, sum_weights

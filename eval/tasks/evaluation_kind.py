@@ -9,8 +9,8 @@ from typing import Any
 from embeddings.errors import SettingError
 from embeddings.eval.statistics.results import ItemScores
 from embeddings.eval.tasks.pooled_texts import TextVectors
-from embeddings.eval.tasks.word_matching import CaseFolding
 from embeddings.eval.test_sets import ALL
+from embeddings.eval.word_matching import CaseFolding
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors

@@ -14,9 +14,9 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.eval.statistics.confidence_intervals import NO_INTERVAL, Interval, Z, normal_interval
 from embeddings.eval.statistics.results import CorrelationScores, ItemScores, Key, Measurement
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
-from embeddings.eval.tasks.word_matching import CaseFolding
 from embeddings.eval.tasks.word_similarity import correlation, to_number
 from embeddings.eval.test_sets import line_error, read_lines, set_name
+from embeddings.eval.word_matching import CaseFolding
 from embeddings.plugins.tensor_indexing.composer import FIRST, PART, PHRASE, SECOND, TYPE, Composer
 from embeddings.plugins.tensor_indexing.fitting import cosine_ranks, distance_ranks
 from embeddings.plugins.tensor_indexing.functions import OWN

@@ -27,8 +27,8 @@ from embeddings.eval.tasks.linear_classifier import (
     train_classifier,
     whiten,
 )
-from embeddings.eval.tasks.word_matching import look_up
 from embeddings.eval.test_sets import SHIPPED_TAGGING, line_error, read_lines, shipped_file
+from embeddings.eval.word_matching import look_up
 from embeddings.vectors.vectors import Vectors
 
 FIELDS = 10  # of a line of CoNLL-U

@@ -14,7 +14,6 @@ from embeddings.eval.statistics.results import BinaryScores, F1Scores, ItemScore
 from embeddings.eval.tasks.analogies import read_questions
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
-from embeddings.eval.tasks.word_matching import look_up_rows
 from embeddings.eval.test_sets import (
     FOLDS,
     GOOGLE_ANALOGIES,
@@ -25,6 +24,7 @@ from embeddings.eval.test_sets import (
     set_name,
     splits_of,
 )
+from embeddings.eval.word_matching import look_up_rows
 from embeddings.support.cosine import normalize
 
 # Sections of the Google analogies, and the categories of the two words of their pairs.

@@ -12,8 +12,8 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import CorrelationScores, Key
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
-from embeddings.eval.tasks.word_matching import gather_vectors
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
+from embeddings.eval.word_matching import gather_vectors
 from embeddings.support.cosine import normalize
 
 # Headings of the rating column in published sets, without case, spaces and punctuation.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.classifier.classifier_settings import ClassifierSettings
-from embeddings.classifier.features import HIGH_BITS, LINE_END_HASH, SIGN_BIT, WORD_NGRAM_PRIME
+from embeddings.classifier.feature_extraction import HIGH_BITS, LINE_END_HASH, SIGN_BIT, WORD_NGRAM_PRIME
 from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import IS_SPACE

@@ -42,7 +42,7 @@ def test_threads_and_batches_do_not_change_results(write, monkeypatch):
 
 def test_cached_words_give_the_same_sums(write, monkeypatch):
     """The first use of a word computes the sum of its rows, later ones find it, and other words may take its slot."""
-    monkeypatch.setattr("embeddings.classifier.features.CACHE_BYTES", 800)
+    monkeypatch.setattr("embeddings.classifier.feature_extraction.CACHE_BYTES", 800)
     rng, model = np.random.default_rng(0), supervised_model(quantised=True, pruned=11)
     syllables = ["na", "ïv", "the", "北", "x" * 13]
     words = ["".join(rng.choice(syllables, rng.integers(1, 4))) for _ in range(60)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.tasks.word_matching import CaseFolding
+from embeddings.eval.word_matching import CaseFolding
 from embeddings.support.cosine import normalize
 from embeddings.vectors.vectors import Vectors
 

@@ -131,7 +131,7 @@ def test_whitening_equals_its_definition():
 
 def test_words_are_looked_up_as_written_then_in_lower_case_then_composed(files):
     vectors = Vectors(["us", "US"], np.eye(2, dtype=np.float32))
-    from embeddings.eval.tasks.word_matching import look_up
+    from embeddings.eval.word_matching import look_up
 
     matrix, known = look_up(vectors, ["US", "Us", "them"])
     assert matrix.tolist() == [[0, 1], [1, 0], [0, 0]]
@@ -147,7 +147,7 @@ def test_words_are_looked_up_as_written_then_in_lower_case_then_composed(files):
 
 
 def test_words_that_are_all_known_are_not_composed(monkeypatch):
-    from embeddings.eval.tasks import word_matching
+    from embeddings.eval import word_matching
 
     calls = []
     monkeypatch.setattr(word_matching, "lower_case", lambda word: calls.append(word) or word.lower())

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from embeddings.classifier.features import index_entries
+from embeddings.classifier.feature_extraction import index_entries
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels import word_bytes
 

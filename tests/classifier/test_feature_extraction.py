@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.classifier.features import MAX_PROBES, index_entries, index_features
+from embeddings.classifier.feature_extraction import MAX_PROBES, index_entries, index_features
 from embeddings.errors import FormatError
 from embeddings.kernels.word_bytes import MULTIPLIER
 

@@ -1,4 +1,4 @@
-"""The features of a classifier's texts: words, character n-grams and word n-grams as rows of its input matrix.
+"""Extraction of features from texts for a classifier: words and n-grams as rows of its input matrix.
 
 The word `</s>` ends every text; what follows it in the text is ignored. Words are processed in batches of 256, so that
 hash slots and rows are prefetched.
@@ -148,7 +148,7 @@ def fill_bucket_slots(pairs: np.ndarray, slots: np.ndarray, bits: np.ndarray) ->
         if (slot - bucket) & (slots.shape[0] - 1) > MAX_PROBES:
             return False
         slots[slot, 0], slots[slot, 1] = bucket, pairs[i, 1]
-        bits[filter_word(bits, bucket)] |= filter_bit(bucket)
+        bits[filter_word(bits, bucket)] |= ONE << np.uint64(bucket % BITS)
     return True
 
 
@@ -165,12 +165,6 @@ def filter_word(bits: np.ndarray, bucket: int) -> int:
     """The index of the 64-bit filter word of a bucket."""
     word: int = bucket // BITS & (bits.shape[0] - 1)
     return word
-
-
-@inline
-def filter_bit(bucket: int) -> np.uint64:
-    """The mask of a bucket's bit in its filter word."""
-    return ONE << np.uint64(bucket % BITS)
 
 
 @inline
