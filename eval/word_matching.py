@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from embeddings.corpora.phrases.phrase import JOINER
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import SettingError
 from embeddings.vectors.vectors import Vectors
 
-JOINER = "_"  # between the words of a phrase in test sets
 JOINERS = (JOINER, " ", "-", "~", "+", "::")  # in vectors
 
 

@@ -11,7 +11,7 @@ from embeddings.support.word_list import MAX_SUM
 if TYPE_CHECKING:
     from embeddings.corpora.encoded_corpus import EncodedCorpus
 
-JOINER = "_"
+JOINER = "_"  # joins the words of a phrase by default, and in test sets
 PhraseMode = Literal["replace", "alternate"]
 MAX_WORDS = 32  # of a phrase
 MAX_PASSES = 8
@@ -23,7 +23,8 @@ class Phrase:
     """The words of a phrase, and the results of its detection.
 
     count: how often its words occurred next to each other when it was detected. score: its detection score. type: such
-    as "noun-noun". step: the pass over the corpus, from 1, that joins it; it sees phrases joined in earlier passes.
+    as "noun-noun". step: the pass over the corpus, from 1, that joins it, in which phrases of earlier passes count as
+    words.
     """
 
     words: tuple[str, ...]
@@ -38,7 +39,7 @@ class PhraseSource(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A text that is equal if equal corpora give equal phrases."""
+        """An identifier: sources with equal fingerprints find equal phrases in equal corpora."""
 
     def find(self, encoded: "EncodedCorpus") -> Iterable[Phrase]:
         """Return the phrases for a corpus."""
@@ -48,7 +49,7 @@ def check_phrase(phrase: Phrase) -> None:
     """Raise SettingError unless a phrase has 2 to 32 valid words, and valid numbers."""
     if not 2 <= len(phrase.words) <= MAX_WORDS or not all(isinstance(word, str) and word for word in phrase.words):
         raise SettingError(f"a phrase must have 2 to {MAX_WORDS} words, none of them empty, got {phrase.words!r:.80}")
-    if not all(map(is_unicode, phrase.words)):
+    if not all(map(is_encodable, phrase.words)):
         raise SettingError(f"the words of a phrase must be valid Unicode, got {phrase.words!r:.80}")
     if phrase.count is not None and not 0 <= phrase.count <= MAX_SUM:
         raise SettingError(f"the count of a phrase must be from 0 to {MAX_SUM}, got {phrase.count!r:.80}")
@@ -62,12 +63,12 @@ def check_joiner(joiner: str) -> str:
     """Return the joiner; raises SettingError if it is empty, not valid Unicode, or has a letter, digit or space."""
     if not isinstance(joiner, str) or not joiner or any(mark.isalnum() or mark.isspace() for mark in joiner):
         raise SettingError(f"{S.joiner} must be characters other than letters, digits and white space, got {joiner!r}")
-    if not is_unicode(joiner):
+    if not is_encodable(joiner):
         raise SettingError(f"{S.joiner} must be valid Unicode, got {joiner!r}")
     return joiner
 
 
-def is_unicode(text: str) -> bool:
+def is_encodable(text: str) -> bool:
     """Whether a text can be encoded as UTF-8; lone surrogates cannot."""
     try:
         text.encode()

@@ -28,7 +28,7 @@ Table = ArrowTable | RecordTable
 def open_table(
     source: Source, *, header: bool | None = None, encoding: str = UTF8, encoding_errors: str = "strict"
 ) -> Iterator[Table]:
-    """Open a source whose columns are to be read.
+    """Open a source as a table.
 
     Arguments:
         header: whether the first row of CSV and TSV holds the column names; None: it does unless one of its cells is a
@@ -47,7 +47,7 @@ def open_table(
 
 
 def open_file(file: File, header: bool | None, reader: SourceReader, decoder: Utf8Decoder) -> Iterator[Table]:
-    """Yield the table of a file, which is then closed."""
+    """Yield the table of a file; closes the file afterwards."""
     name = file.name
     with reader.open(file, decoder, text_column=None) as (raw, data, file_type):
         if file_type in (FileType.WARC, FileType.WIKIPEDIA):
@@ -77,7 +77,7 @@ def open_items(source: Items) -> RecordTable:
 
 
 def is_table(source: Source, encoding: str = UTF8) -> bool:
-    """Whether a source has columns and column names, or is a list of mappings or tuples."""
+    """Whether a source has columns: a table, or a list of mappings or tuples; an iterator is not inspected."""
     if isinstance(source, DataTable):
         return True
     if not isinstance(source, File):

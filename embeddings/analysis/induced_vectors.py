@@ -15,6 +15,7 @@ from embeddings.analysis.explanation import WindowSize, recorded_window
 from embeddings.analysis.occurrences import Occurrences, check_corpus, sentence_of, words_of
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.phrases.phrase import JOINER
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.kernels.separate_arrays import read_only
@@ -301,9 +302,6 @@ def mean_map(vectors: Vectors, encoded: EncodedCorpus, window: int, context_weig
         np.eye(vectors.dim, dtype=np.float32), window, context_weights, 0, 0.0, vectors.fingerprint,
         encoded.fingerprint,
     )  # fmt: skip
-
-
-JOINER = "_"  # between the words of a phrase
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ def repeatable(settings: type, name: str) -> click.Option:
         ),
         option(
             "--peer",
-            "Compare with gensim, fasttext, or a program that a .toml file describes; settings for this tool only "
-            "follow a colon, as in gensim:learning_rate=0.05.  [default: all that are installed and support the "
+            "Compare with gensim, fasttext, or a program that a .toml file describes; append settings for this "
+            "tool after a colon, as in gensim:learning_rate=0.05.  [default: all that are installed and support the "
             "model]",
             multiple=True,
         ),
@@ -88,8 +88,10 @@ def command(
     models = model_configs(trainer, **options)
     tools = select_tools(peer, models)
     of_documents = models[0].has_documents
-    if any(additional.values()) if of_documents else label_column:
-        raise click.UsageError("use --label-column for document models, and test sets for word models")
+    if of_documents and any(additional.values()):
+        raise click.UsageError("test sets are for word models; use --label-column for document models")
+    if label_column and not of_documents:
+        raise click.UsageError("--label-column is for document models; use test sets for word models")
     tests = document_test_options(corpus, text_column, label_column) if of_documents else word_test_options(additional)
     with ReadingBar(quiet) as reading:
         arguments: dict[str, Any] = {"repeats": seeds, "force": force, "resume": resume, "keep": keep, "tests": tests}
@@ -104,14 +106,15 @@ def command(
         saved = f"; saved to {benchmark.folder / 'results.csv'}, continue with --resume" if interrupt.finished else ""
         note(f"interrupted after {interrupt.finished} runs{saved}")
         raise click.exceptions.Exit(EXIT_INTERRUPT) from None
+    results = summaries(rows)
     if as_json:
-        print_json([dataclasses.asdict(summary) for summary in summaries(rows)])
+        print_json([dataclasses.asdict(summary) for summary in results])
     else:
         print_lines((benchmark.folder / "results.md").read_text(encoding="utf-8"))
     reading.report(f"saved results to {benchmark.folder}")
-    failed = next((one for one in summaries(rows) if not one.runs), None)
-    if failed is not None:
-        raise BenchmarkError(f"all runs of {failed.tool} with {failed.settings['trainer']} failed: {failed.error}")
+    failed = [f"{one.tool} with {one.settings['trainer']} failed: {one.error}" for one in results if not one.runs]
+    if failed:
+        raise BenchmarkError(f"all runs of {'; all runs of '.join(failed)}")
 
 
 def word_test_options(additional: dict[str, Any]) -> list[str]:

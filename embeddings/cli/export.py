@@ -119,9 +119,9 @@ def command(
         if value is not None
     }
     choice: dict[str, Any] = {"format": format, "counts": counts}
-    format_dispatch.check_export(out, **choice, force=force, options=options)
     targets = format_dispatch.output_files(out, **choice, options=options)
     check_not_input(targets, [("the input", Path(vectors))], replaceable=["the input"])
+    format_dispatch.check_export(out, **choice, force=force, options=options)
     name = format or format_dispatch.format_for_path(out)
     weighting = take_arguments(weighting, WEIGHTING)
     read_options: dict[str, Any] = {"allow_pickle": allow_pickle, "errors": errors}

@@ -12,7 +12,7 @@ from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import is_vector_file, model_writer, save
 from embeddings.errors import SettingError
 from embeddings.models.loading import load_model_or_vectors
-from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
+from embeddings.plugins.tensor_indexing.composition_settings import CompositionSettings
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model

@@ -66,9 +66,9 @@ def command(
     """
     fit_settings = {name: settings.pop(name) for name in FIT_OPTIONS}
     check_options(method, use_map, save_map)
-    format_dispatch.check_export(out, format=format, force=force)
     inputs = [("VECTORS", Path(vectors)), ("CORPUS", Path(corpus)), ("WORDS", Path(words))]
-    check_not_input([Path(out)], inputs)
+    check_not_input(format_dispatch.output_files(out, format=format), inputs)
+    format_dispatch.check_export(out, format=format, force=force)
     if save_map is not None:
         MAP_FOLDER.check_target(save_map, force=force)
         check_not_input([Path(save_map)], inputs)

@@ -1,5 +1,6 @@
 """`embeddings infer`: vectors of new documents."""
 
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -9,7 +10,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import Bar, ReadingBar
-from embeddings.cli.saving import check_outside_corpus, save_vectors
+from embeddings.cli.saving import check_not_input, check_outside_corpus, save_vectors
 from embeddings.compilation.compile_process import CompileProcess
 from embeddings.compilation.compile_time import compile_time
 from embeddings.formats.build_vectors import check_words
@@ -46,6 +47,9 @@ def command(
     a document's vector depends only on the document and the seed. A document without known words gets a zero vector.
     Documents are named by their tags, which must be distinct, or by numbers from 0.
     """
+    others = [("--concat-with", Path(other)) for other in concat_with]
+    targets = format_dispatch.output_files(out, format=format)
+    check_not_input(targets, [("MODEL", Path(model)), *others, *(("CORPUS", Path(part)) for part in corpus)])
     format_dispatch.check_export(out, format=format, force=force)
     models = load_concatenated([model, *concat_with])
     text = models.corpus(*corpus, **columns)

@@ -61,7 +61,9 @@ def keeps_classifier(out: str) -> bool:
 
 
 def is_vector_file(out: str) -> bool:
-    """Whether `out` names a vector file rather than a model folder."""
+    """Whether `out` names a vector file rather than a model folder; raises SettingError if it is empty."""
+    if not out:
+        raise SettingError("--out must be a file or folder name, got ''")
     suffix = Path(out).suffix.lower()
     return bool(suffix) and suffix in format_dispatch.extensions() and not Path(out).is_dir()
 
@@ -70,7 +72,7 @@ def output_files(out: str) -> list[Path]:
     """The files, or the folder, that saving at `out` writes."""
     if not is_vector_file(out):
         return [Path(out)]
-    return list(format_dispatch.output_files(out, format=None, counts=None, options={}))
+    return format_dispatch.output_files(out)
 
 
 def checkpoint_folder(out: str) -> Path:
@@ -104,7 +106,7 @@ def check_outside_corpus(out: str | None, corpus: "Corpus", option: str = "--out
 
 
 def check_not_input(targets: Sequence[Path], inputs: Inputs, *, replaceable: Sequence[str] = REPLACEABLE) -> None:
-    """Refuse targets that would replace an input or an unrelated file.
+    """Refuse targets that would replace an input.
 
     The first target, which the user has named, may replace an input of the options in `replaceable`.
     """
@@ -114,7 +116,6 @@ def check_not_input(targets: Sequence[Path], inputs: Inputs, *, replaceable: Seq
                 continue
             if is_within(path, target) or (is_within(target, path) and target.exists()):
                 raise SettingError(f"output {target} would overwrite {option} {path}; choose another path")
-    format_dispatch.check_companions(targets)
 
 
 def check_log(log: str | None, out: str) -> None:
@@ -139,8 +140,6 @@ def model_writer(out: str, force: bool, *, is_classifier: bool = False, is_quant
 
     A classifier can be saved in a file for fastText, and a quantised one only so.
     """
-    if not out:
-        raise SettingError("--out must be a file or folder name, got ''")
     if is_classifier and Path(out).suffix.lower() in CLASSIFIER_FILES and not Path(out).is_dir():
         return classifier_writer(out, force, is_quantised=is_quantised)
     if is_vector_file(out):

@@ -112,11 +112,11 @@ def train(
     if options.get("phrases") is None and run.get("continued") is not None:
         options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
     replace = force or (run.get("resume", False) and run_options.is_saved_by_interrupted_run(out))
+    text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
+    saving.check_training_outputs(out, run.get("log"), text)
     write = model_writer(out, replace, is_classifier=settings.reads_labels)
     if not quiet:
         report_missing_parts(settings, out)
-    text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
-    saving.check_training_outputs(out, run.get("log"), text)
     bar = TrainingBar(quiet)
     how = run_options.run_options_for(out, bar.report, run, force=force, labels=text.labels)
     model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)

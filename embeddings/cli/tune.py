@@ -338,11 +338,11 @@ def train_best(
     size = values["autotune_size"]
     if size is not None and Path(out).suffix.lower() != QUANTISED:
         raise SettingError(f"--autotune-size writes a quantised classifier: --out must end in .ftz, got {out}")
-    write = model_writer(out, force, is_classifier=trainer.reads_labels, is_quantised=size is not None)
     text = Corpus(*corpus, **corpus_options.corpus_arguments(text_options))
     folder = Path(out).with_name(f"{Path(out).name}.search")
     saving.check_training_outputs(out, None, text)
     saving.check_not_input([folder], saving.inputs())
+    write = model_writer(out, force, is_classifier=trainer.reads_labels, is_quantised=size is not None)
     tuning = search_settings(
         trainer, text, quiet=quiet, threads=threads, seed=seed, halving=False, out=folder, resume=resume, force=force,
         **search_arguments(values),

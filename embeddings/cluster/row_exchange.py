@@ -5,8 +5,8 @@ row i of a table is merged by worker i modulo the number of workers, so that fre
 merge, are divided evenly. Each worker sends every other one its changed rows of that part, and gets all merged rows
 back. Rows are merged by the rules and in the order of replicas on one machine, so the result is the same.
 
-The memory is a file without a name, which the system frees with the last process that maps it. So a worker can read
-what another one wrote before it was lost. It is available on Linux.
+Two workers on one machine share rows through an anonymous file (memfd, Linux only), which remains readable after its
+writer is lost.
 """
 
 import mmap
@@ -35,7 +35,7 @@ from embeddings.models.table import Arrays, Table
 ALIGNMENT = 128  # bytes: two cache lines
 TOKEN_BYTES = 16  # at the start of the memory, by which it is recognized
 FILE_NAME = "embeddings-rows"
-MIN_ROWS = 1 << 10  # that are worth a thread
+MIN_ROWS = 1 << 10  # minimum rows of a segment
 GENERATIONS = 2  # of buffers in shared memory
 
 Item = TypeVar("Item")
@@ -68,9 +68,13 @@ class SharedMemory:
             return
         size = ALIGNMENT + sum(aligned(one) for one in sizes)
         with suppress(AttributeError, OSError, ValueError):  # another system, or no room
-            file = os.memfd_create(FILE_NAME)
-            os.ftruncate(file, size)
-            self.mapped = mmap.mmap(file, size)
+            file = os.memfd_create(FILE_NAME)  # stays open: other workers open it through /proc
+            try:
+                os.ftruncate(file, size)
+                self.mapped = mmap.mmap(file, size)
+            except (OSError, ValueError):
+                os.close(file)
+                raise
             with suppress(AttributeError, OSError):
                 self.mapped.madvise(mmap.MADV_HUGEPAGE)
             token = os.urandom(TOKEN_BYTES)
@@ -92,7 +96,7 @@ class SharedMemory:
         return SharedArray(array.ctypes.data - self.start, array.shape, array.dtype.str)
 
 
-class ForeignMemory:
+class PeerMemory:
     """The shared memory of another process; `name` is empty if it cannot be mapped."""
 
     def __init__(self, name: str) -> None:
@@ -127,7 +131,7 @@ class Rows(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Rows `first` to `last` of a table, which one thread handles; all workers have the same segments."""
+    """Rows `first` to `last` (exclusive) of a table, which one thread handles; all workers have the same segments."""
 
     name: str
     first: int
@@ -154,11 +158,11 @@ class SentChanges(NamedTuple):
 
 
 class RowBuffer:
-    """Memory for changed rows of a segment, which is used at every merge; pages that no row was in take no memory.
+    """Memory for changed rows of a segment, which is used at every merge; untouched pages are not allocated.
 
     Arguments:
-        parts: into which the rows are divided.
-        rows: the most rows that there are.
+        parts: number of parts of the rows.
+        rows: maximum number of rows.
         empty: allocates an array of a shape and type.
     """
 
@@ -192,7 +196,7 @@ class RowExchange:
         self.hosted = task.replicas_of(number)
         threads = task.threads_per_worker
         self.segments = [Segment(name, *bound) for name, table in base.items() for bound in bounds(len(table), threads)]
-        self.memory, self.other_memory = SharedMemory(self.buffer_sizes()), ForeignMemory("")  # for two workers
+        self.memory, self.other_memory = SharedMemory(self.buffer_sizes()), PeerMemory("")  # for two workers
         self.is_mapped = False  # this worker's memory, by the other one
         # rows of the last merge are read while rows of the next merge are written
         self.generations = [self.new_buffers() for _ in range(GENERATIONS if self.memory.name else 1)]
@@ -265,7 +269,7 @@ class RowExchange:
 
     def receive(self, sent: SentChanges) -> Changes:
         """The changed rows that the other worker sent; LostMemoryError if its memory cannot be mapped."""
-        self.map(sent.memory)
+        self.map_memory(sent.memory)
         self.is_mapped = bool(self.memory.name) and sent.mapped == self.memory.name
         if not sent.is_shared:
             return sent.rows
@@ -273,10 +277,10 @@ class RowExchange:
             raise LostMemoryError("rows in the memory of another worker were lost with it")
         return {key: Rows(*map(self.other_memory.array, places)) for key, places in sent.rows.items()}
 
-    def map(self, memory: str) -> None:
+    def map_memory(self, memory: str) -> None:
         """Map the memory of the other worker, if this is possible and not done."""
         if memory and self.task.workers == 2 and memory != self.other_memory.name:
-            self.other_memory = ForeignMemory(memory)
+            self.other_memory = PeerMemory(memory)
 
     def bytes_sent(self) -> int:
         """The bytes of changed rows that other workers get."""
@@ -359,6 +363,6 @@ class RowExchange:
 
 
 def bounds(rows: int, threads: int) -> list[tuple[int, int]]:
-    """The boundaries of the segments of a table, one for each thread if a segment has at least MIN_ROWS rows."""
+    """Split a table into one segment per thread, each of at least MIN_ROWS rows."""
     count = max(1, min(threads, rows // MIN_ROWS))
     return [*pairwise(np.linspace(0, rows, count + 1).astype(int).tolist())]

@@ -112,7 +112,7 @@ class ReplicaHost:
 
     def load(self, version: int, tables: MergedTables, progress: Mapping[int, ShareProgress]) -> None:
         """Continue from merged tables and the progress at their merge; raises ValueError if unfit for the stream."""
-        self.exchange.map(tables.memory)
+        self.exchange.map_memory(tables.memory)
         for name, table in self.base.items():
             copy_into(table, np.asarray(tables.arrays[name]))
         self.tables.broadcast()

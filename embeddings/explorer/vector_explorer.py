@@ -1,4 +1,4 @@
-"""Answers to the questions of the page, as values that JSON can hold."""
+"""JSON endpoints of the explorer page: neighbours, analogies, comparisons, concordance and map."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class VectorExplorer:
-    """Vectors with what else is known of them.
+    """The explored vectors and, if given, their corpus and replicates.
 
     Arguments:
         name: how the page names the vectors.
@@ -89,7 +89,7 @@ class VectorExplorer:
             return CompletionIndex(self.vectors.words)
 
     def prepare(self) -> None:
-        """Compute beforehand what the first answers need; an error comes up again with the first answer."""
+        """Compute beforehand what the first answers need; errors are ignored, as the first request raises them."""
         try:
             self.neighbours(self.vectors.word_list.first(1)[0], 1)
             self.completion.complete("a", 1)
@@ -179,21 +179,20 @@ class VectorExplorer:
     def lines(self, word: str, other: str | None = None, lines: Top = 20) -> dict[str, Any]:
         """Lines of the corpus around a word."""
         with self.lock:
-            found = concordance(self.given_corpus, word, other, lines=lines, width=60)
-        return {"total": found.total, "lines": [asdict(line) for line in found.lines]}
+            result = concordance(self.require_corpus(), word, other, lines=lines, width=60)
+        return {"total": result.total, "lines": [asdict(line) for line in result.lines]}
 
     def evidence(self, a: str, b: str, top: Top = 10) -> dict[str, Any]:
         """The contexts that two words share in the corpus."""
         with self.lock:
-            return asdict(explain(self.source, self.given_corpus, a, b, top=top, width=60))
+            return asdict(explain(self.source, self.require_corpus(), a, b, top=top, width=60))
 
     def map_state(self, version: Annotated[int, Range(ge=0)] = 0) -> dict[str, Any]:
-        """How far the map is, and its points if they are newer than `version`."""
+        """The progress of the map layout, and its points if newer than `version`."""
         return self.map.state(version)
 
-    @property
-    def given_corpus(self) -> "Corpus":
-        """The corpus, if there is one."""
+    def require_corpus(self) -> "Corpus":
+        """The corpus; raises SettingError without one."""
         if self.corpus is None:
             raise SettingError("lines and contexts require the text: start with --corpus")
         return self.corpus

@@ -1,4 +1,4 @@
-"""Classifiers as supervised models of fastText, quantised or not: reading, writing and their size."""
+"""Reads and writes fastText's supervised models (.bin and quantised .ftz) as classifiers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -41,7 +41,7 @@ from embeddings.vectors.file_format import decode_words
 LABEL_PREFIX = np.frombuffer(b"__label__", np.uint8)  # a file does not store the prefix
 NGRAMS = ("min_n", "max_n", "word_ngrams", "buckets")
 MAX_WORD_NGRAMS = 100
-MAX_EXPANSION = 64  # times the size of the codes: the size of a decoded matrix of labels, if it is not small
+MAX_EXPANSION = 64  # maximum decoded size of a quantised output matrix, as a multiple of its codes
 SETTINGS = (  # of the header
     "dim", "window", "epochs", "min_count", "negatives", "word_ngrams", "buckets", "min_n", "max_n",
     "learning_rate_updates", "subsample", "tokens",
@@ -118,7 +118,7 @@ def decode_output(path: Path, outputs: Rows) -> np.ndarray:
 
 
 def write_classifier(classifier: Classifier, path: Path) -> None:
-    """Write a classifier; what was read from a file of the newest version is written as it was.
+    """Write a classifier; one that was read from a file of the current version is written byte for byte.
 
     Raises:
         FormatError: its buckets are pruned, but its rows are not quantised; an entry contains NUL; or the model
@@ -135,7 +135,7 @@ def write_classifier(classifier: Classifier, path: Path) -> None:
     if b"\0" in text:
         raise FormatError("the fasttext format cannot store a word or label that contains NUL")
     if classifier.normalize is not None:
-        log.warning("fastText splits text at white space and keeps its case; normalize it as for the training")
+        log.warning("fastText does not normalize text: normalize texts as in training before it classifies them")
     words, counts = entries[: header.words], classifier.word_counts
     with path.open("wb") as stream:
         stream.write(header.pack())
@@ -227,7 +227,9 @@ def cutoff_for_size(
     if line_end >= 0:
         norms[line_end] = np.inf
     entry_sizes = np.diff(classifier.features.starts).astype(np.int64) + 1 + ENTRY.size
-    row_sizes = np.full(len(norms), -(-dim // dsub) + qnorm, np.int64)  # with the word or bucket of the row
+    row_sizes = np.full(
+        len(norms), -(-dim // dsub) + qnorm, np.int64
+    )  # code bytes of a row; its dictionary entry is added below
     row_sizes[:words] += entry_sizes[:words]
     row_sizes[words:] += 2 * PRUNED_ENTRY.itemsize
     output = 1 + SHAPE.size + 4 * labels * dim

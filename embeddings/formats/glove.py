@@ -10,7 +10,7 @@ from typing import Any
 
 from embeddings.corpora.reading.compression import HEAD_SIZE, read_head
 from embeddings.errors import FormatError
-from embeddings.formats.text_vectors import Layout, read_lines, write_lines
+from embeddings.formats.vector_lines import Layout, first_lines, read_lines, split_line, write_lines
 from embeddings.formats.word2vec_text import explain_missing_header, find_header
 from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,
@@ -84,8 +84,9 @@ def read_dim(path: Path) -> int:
 
 def describe(path: Path) -> dict[str, Any]:
     """Metadata from the first lines; the number of words is unknown until the file is read."""
-    dim, lines = read_dim(path), read_head(path).split(b"\n")[:-1]
-    first_words = [b" ".join(line.split(b" ")[:-dim]).decode("utf-8", "replace") for line in lines]
+    dim = read_dim(path)
+    layout = Layout(dim, "line 1 has", allow_spaces=True)
+    first_words = [split_line(line, layout)[0].decode("utf-8", "replace") for line in first_lines(path)]
     return {"words": None, "dim": dim, "first_words": first_words}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from embeddings.corpora.reading.compression import HEAD_SIZE, file_compression, read_head
 from embeddings.errors import FormatError
-from embeddings.formats.text_vectors import Layout, read_lines, write_lines
+from embeddings.formats.vector_lines import Layout, first_lines, read_lines, write_lines
 from embeddings.vectors.file_format import (
     MAX_DIM,
     MAX_TEXT_DIM,
@@ -72,7 +72,7 @@ def explain_missing_header(path: Path, start: bytes) -> str:
 
 
 def sniff(start: bytes) -> float:
-    """Nearly certain if a header is followed by a word and fields of which at least half are decimal numbers."""
+    """0.9 if a header is followed by a word and fields, at least half of them decimal numbers; else 0."""
     header = find_header(start)
     if header is None:
         return 0
@@ -100,9 +100,8 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 def describe(path: Path) -> dict[str, Any]:
     """Metadata from the first lines."""
-    start, header = read_head(path), read_header(path, min_component_bytes=2)
-    lines = start[header.end :].split(b"\n")[:-1]
-    first_words = [line.split(b" ", 1)[0].decode("utf-8", "replace") for line in lines]
+    header = read_header(path, min_component_bytes=2, max_dim=MAX_TEXT_DIM)
+    first_words = [line.split(b" ", 1)[0].decode("utf-8", "replace") for line in first_lines(path)[1:]]
     return {"words": header.words, "dim": header.dim, "first_words": first_words}
 
 

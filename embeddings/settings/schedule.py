@@ -1,4 +1,4 @@
-"""Settings of the learning-rate schedule."""
+"""Settings of epochs, the learning-rate schedule, weight averaging and shuffling."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -26,11 +26,11 @@ class Schedule(Settings):
     learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE)
     min_learning_rate: float | None = option(
         None,
-        "Learning rate at the end of training.  [default: that at the start divided by 10,000 with linear and cosine, "
-        "100 with exponential, 10 with inverse-time and inverse-square-root, 16 with step, 32 with slanted-triangular]",
+        "Learning rate at the end of training.  [default: the initial rate / 10,000 with linear and cosine, / 100 with "
+        "exponential, / 10 with inverse-time and inverse-square-root, / 16 with step, / 32 with slanted-triangular]",
         ge=0,
     )
-    schedule: ScheduleName = option(learning_rates.LINEAR, SCHEDULE)  # a Literal
+    schedule: ScheduleName = option(learning_rates.LINEAR, SCHEDULE)
     warm_up: float | None = option(
         None,
         "Share of training, 0 to 0.9, in which the learning rate first rises linearly; use it if training diverges at "
@@ -44,7 +44,7 @@ class Schedule(Settings):
     average_last: float | None = option(
         None,
         "Return the mean of the model at 20 points of this last share of training, such as 0.2; with early stopping, "
-        "the better of it and the best epoch.",
+        "return whichever scores better: this mean or the best epoch.",
         gt=0,
         le=1,
     )
@@ -52,13 +52,15 @@ class Schedule(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.min_learning_rate is not None:
-            self.check_min_learning_rate(self.min_learning_rate)
+        self.check_min_learning_rate()
         if self.stages is not None and self.schedule != learning_rates.STEP:
             raise SettingError(f"{S.stages} requires the schedule {learning_rates.STEP!r}, got {self.schedule!r}")
 
-    def check_min_learning_rate(self, value: float) -> None:
-        """Refuse a minimum that the schedule does not have or cannot reach."""
+    def check_min_learning_rate(self) -> None:
+        """Refuse a minimum that the schedule ignores or cannot reach."""
+        value = self.min_learning_rate
+        if value is None:
+            return
         if self.schedule == learning_rates.CONSTANT:
             raise SettingError(f"{S.min_learning_rate} has no effect with the schedule {self.schedule!r}; leave it out")
         if value > self.learning_rate:

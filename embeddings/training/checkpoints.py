@@ -40,7 +40,7 @@ from embeddings.support.logs import log
 from embeddings.support.records import check_fields, read_versioned, to_jsonable
 from embeddings.support.remote.address import Address, StrPath, display_name, is_remote, parse_address
 from embeddings.training.progress import Progress
-from embeddings.training.run_log import is_number
+from embeddings.training.run_log import is_finite_number
 
 FORMAT_VERSION = 3
 RECORD, TENSORS = "checkpoint.json", "tensors.safetensors"
@@ -408,8 +408,8 @@ def summarize_checkpoints(paths: list[Path]) -> dict[str, Any]:
         {
             "trainer": fingerprint.get("trainer"),
             "checkpoints": [path.name for path in paths],
-            "words": sum(number for number in words if is_number(number)) if isinstance(words, list) else 0,
-            "seconds": seconds if is_number(seconds) else None,
+            "words": sum(number for number in words if is_finite_number(number)) if isinstance(words, list) else 0,
+            "seconds": seconds if is_finite_number(seconds) else None,
             **{name: fingerprint.get(name) for name in ("seed", "threads", "replicas", "settings", "packages")},
         }
     )

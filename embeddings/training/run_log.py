@@ -1,9 +1,9 @@
-"""The log of a run as JSON lines: written while it runs, read as a summary, and plotted."""
+"""The log of a run as JSON lines: written while training runs, and read as a summary."""
 
 import json
+import mmap
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -12,18 +12,16 @@ from typing import IO, Any
 
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.models.model import Model
-from embeddings.models.model_files import read_model_json
 from embeddings.support.files import check_file
 from embeddings.support.foreign_files import is_stream
 from embeddings.support.local_paths import check_local
 from embeddings.support.logs import log
-from embeddings.support.plots import check_figure_path, save_figure
 from embeddings.support.records import to_jsonable
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart
 from embeddings.training.progress import Progress
 
 FIRST_BYTES = b'{"event": "begin", "time": "'  # of every log
-END_BYTES = 1 << 16  # read at either end of a log for a summary
+END_BYTES = 1 << 16  # parsed at the end of a log for a summary
 HELD_OUT_LOSS = "held_out_loss"  # among the scores of epochs
 STATES = {"end": "ended", "interrupted": "interrupted"}
 PROGRESS_FIELDS = ("words", "total_words", "epoch", "learning_rate", "loss", "seconds", "words_per_second")
@@ -42,25 +40,21 @@ def is_log_file(path: Path) -> bool:
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """The objects of all complete lines."""
-    lines = parse(read_bytes(path))
-    if not lines:
-        raise FormatError(f"{path} has no loss curve: it is neither a saved model nor the log of a run")
-    return lines
-
-
-def read_bytes(path: Path, *, ends_only: bool = False) -> bytes:
-    """The content of a file, or only its two ends; a file that cannot be read is a FormatError."""
     try:
-        if not ends_only:
-            return path.read_bytes()
-        with path.open("rb") as stream:
-            start = stream.read(END_BYTES)
-            if os.fstat(stream.fileno()).st_size - len(start) > END_BYTES:
-                stream.seek(-END_BYTES, os.SEEK_END)
-                start += b"\n"
-            return start + stream.read(END_BYTES)
+        return parse(path.read_bytes())
     except OSError as error:
         raise FormatError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def ends_of_last_run(path: Path) -> list[dict[str, Any]]:
+    """The first line of the last run of a log, and its lines in the last END_BYTES bytes."""
+    try:
+        with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            start = content.rfind(b"\n" + FIRST_BYTES) + 1
+            tail = max(start, content.rfind(b"\n", start, max(start, len(content) - END_BYTES)) + 1)
+            return parse(content[start:tail].partition(b"\n")[0] + b"\n" + content[tail:])
+    except (OSError, ValueError) as error:  # ValueError: an empty file
+        raise FormatError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def parse(content: bytes) -> list[dict[str, Any]]:
@@ -77,12 +71,12 @@ def parse(content: bytes) -> list[dict[str, Any]]:
 
 
 def summarize_log(path: Path, *, full: bool = False) -> dict[str, Any]:
-    """A summary of the run, or of the last one if there are several, from the two ends of its log.
+    """A summary of the last run in a log.
 
     Arguments:
         full: read the whole log, and count events.
     """
-    lines = parse(read_bytes(path, ends_only=not full))
+    lines = read_lines(path) if full else ends_of_last_run(path)
     starts = [line for line in lines if line["event"] == "begin"]
     start, last = (starts or [{}])[-1], (lines or [{}])[-1]
     state = STATES.get(str(last.get("event")), "running, or killed")
@@ -100,15 +94,15 @@ def summarize_log(path: Path, *, full: bool = False) -> dict[str, Any]:
 def last_number(lines: list[dict[str, Any]], name: str) -> Any:
     """The last number of that name in the last run; None if there is none."""
     for line in reversed(lines):
-        if is_number(line.get(name)):
+        if is_finite_number(line.get(name)):
             return line[name]
         if line["event"] == "begin":
             break
     return None
 
 
-def is_number(value: Any) -> bool:
-    """Whether a JSON value is a finite number."""
+def is_finite_number(value: Any) -> bool:
+    """Whether a JSON value is a number of magnitude below 1e18, so neither NaN nor infinite."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18
 
 
@@ -124,7 +118,7 @@ class RunLog(Callback):
     written immediately. A resumed run appends to its log.
 
     Arguments:
-        path: write progress to this file as JSON lines; a resumed run appends.
+        path: the file to write.
         append: append to an existing log.
         force: replace an existing file.
 
@@ -213,7 +207,7 @@ def open_log(path: Path, append: bool) -> IO[str]:
         with path.open("rb") as stream:
             stream.seek(-1, os.SEEK_END)
             is_cut = stream.read(1) != b"\n"
-    file = path.open("a" if append else "w", encoding="utf-8")
+    file = path.open("a" if append else "w", encoding="utf-8", errors="backslashreplace")  # \udcff is JSON too
     file.write("\n" * is_cut)
     return file
 
@@ -230,96 +224,3 @@ def progress_values(progress: Progress) -> dict[str, Any]:
         "seconds": round(progress.seconds, 3),
         "words_per_second": round(progress.words_per_second),
     }
-
-
-Points = list[tuple[float, float]]
-
-
-@dataclass
-class Curves:
-    """The losses of a run and the scores of its epochs by name, over epochs, or over the units read, such as words."""
-
-    unit: str
-    loss: Points = field(default_factory=list)
-    scores: dict[str, Points] = field(default_factory=dict)
-
-
-def read_curves(path: str | os.PathLike[str]) -> Curves:
-    """The curves of a saved model, by epoch, or of a log, by words of the corpus or other units.
-
-    Raises:
-        FormatError: there are no losses and no scores.
-    """
-    source = Path(path)
-    if source.is_dir():
-        record = read_model_json(source)["record"]
-        stopping = record.get("early_stopping")
-        stopping = stopping if isinstance(stopping, dict) else {}
-        name = HELD_OUT_LOSS if HELD_OUT_LOSS in stopping else "scores"
-        curves = Curves("epochs", by_epoch(record.get("loss_by_epoch")), {name: by_epoch(stopping.get(name))})
-    else:
-        curves = log_curves(source)
-    if not curves.loss and not any(curves.scores.values()):
-        raise FormatError(f"{path} has no losses: nothing was trained, or its trainer does not report a loss")
-    return curves
-
-
-def by_epoch(values: Any) -> Points:
-    """The numbers in a list of one value for each epoch."""
-    pairs = enumerate(values if isinstance(values, list) else [], 1)
-    return [(float(epoch), float(value)) for epoch, value in pairs if is_number(value)]
-
-
-def log_curves(path: Path) -> Curves:
-    """The curves of a log; where words were read again after a crash, the later values."""
-    curves = Curves("words")
-    for line in read_lines(path):
-        words: Any = line.get("words")
-        loss: Any = line.get("loss")
-        scores = line.get("scores")
-        if not is_number(words):
-            continue
-        curves.unit = str(line.get("unit", curves.unit))
-        if line["event"] == "begin":
-            for points in (curves.loss, *curves.scores.values()):
-                points[:] = [point for point in points if point[0] <= words]
-        elif line["event"] == "progress" and is_number(loss):
-            curves.loss.append((float(words), float(loss)))
-        elif line["event"] == "epoch" and isinstance(scores, dict):
-            for name, value in scores.items():
-                if is_number(value):
-                    curves.scores.setdefault(str(name), []).append((float(words), float(value)))
-    return curves
-
-
-def draw_loss_curve(path: str | os.PathLike[str], figure_path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Plot the losses of a saved model or of a log, with the scores of epochs on an axis at the right.
-
-    The ending of the path, such as .png, decides the format.
-    """
-    check_figure_path(figure_path, force=force)
-    curves = read_curves(path)
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    draw(axes, curves.loss, "training", "C0")
-    draw(axes, curves.scores.pop(HELD_OUT_LOSS, []), "held out", "C1")
-    axes.set_xlabel("epochs" if curves.unit == "epochs" else f"{curves.unit} read")
-    axes.set_ylabel("mean loss")
-    for number, (name, points) in enumerate(sorted(curves.scores.items())):
-        if points:
-            right = axes.twinx()
-            draw(right, points, name, f"C{2 + number}")
-            right.set_ylabel(name if name != "score" else "score (dev)")
-    figure.legend(loc="outside lower center", ncols=3)
-    axes.set_title(Path(path).name)
-    axes.grid(alpha=0.3)
-    save_figure(figure, figure_path, force=force)
-
-
-def draw(axes: Any, points: Points, label: str, color: str) -> None:
-    """Draw a curve, if it has points."""
-    if points:
-        style = "o-" if len(points) < 100 else "-"
-        axes.plot(*zip(*points, strict=True), style, color=color, markersize=3, label=label)

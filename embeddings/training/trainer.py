@@ -53,7 +53,7 @@ class Trainer(Settings, Capabilities):
     tokenizer, case: how text is tokenized by default.
     reads_labels, reads_pairs: whether it learns from texts with labels, or from pairs of texts.
     precompile_settings: settings with which it uses all of its kernels, to compile them ahead of time.
-    fixed_settings: settings that continued training must not change, in addition to those of the base class.
+    fixed_settings: settings that continued training must not change; replaces those of the base class, so include them.
     max_threads: how many threads it can use; None for any number.
     libraries: optional libraries that it needs for training, see `check_installation`.
     has_parallel_kernel: whether its kernel runs on several threads itself, so that one worker reads the whole text.
@@ -87,12 +87,12 @@ class Trainer(Settings, Capabilities):
 
     @property
     def can_init(self) -> bool:
-        """Whether word vectors can start from given ones."""
+        """Whether word vectors can start from pretrained vectors."""
         return "init" not in self.unsupported
 
     @property
     def can_freeze(self) -> bool:
-        """Whether given word vectors can be kept constant."""
+        """Whether pretrained word vectors can be frozen."""
         is_tied = isinstance(self, WeightTying) and self.tie  # output vectors would be frozen too
         return self.can_init and "freeze" not in self.unsupported and not is_tied
 
@@ -104,11 +104,14 @@ class Trainer(Settings, Capabilities):
 
     @property
     def predicts_words(self) -> bool:
-        """Whether its models have a loss of new text; see `Capabilities.word_predictor`."""
+        """Whether its models can compute the loss of new text; see `Capabilities.word_predictor`."""
         return self.word_predictor is not None
 
     def check_installation(self) -> None:
-        """Refuse, before the corpus is read, what this machine cannot train; by default if a library is missing."""
+        """Raise an error before the corpus is read if this machine cannot train the model.
+
+        The default checks `libraries`.
+        """
         for library in self.libraries:
             if find_spec(library) is None:
                 raise EmbeddingsError(f"training {self.trainer_name} models requires {library}, which is not installed")
@@ -184,7 +187,7 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
 
     @property
     def slots(self) -> int:
-        """How many output rows a word has, or how many rows are concatenated."""
+        """Number of output rows per word or, if `is_concatenated`, of concatenated hidden rows."""
         return 1
 
     @property
@@ -218,7 +221,7 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
             buffers: makes the step buffers of one thread, given the objective's number of targets and the padded dim.
             tables: by default `word_tables`.
             stream: by default windows with the random words of the objective.
-            others: other fields of the plan, such as `operands`, which include the `operand` of the objective.
+            others: other fields of the plan; `operands` must include `objective.operand`.
         """
         targets, width = objective.max_targets, padded(self.dim)
         return Plan(

@@ -5,7 +5,7 @@ Formats are entry points of the group `embeddings.formats`; `embeddings.vectors.
 
 import inspect
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ def names() -> Mapping[str, tuple[str, ...]]:
 
 
 def load_format(name: str) -> Format:
-    """The format called `name`, now or earlier."""
+    """The format with this name or former name."""
     current = ALIASES.get(name, name)
     plugin = registry.load("format", current if current in registry.find_all("format") else name)
     if not isinstance(plugin, Format):
@@ -56,7 +56,7 @@ def format_for_path(path: str | os.PathLike[str]) -> str:
     extension, known = Path(path).suffix.lower(), extensions()
     matches = known.get(extension, [])
     if not matches:
-        listing = ", ".join(f"{ext} ({' or '.join(names)})" for ext, names in known.items())
+        listing = ", ".join(f"{ext} ({' or '.join(formats)})" for ext, formats in known.items())
         raise FormatError(f"{path}: no format has the extension {extension!r}; use one of {listing}, or set {S.format}")
     if len(matches) > 1:
         raise FormatError(f"{path}: the extension {extension!r} may mean {' or '.join(matches)}; set {S.format}")
@@ -88,7 +88,7 @@ def write(
         FormatError: the extension is unknown, or the format cannot store a word (the message names it).
         SettingError: the format has no such option, or the counts are unknown.
         RegistryError: the format is unknown.
-        OutputError: the path exists, is a file but the format a folder or vice versa, or cannot be written.
+        OutputError: the path exists, cannot be written, or is a file although the format writes a folder or reversely.
     """
     name = format or format_for_path(path)
     targets = output_files(path, format=name, counts=counts, options=options)
@@ -145,11 +145,11 @@ def write_classifier(
         RegistryError: the format is unknown.
         OutputError: the path exists or cannot be written.
     """
-    write = load_format(format).write_classifier
-    if write is None:
+    write_file = load_format(format).write_classifier
+    if write_file is None:
         raise SettingError(f"the {format} format stores no classifiers; use fasttext")
     with replacing_targets(format, [Path(path)], force=force) as temporary:
-        write(classifier, temporary[0])
+        write_file(classifier, temporary[0])
 
 
 def check_export(
@@ -160,7 +160,7 @@ def check_export(
     counts: bool | None = None,
     options: Iterable[str] = (),
 ) -> None:
-    """Raise in advance whatever `write` would raise regardless of the vectors."""
+    """Raise the errors of `write` that do not depend on the vectors."""
     name = format or format_for_path(path)
     check_targets(name, output_files(path, format=name, counts=counts, options=options), force=force)
 
@@ -171,8 +171,9 @@ def output_files(
     """The files that `write` creates, the path itself first."""
     name, target = format or format_for_path(path), Path(path)
     plugin = load_format(name)
+    _, _, *parameters = inspect.signature(plugin.write).parameters  # the first two are the vectors and the path
     for option in options:
-        if option not in inspect.signature(plugin.write).parameters:
+        if option not in parameters:
             raise SettingError(f"the {name} format has no option {option}; omit it")
     targets = [target, *map(target.with_suffix, plugin.companions)]
     if counts and not plugin.stores_counts:
@@ -183,30 +184,25 @@ def output_files(
 
 
 def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
-    """Refuse targets that cannot be written or must not be replaced."""
+    """Refuse targets that cannot be written or must not be replaced, such as companion files of another file."""
+    plugin = load_format(name)
     for target in targets:
         check_output(target, force=force)
-        if not load_format(name).is_folder:
+        if target.exists() and not targets[0].exists():
+            raise OutputError(f"{target} exists and does not belong to {targets[0]}; move it away")
+        if not plugin.is_folder:
             continue
         if target.exists() and not target.is_dir():
             raise OutputError(f"{target} is a file, but the {name} format is a folder; choose another name")
-        found = sniff(target) if target.is_dir() and any(target.iterdir()) else name
-        if found is None or load_format(found) is not load_format(name):
+        old_name = sniff(target) if target.is_dir() and any(target.iterdir()) else name
+        if old_name is None or load_format(old_name) is not plugin:
             raise OutputError(f"{target} is not a folder of the {name} format and is not replaced; choose another name")
-
-
-def check_companions(targets: Sequence[Path]) -> None:
-    """Refuse to overwrite a companion file if the first file does not exist yet."""
-    for target in targets:
-        if target.exists() and not targets[0].exists():
-            raise OutputError(f"{target} exists and does not belong to {targets[0]}; move it away")
 
 
 @contextmanager
 def replacing_targets(name: str, targets: list[Path], *, force: bool) -> Iterator[list[Path]]:
     """Temporary paths, files or one folder, that replace all targets if the block succeeds."""
     check_targets(name, targets, force=force)
-    check_companions(targets)
     if load_format(name).is_folder:
         with atomic_write(targets[0], force=force, folder=True) as folder:
             yield [folder]

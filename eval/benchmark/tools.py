@@ -1,6 +1,6 @@
 """The tools of a benchmark, each described in a TOML file: how it is started, and its names for our settings.
 
-`programs/` has the descriptions of this package, gensim and fastText; those of other programs are files of users.
+`programs/` has the descriptions of this package, gensim and fastText; users add files for other programs.
 """
 
 import os
@@ -35,8 +35,8 @@ class Note:
     The settings include `trainer` and `threads`.
 
     Arguments:
-        only: the value that each of some settings has.
-        unless: values of several settings, of which one at least is different; "" for none.
+        only: required setting values.
+        unless: the note is hidden if all of these settings have these values; "" means None.
         min_threads, max_threads: the number of threads.
     """
 
@@ -70,10 +70,10 @@ class Program:
         objectives: our names of the objectives that it has; empty for all.
         values: further names to replace, by trainer, objective or the value of another setting.
         defaults: the values of settings that a trainer does not have.
-        version: its version, which it cannot be asked for.
-        can_skip_training: whether it can run with zero epochs; what this takes less than a whole run is training.
+        version: the version to report, because the program cannot report it.
+        can_skip_training: whether it can run with zero epochs; training time is then the whole run minus that run.
         notes: what a reader of the results must know.
-        module: the Python library that it is, which reports the time of training; without `command` for whole runs too.
+        module: the Python library to call, which reports training time; without `command`, whole runs also call it.
         arguments: of the function of `module`, each the name of a setting, or a number.
         remedy: how to install it.
         own: settings, by trainer, instead of those of the benchmark.
@@ -112,12 +112,11 @@ class Program:
         for key, value in content.items():
             if not has_type(key, value):
                 raise FormatError(f"{path}: {key} must be {EXPECTED[TYPES[key]]}, got {value!r:.80}")
+        if content.get("module", MODULES[0]) not in MODULES:
+            raise FormatError(f"{path}: module must be one of {', '.join(MODULES)}, got {content['module']!r:.80}")
         if set(content["name"]) & set('/\\:,="'):
             raise FormatError(f"{path}: name must be part of a file name, without / \\ : , = and quotes")
-        try:
-            notes = [Note(one) if isinstance(one, str) else Note(**one) for one in content.pop("notes", ())]
-        except TypeError as error:
-            raise FormatError(f"{path}: notes: {error}") from None
+        notes = [read_note({"text": one} if isinstance(one, str) else one, path) for one in content.pop("notes", ())]
         return cls(path=Path(path), notes=notes, **content)
 
     @property
@@ -174,8 +173,10 @@ class Program:
     def arguments_of(self, job: Job) -> dict[str, Any]:
         """The arguments of the library's function; those that name a setting without a value are left out."""
         values = self.values_of(job)
-        given = {name: values.get(value) if isinstance(value, str) else value for name, value in self.arguments.items()}
-        return {name: value for name, value in given.items() if value is not None}
+        pairs = (
+            (name, values.get(value) if isinstance(value, str) else value) for name, value in self.arguments.items()
+        )
+        return {name: value for name, value in pairs if value is not None}
 
     def saved_vectors(self, job: Job) -> Path:
         """The path where the program saves the vectors of a job."""
@@ -194,10 +195,20 @@ class Program:
         vectors = vectors.subset([*(word for word in words if word in vectors), *vectors.words])  # each word once
         vectors.save(job.out_path, "word2vec-binary", force=True)
         if saved != Path(job.out_path):
-            saved.unlink()
+            self.remove_vectors(job)
+
+    def remove_vectors(self, job: Job) -> None:
+        """Remove the file or folder where the program saves vectors, and companion files of its format."""
+        from embeddings.vectors import format_dispatch
+
+        saved = self.saved_vectors(job)
+        name = format_dispatch.sniff(saved) if saved.exists() else None
+        companions = format_dispatch.load_format(name).companions if name else ()
+        for path in (saved, *map(saved.with_suffix, companions)):
+            remove(path)
 
     def values_of(self, job: Job) -> dict[str, Any]:
-        """The values of names: settings, those of `values` and `defaults`, and the paths of a job."""
+        """The replacement for each name in braces: settings, `values`, `defaults` and the paths of the job."""
         config = self.with_own(job).config
         known = {name: value for name, value in config.settings.items() if value is not None}
         for key in (config.trainer, config.objective, *(value for value in known.values() if isinstance(value, str))):
@@ -218,12 +229,38 @@ class Program:
         except KeyError as error:
             known = ", ".join(sorted(values))
             raise SettingError(f"{self.path}: {{{error.args[0]}}} has no value; these have: {known}") from None
-        except (ValueError, IndexError, AttributeError) as error:
+        except (ValueError, IndexError, AttributeError, TypeError) as error:
             raise SettingError(f"{self.path}: {argument!r:.80}: {error}; write {{{{ for a brace") from None
 
 
+def remove(path: Path) -> None:
+    """Remove a file or folder, if it exists."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    path.unlink(missing_ok=True)
+
+
+def read_note(content: Mapping[str, Any], path: str | os.PathLike[str]) -> Note:
+    """The note with this content; raises FormatError if it has an unknown, missing or mistyped key."""
+    types: dict[str, Any] = {
+        "text": str,
+        "only": dict,
+        "unless": dict,
+        "min_threads": int | float,
+        "max_threads": int | float,
+    }
+    for key, value in content.items():
+        if key in types and not isinstance(value, types[key]):
+            expected = EXPECTED.get(types[key], "a number")
+            raise FormatError(f"{path}: notes: {key} must be {expected}, got {value!r:.80}")
+    try:
+        return Note(**content)
+    except TypeError as error:
+        raise FormatError(f"{path}: notes: {error}") from None
+
+
 def has_type(key: str, value: Any) -> bool:
-    """Whether a value of a description has its type, and what is in it has."""
+    """Whether a value, and the items of a list or table, have the type of their key."""
     if key == "notes":
         return isinstance(value, list) and all(isinstance(one, str | dict) for one in value)
     if key == "values":
@@ -255,15 +292,12 @@ def setting_options(config: ModelConfig) -> list[str]:
     return options
 
 
-FOLDER = Path(__file__).parent / "programs"
-OURS, *PEERS = (Program.read(FOLDER / f"{name}.toml") for name in MODULES)
-
-
 SUFFIX = ".toml"
+OURS, *PEERS = (Program.read(Path(__file__).parent / "programs" / (name + SUFFIX)) for name in MODULES)
 
 
 def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[Program]:
-    """The tools of a benchmark: ours, then the named peers, or all installed ones that have one of the models.
+    """The tools of a benchmark: ours, then the named peers, or all installed ones that support one of the models.
 
     Arguments:
         names: a peer, the file of a program's description, or either with settings of its own, such as
@@ -271,7 +305,7 @@ def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[P
         configs: the models of the benchmark.
 
     Raises:
-        SettingError: a peer is unknown, not installed or has none of the models, or two have one name.
+        SettingError: a peer is unknown, not installed or supports none of the models, or two have the same name.
         FormatError: a description cannot be read.
     """
     if not names:

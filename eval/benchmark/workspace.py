@@ -23,7 +23,7 @@ import numpy as np
 
 from embeddings.errors import CorpusError, EmbeddingsError
 from embeddings.eval.benchmark.job import UNSAFE, Job, ModelConfig
-from embeddings.eval.benchmark.tools import Program
+from embeddings.eval.benchmark.tools import Program, remove
 from embeddings.support.files import atomic_write
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class Workspace:
         with suppress(CommandError):
             job = Job(one_epoch, 1, str(head), str(self.out(config)))
             self.start(tool.call(job))
-            remove(tool.saved_vectors(job))
+            tool.remove_vectors(job)
         remove(self.out(config))
 
     def out(self, config: ModelConfig) -> Path:
@@ -341,7 +341,7 @@ class Workspace:
         else:
             untrained_command = tool.call_without_training(job)
             untrained = self.start(untrained_command) if untrained_command else None
-            remove(tool.saved_vectors(job))
+            tool.remove_vectors(job)
             whole, words = self.start(tool.call(job)), None
             try:
                 tool.convert(job, self.vocabulary)
@@ -370,10 +370,3 @@ class Workspace:
 
 class CommandError(Exception):
     """A command of a run failed; the message is its error."""
-
-
-def remove(path: Path) -> None:
-    """Remove a file or folder, if it exists."""
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    path.unlink(missing_ok=True)

@@ -359,6 +359,33 @@ class ResampledScores(ItemScores):
 
 
 @dataclass(frozen=True, kw_only=True)
+class F1Scores(ResampledScores):
+    """The mean F1 of some categories: twice the hits, over actual plus predicted members.
+
+    `actual`, `predicted` and `hits` are (items, categories) bool; hits are by default where both are true.
+    """
+
+    actual: np.ndarray
+    predicted: np.ndarray
+    hits: np.ndarray | None = None
+    test: str = WORDS
+
+    @property
+    def members(self) -> np.ndarray:
+        """The items of the categories, (items,) bool."""
+        return np.asarray(self.actual.any(axis=1))
+
+    def score(self, weights: np.ndarray) -> np.ndarray:
+        """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
+        hits = weights @ (self.actual & self.predicted if self.hits is None else self.hits)
+        members = weights @ self.actual + weights @ self.predicted
+        scores = np.divide(2 * hits, members, out=np.full_like(members, np.nan), where=members > 0)
+        is_defined = np.isfinite(scores)
+        total, count = np.where(is_defined, scores, 0).sum(axis=1), is_defined.sum(axis=1)
+        return np.asarray(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeanScores(ResampledScores):
     """A value of each query, `values` (queries,), whose mean counts; those that are not `covered` (queries,) are 0."""
 

@@ -13,18 +13,10 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import CorpusError, SettingError
-from embeddings.eval.statistics.results import TEXTS, BinaryScores, ItemScores, Key
+from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key
 from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind, Subject
-from embeddings.eval.tasks.linear_classifier import (
-    NO_LABEL,
-    Windows,
-    cross_predict,
-    majority_scores,
-    train_classifier,
-    whiten,
-)
+from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
 from embeddings.eval.tasks.pooled_texts import word_coverage
-from embeddings.eval.tasks.word_categories import F1Scores
 from embeddings.eval.test_sets import FOLDS, Split, splits_of, train_and_test_files
 from embeddings.eval.word_matching import look_up
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate, document_numbers
@@ -40,7 +32,7 @@ CROSS_VALIDATED = (
 
 @dataclass(frozen=True)
 class LabelledDocuments:
-    """Documents as `ids` of `words`, where each starts in them (documents + 1,), and their labels."""
+    """Documents as word ids, the offset of each document in `ids` (documents + 1,), and their labels."""
 
     words: list[str]
     ids: NDArray[np.int32]
@@ -85,8 +77,8 @@ def read_documents(
 ) -> DocumentSet:
     """Labelled documents: "TRAIN,TEST", or one file for cross-validation.
 
-    Each is a table as `Corpus` reads it, or a folder or pattern of tables. With `use_trained_vectors` the documents'
-    vectors were trained under their numbers, from 0 on, TRAIN's before TEST's; with `name_column` under these names.
+    Each is a table as `Corpus` reads it, or a folder or pattern of tables. With `use_trained_vectors`, documents are
+    matched to trained vectors by number (from 0, TRAIN before TEST); with `name_column`, by the names in that column.
     """
     parts = train_and_test_files(name, "documents")
     documents, *others = (read_labelled(part, text_column, label_column) for part in parts)
@@ -111,22 +103,22 @@ def read_labelled(source: str, text_column: str, label_column: str) -> LabelledD
     with Corpus(source, case="keep", text_column=text_column, tag_column=label_column).encode() as encoded:
         labels = encoded.single_tags.to_pylist()
         if None in labels:
-            raise CorpusError(f"{source}: document {labels.index(None) + 1} has no label")
+            raise CorpusError(f"{source}: document {labels.index(None) + 1} has no {label_column}")
         starts = np.array(encoded.sentences[encoded.documents])
         return LabelledDocuments(list(encoded.vocabulary.words), np.array(encoded.ids), starts, labels)
 
 
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on {source}, whitened over the training documents; the value is over all "
-    "documents; of labels that tie the first by name; macro: the mean over labels; {split}; interval: Wilson's, of "
-    "macro-F1 bootstrap over documents"
+    "documents; ties go to the label that is first alphabetically; macro: the mean over labels; {split}; interval: "
+    "Wilson's for accuracy, bootstrap over documents for macro-F1"
 )
 MEANS = (
     "the mean vector of a document's words; words by the tokenizer `words`, looked up as written, then in lower case; "
-    "words without a vector are left out, and a document without any is zeros"
+    "words without a vector are left out, and a document without any gets zeros"
 )
 INFERRED = "the vectors that the model infers for documents, with seed 1 and as many epochs as in training"
-TRAINED = "the trained vectors of documents of these names; a document without one is zeros"
+TRAINED = "the trained document vectors with these names; a document without one gets zeros"
 NOT_COVERED = {
     MEANS: "no word of the documents has a vector",
     INFERRED: "the model knows no word of the documents",
@@ -135,7 +127,7 @@ NOT_COVERED = {
 
 
 def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
-    """Which documents are labelled correctly, by label and all (section None); macro-F1; the share of known words.
+    """Accuracy per label and overall (section None), macro-F1, and word coverage.
 
     Accuracy and macro-F1 are reported with those of the most frequent label of the training documents.
     """
@@ -143,7 +135,7 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
     matrix, covered, kind = represent(source, test)
     labels, label = np.unique(test.documents.labels, return_inverse=True)
     reason = None if covered.any() else NOT_COVERED[kind]
-    predictions = cross_predict(label, test.splits, None if reason else partial(predict, matrix, covered, label))
+    predictions = cross_predict(label, test.splits, None if reason else partial(predict_rows, matrix, covered, label))
     guess, common = predictions.guess, predictions.most_frequent
     is_tested = common != NO_LABEL
     shared: dict[str, Any] = {
@@ -158,9 +150,9 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
         over_all=True,
         **shared,
     )
-    is_label = (side[is_tested][:, None] == np.arange(len(labels)) for side in (label, guess))
+    actual, predicted = (side[is_tested][:, None] == np.arange(len(labels)) for side in (label, guess))
     macro = F1Scores(
-        key=Key(test.name, "macro-f1"), covered=covered[is_tested], actual=next(is_label), predicted=next(is_label),
+        key=Key(test.name, "macro-f1"), covered=covered[is_tested], actual=actual, predicted=predicted,
         test=TEXTS, **shared,
     )  # fmt: skip
     *by_label, accuracy = whole.by_class(labels, label)
@@ -202,26 +194,11 @@ def infer(models: ConcatenatedModels, test: DocumentSet) -> np.ndarray:
 
 
 def mean_vectors(vectors: Vectors, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.int64]]:
-    """The mean vector (documents, dim) float32 of the words that have one, and how many do (documents,)."""
+    """The mean vector of each document's known words (documents, dim) float32, and their number (documents,)."""
     matrix, has_vector = look_up(vectors, test.documents.words)
     texts = RowTexts(test.documents.ids.astype(np.int64), test.documents.starts)
     sums, counts = sum_rows([matrix], texts, [has_vector]), sum_weights(texts, has_vector)
     return np.asarray(sums / np.maximum(counts, 1)[:, None], dtype=np.float32), counts.astype(np.int64)
-
-
-def predict(
-    matrix: np.ndarray,
-    covered: NDArray[np.bool_],
-    label: NDArray[np.int64],
-    train_rows: NDArray[np.int64],
-    test_rows: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], bool]:
-    """The predicted labels of the test documents, and whether the classifier converged."""
-    weights = np.zeros(len(matrix))
-    weights[train_rows] = covered[train_rows]
-    table = whiten(matrix, weights) * covered[:, None].astype(np.float32)
-    classifier = train_classifier(Windows(table, train_rows[:, None]), label[train_rows], int(label.max()) + 1)
-    return classifier.predict(Windows(table, test_rows[:, None])), classifier.has_converged
 
 
 KIND = Kind(

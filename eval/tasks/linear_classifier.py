@@ -121,6 +121,24 @@ def whiten(matrix: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.asarray(wide @ (axes[has_variance].T / deviations[has_variance]), dtype=np.float32)
 
 
+def predict_rows(
+    matrix: np.ndarray,
+    covered: NDArray[np.bool_],
+    classes: NDArray[np.int64],
+    train_rows: NDArray[np.int64],
+    test_rows: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], bool]:
+    """The predicted classes of the test rows of a matrix, and whether the classifier converged.
+
+    The matrix is whitened over the training rows that are `covered`; other rows are zeros.
+    """
+    weights = np.zeros(len(matrix))
+    weights[train_rows] = covered[train_rows]
+    table = whiten(matrix, weights) * covered[:, None].astype(np.float32)
+    classifier = train_classifier(Windows(table, train_rows[:, None]), classes[train_rows], int(classes.max()) + 1)
+    return classifier.predict(Windows(table, test_rows[:, None])), classifier.has_converged
+
+
 class CrossPredictions(NamedTuple):
     """The predicted class of each item, the most frequent class of its training items, and a warning.
 

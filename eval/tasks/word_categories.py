@@ -1,4 +1,4 @@
-"""Categories of words: how well clusters of the vectors match them, and a linear classifier predicts them."""
+"""Word categories: purity of k-means clusters, and scores of a linear classifier that predicts the categories."""
 
 import os
 import warnings
@@ -10,17 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import FormatError
-from embeddings.eval.statistics.results import WORDS, BinaryScores, ItemScores, Key, ResampledScores
+from embeddings.eval.statistics.results import BinaryScores, F1Scores, ItemScores, Key
 from embeddings.eval.tasks.analogies import read_questions
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
-from embeddings.eval.tasks.linear_classifier import (
-    NO_LABEL,
-    Windows,
-    cross_predict,
-    majority_scores,
-    train_classifier,
-    whiten,
-)
+from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
 from embeddings.eval.test_sets import (
     FOLDS,
     GOOGLE_ANALOGIES,
@@ -87,9 +80,9 @@ def google_categories() -> WordCategories:
 STARTS, SEED = 10, 1
 CLUSTERING_PROTOCOL = (
     "the share of words that belong to the most frequent category of their cluster (not 0 for random clusters); "
-    "k-means of unit vectors, as many clusters as categories, the best of 10 starts, seed 1; case is ignored; words "
-    "without a vector are left out; a word of two categories counts twice; of equally frequent categories the first by "
-    "name; interval: Wilson's, for fixed clusters"
+    f"k-means of unit vectors, as many clusters as categories, the best of {STARTS} starts, seed {SEED}; case is "
+    "ignored; words without a vector are left out; a word of two categories counts twice; of equally frequent "
+    "categories the first by name; interval: Wilson's, for fixed clusters"
 )
 
 
@@ -141,7 +134,7 @@ PREDICTION_PROTOCOL = (
 
 
 def score_categories(subject: Subject, test: WordCategories) -> list[ItemScores]:
-    """The F1 of each category (section), micro-F1, macro-F1, both scores of the most frequent one, and accuracy."""
+    """The F1 of each category (section), micro-F1, macro-F1, the majority baseline, and accuracy."""
     names, category = np.unique(test.categories, return_inverse=True)
     matrix, covered = look_up_rows(subject.vectors, test.words, subject.folding.find(test.words))
     reason = None if covered.any() else "no word has a vector"
@@ -156,7 +149,7 @@ def score_categories(subject: Subject, test: WordCategories) -> list[ItemScores]
         detail = key("f1", section=str(one), is_detail=True)
         scores.append(score(key=detail, actual=actual[:, [column]], predicted=guesses[:, [column]]))
     correct, everything = category == predicted, np.ones(len(category), dtype=bool)
-    micro = {"actual": everything[:, None], "predicted": covered[:, None], "hits": correct[:, None]}
+    micro = {"actual": everything[:, None], "predicted": (predicted != NO_LABEL)[:, None], "hits": correct[:, None]}
     scores += [score(key=key("micro-f1"), **micro), score(key=key("macro-f1"), actual=actual, predicted=guesses)]
     accuracy = BinaryScores(
         vectors=name, key=key("accuracy"), correct=correct, covered=covered, members=everything,
@@ -174,37 +167,8 @@ def predict(
     predicted, train, is_known = np.full(len(test_rows), NO_LABEL), train_rows[covered[train_rows]], covered[test_rows]
     if not len(train) or not is_known.any():
         return predicted, True
-    table = whiten(matrix, np.bincount(train, minlength=len(category)))
-    classifier = train_classifier(Windows(table, train[:, None]), category[train], int(category.max()) + 1)
-    predicted[is_known] = classifier.predict(Windows(table, test_rows[is_known][:, None]))
-    return predicted, classifier.has_converged
-
-
-@dataclass(frozen=True, kw_only=True)
-class F1Scores(ResampledScores):
-    """The mean F1 of some categories: twice the hits, over actual plus predicted members.
-
-    `actual`, `predicted` and `hits` are (items, categories) bool; hits are by default where both are true.
-    """
-
-    actual: np.ndarray
-    predicted: np.ndarray
-    hits: np.ndarray | None = None
-    test: str = WORDS
-
-    @property
-    def members(self) -> np.ndarray:
-        """The items of the categories, (items,) bool."""
-        return np.asarray(self.actual.any(axis=1))
-
-    def score(self, weights: np.ndarray) -> np.ndarray:
-        """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
-        hits = weights @ (self.actual & self.predicted if self.hits is None else self.hits)
-        members = weights @ self.actual + weights @ self.predicted
-        scores = np.divide(2 * hits, members, out=np.full_like(members, np.nan), where=members > 0)
-        is_defined = np.isfinite(scores)
-        total, count = np.where(is_defined, scores, 0).sum(axis=1), is_defined.sum(axis=1)
-        return np.asarray(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
+    predicted[is_known], has_converged = predict_rows(matrix, covered, category, train, test_rows[is_known])
+    return predicted, has_converged
 
 
 KIND = Kind(

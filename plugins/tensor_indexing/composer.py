@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embeddings.corpora.phrases.phrase import JOINER
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import FormatError, S, SettingError
-from embeddings.plugins.tensor_indexing.fit_settings import JOINER
 from embeddings.plugins.tensor_indexing.functions import FUNCTIONS, OWN, WITHOUT_PARAMETERS, Parameters, compose_rows
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
 from embeddings.vectors.search import Neighbours

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.errors import CorpusError, S
-from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
+from embeddings.plugins.tensor_indexing.composition_settings import CompositionSettings
 from embeddings.plugins.tensor_indexing.functions import (
     FullTensor,
     LearnedFunction,

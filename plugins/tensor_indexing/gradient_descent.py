@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
+from embeddings.plugins.tensor_indexing.composition_settings import CompositionSettings
 from embeddings.plugins.tensor_indexing.functions import LearnedFunction, Parameters, PhraseVectors
 from embeddings.support.cosine import row_blocks
 

@@ -13,7 +13,7 @@ from embeddings.errors import S, SettingError
 if TYPE_CHECKING:
     from embeddings.corpora.phrases import Phrase, PhraseList, Triple
     from embeddings.corpora.phrases.pos_types import Lexicon
-    from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
+    from embeddings.plugins.tensor_indexing.composition_settings import CompositionSettings
 
 TRAIN, DEV, TEST = range(3)  # parts of the examples
 ANY = "any"  # the type of all phrases together, and of phrases without a type

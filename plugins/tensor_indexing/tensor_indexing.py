@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings import registry
+from embeddings.corpora.phrases.phrase import JOINER
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import RegistryError, S, SettingError
 from embeddings.models.model import Model
 from embeddings.plugins.tensor_indexing.composer import EXAMPLES, POS_TAGS, Composer, joiner_of, parse_name, to_tables
-from embeddings.plugins.tensor_indexing.fit_settings import JOINER, CompositionSettings
+from embeddings.plugins.tensor_indexing.composition_settings import CompositionSettings
 from embeddings.plugins.tensor_indexing.fitting import ReportFit, check_enough, fit
 from embeddings.plugins.tensor_indexing.phrase_pairs import Examples, PhraseSource, find_examples
 from embeddings.settings import option, with_optional_fields

@@ -248,7 +248,7 @@ class DualEncoder(Trainer, PairSettings):
 
     @property
     def can_freeze(self) -> bool:
-        """Whether given word vectors can be kept constant: not if n-grams change them."""
+        """Whether pretrained word vectors can be frozen: not if n-grams change them."""
         return super().can_freeze and self.max_n == 0
 
     def plan(self, data: TrainingData) -> Plan:

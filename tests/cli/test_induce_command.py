@@ -57,6 +57,8 @@ def test_bad_input_is_refused_in_one_line(folder):
     (folder / "broken.txt").write_text("king 1 nan\nland 1 2\n")
     assert "king" in expect("induce", "broken.txt", "corpus.txt", "new.txt", "-o", "v.txt", code=1).stderr
     assert "overwrite" in refused("induce", "model", "corpus.txt", "new.txt", "-o", "new.txt", "--force", code=2)
+    (folder / "new.npy").write_bytes(b"")  # its companion new.txt is an input
+    assert "WORDS new.txt" in refused("induce", "model", "corpus.txt", "new.txt", "-o", "new.npy", "--force", code=2)
     assert "--map" in refused(*common, "--map", "map", "--ridge", 1, code=2)
     assert "--map" in refused(*common, "--map", "map", "--save-map", "n", code=2)
     assert "--ridge" in refused(*common, "--method", "mean", "--ridge", 1, code=2)

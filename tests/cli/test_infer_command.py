@@ -199,3 +199,16 @@ def test_large_bounds_are_checked_but_not_shown():
     limit = 2**63 - 1
     assert str(limit) not in expect("infer", "--help").stdout
     assert str(limit) in refused("infer", "model", "text", "-o", "out.bin", "--seed", limit + 1, code=2)
+
+
+def test_outputs_are_checked_before_the_model_is_loaded(models, documents, tmp_path):
+    """Neither an unrelated companion file nor an input is replaced, whatever --force says."""
+    (tmp_path / "v.txt").write_text("notes of mine")
+    message = refused("infer", tmp_path / "missing", documents, "-o", tmp_path / "v.npy", "--force", code=1)
+    assert "v.txt exists and does not belong to" in message
+    message = refused("infer", models[0], documents, "-o", documents, "--format", "npy", "--force", *COLUMNS, code=2)
+    assert "CORPUS" in message
+    matrix = tmp_path / "m.npy"
+    matrix.write_bytes(b"")
+    (tmp_path / "m.txt").write_text("one document")
+    assert "CORPUS" in refused("infer", models[0], tmp_path / "m.txt", "-o", matrix, "--force", code=2)

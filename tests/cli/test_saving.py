@@ -122,8 +122,9 @@ def test_only_a_saved_model_is_replaced_and_this_is_checked_before_training(text
     model.save("v")
     (tmp_path / "link").symlink_to("v")
     (tmp_path / "v" / "notes").write_text("another's")
+    (tmp_path / "empty.txt").touch()  # training would refuse it
     for name, fact in (("file", "file"), ("v", "'notes'")):
-        assert fact in refused("train", "skipgram", "missing", "-o", name, "--force", *SMALL, code=1)
+        assert fact in refused("train", "skipgram", "empty.txt", "-o", name, "--force", *SMALL, code=1)
     assert (tmp_path / "v" / "notes").read_text() == "another's"
     (tmp_path / "v" / "notes").unlink()
     before = (tmp_path / "v" / "model.json").read_bytes()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from embeddings.cluster import row_exchange
-from embeddings.cluster.row_exchange import ForeignMemory, SharedMemory
+from embeddings.cluster.row_exchange import PeerMemory, SharedMemory
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def own():
 def test_arrays_are_read_by_their_places(own):
     first, second = own.empty((10, 10), np.float32), own.empty((3,), np.int64)
     first[:], second[:] = 0.5, (7, 8, 9)
-    other = ForeignMemory(own.name)
+    other = PeerMemory(own.name)
     assert other.name == own.name
     rows = other.array(own.place_of(first[:4]))
     assert rows.shape == (4, 10)
@@ -34,7 +34,7 @@ def test_arrays_are_read_by_their_places(own):
 def test_memory_of_another_process_is_not_mistaken(own):
     path, _, token = own.name.partition(":")
     for name in (f"{path}:{'0' * len(token)}", f"/proc/{os.getpid()}/fd/0:{token}", "/proc/0/fd/0:00", ""):
-        assert ForeignMemory(name).name == ""
+        assert PeerMemory(name).name == ""
 
 
 def test_without_shared_memory_arrays_are_private(monkeypatch):

@@ -127,6 +127,12 @@ def test_a_failure_is_the_error_of_the_run(path, workspace):
         ("{dim}", "{max_vocab}", r"\{max_vocab\} has no value"),
         ("{dim}", "{dim", "brace"),
         ("{stem}.vec", "{stem.x}", "brace"),
+        ("{dim}", "{dim[a]}", "brace"),
+        ('"peer knows nothing."', '{text = "x", only = "y"}', "notes: only must be a table"),
+        ('"peer knows nothing."', '{text = "x", min_threads = "4"}', "notes: min_threads must be a number"),
+        ('"peer knows nothing."', "{text = 1}", "notes: text must be text"),
+        ('version = "1.2"', 'module = "gensin"', "module must be one of embeddings, gensim, fasttext"),
+        ('version = "1.2"', 'module = "no_such.module"', "module must be one of"),
         ('"cbow"]', '"cbaw"]', "'cbaw'"),
         ("./program", "./missing", "missing is not installed"),
         ("./program", "no-such-program", "no-such-program is not installed"),
@@ -169,3 +175,15 @@ def test_names_of_tools_are_names_of_files(path, workspace):
     assert replace(workspace, vectors=kept).run(CONFIG, 1, tool)["error"] == ""
     (name,) = os.listdir(kept)
     assert name.endswith("-peer-window-9-1.bin")
+
+
+@pytest.mark.parametrize("name", ["folder", "v.npy"])
+def test_vectors_saved_as_several_files_are_removed(path, workspace, name):
+    path.write_text(DESCRIPTION.replace('vectors = "{stem}.vec"', f'vectors = "{workspace.folder}/{name}"'))
+    (_, tool) = select_tools([str(path)], [CONFIG])
+    saved = em.Vectors(["a", "b"], np.ones((2, 3), np.float32))
+    saved.save(workspace.folder / name, "model2vec" if name == "folder" else None)
+    job = Job(CONFIG, 1, str(workspace.text), str(workspace.folder / "vectors.bin"))
+    before = {workspace.text, workspace.folder / "vectors.bin"}
+    tool.convert(job)
+    assert set(workspace.folder.iterdir()) == before

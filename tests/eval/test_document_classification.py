@@ -9,8 +9,8 @@ import pytest
 
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.tasks.document_classification import mean_vectors, predict, read_documents
-from embeddings.eval.tasks.linear_classifier import whiten
+from embeddings.eval.tasks.document_classification import mean_vectors, read_documents
+from embeddings.eval.tasks.linear_classifier import predict_rows, whiten
 from embeddings.vectors.vectors import Vectors
 
 IMDB = Path(os.environ.get("EMBEDDINGS_DATA", "data")) / "documents"  # imdb-train_pos.tsv.zst and the like
@@ -73,7 +73,7 @@ def test_predictions_equal_scikit_learn(tmp_path, vectors):
     dense = whiten(means, weights) * known[:, None]
     # two sets of weights are kept here and their difference there, so that the penalty there is half
     theirs = LogisticRegression(C=2, tol=1e-8, max_iter=5000).fit(dense[learned], label[learned]).predict(dense[asked])
-    assert (predict(means, known, label, learned, asked)[0] == theirs).mean() >= 0.99
+    assert (predict_rows(means, known, label, learned, asked)[0] == theirs).mean() >= 0.99
 
 
 def test_one_file_is_cross_validated(tmp_path, vectors):
@@ -159,7 +159,7 @@ def learned(tmp_path):
     return both, noise + np.array([[number % 2, 0, 1] for number in range(60)]), [line[2] for line in lines]
 
 
-def test_trained_document_vectors(learned):
+def test_trained_document_vectors(learned, tmp_path):
     both, matrix, names = learned
     numbered = Vectors(map(str, range(60)), matrix)
     *majority, macro, whole = evaluate(numbered, documents=both, use_trained_vectors=True)[2:]
@@ -168,13 +168,16 @@ def test_trained_document_vectors(learned):
         ("macro-f1", "most frequent label", pytest.approx(1 / 3)), ("accuracy", "most frequent label", 0.5),
     ]  # fmt: skip
     assert (whole.value, whole.covered, whole.total, whole.measure) == (1, 20, 20, "accuracy")
-    assert "trained vectors" in whole.protocol
+    assert "trained document vectors" in whole.protocol
     shuffled = np.random.default_rng(2).permutation(60)
     named = Vectors([names[i] for i in shuffled], matrix[shuffled])
     assert evaluate(named, documents=both, name_column="id")[-1].value == 1
     assert (
         evaluate(named, documents=both, use_trained_vectors=True)[-1].reason == "no document has a vector of its name"
     )
+    unnamed = labelled(tmp_path / "unnamed.csv", [("ab"[n % 2], f"plain {n}", "doc" * (n != 1)) for n in range(20)])
+    with pytest.raises(CorpusError, match=r"unnamed\.csv: document 2 has no id"):
+        evaluate(named, documents=unnamed, name_column="id")
     few = Vectors([str(number) for number in range(50)], matrix[:50])
     assert (evaluate(few, documents=both, use_trained_vectors=True)[-1].covered, len(few)) == (10, 50)
     with pytest.raises(SettingError, match="use_trained_vectors"):

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optional_libraries import import_gensim, needs_gensim
 
+from embeddings.cli.info import describe
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
-from embeddings.formats import text_vectors, word2vec_binary, word2vec_text
+from embeddings.formats import vector_lines, word2vec_binary, word2vec_text
 from embeddings.models.loading import load
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_format import MAX_WORD_BYTES
@@ -186,11 +187,27 @@ def test_accepted_text_layouts(tmp_path, text):
     assert load(tmp_path / "v.txt").matrix.tolist() == [[1, 2], [3, 4]]
 
 
+@pytest.mark.parametrize("name", ["v.txt", "v.glove"])
+def test_the_first_words_include_a_last_line_without_a_line_break(tmp_path, name):
+    header = b"2 2\n" if name == "v.txt" else b""
+    (tmp_path / name).write_bytes(header + b"a 1 2\nb 3 4")
+    assert describe(tmp_path / name)["first_words"] == ["a", "b"]
+    (tmp_path / name).write_bytes(header + b"a 1 2\nb 3 4\n\n")
+    assert describe(tmp_path / name)["first_words"] == ["a", "b"]
+
+
+def test_a_header_with_too_many_components_is_described_as_it_is_read(tmp_path):
+    (tmp_path / "v.txt").write_bytes(b"1 70000\na" + b" 1" * 70000 + b"\n")
+    for function in (load, describe):
+        with pytest.raises(FormatError, match="65536"):
+            function(tmp_path / "v.txt")
+
+
 @pytest.mark.parametrize("start", [b"a 1 2\n", b"1 2\na 1 2\n"])
 def test_empty_lines_at_the_end_are_not_read_forever(tmp_path, start):
-    (tmp_path / "v.txt").write_bytes(start + b"\n" * text_vectors.MAX_EMPTY_LINES)
+    (tmp_path / "v.txt").write_bytes(start + b"\n" * vector_lines.MAX_EMPTY_LINES)
     assert load(tmp_path / "v.txt").words == ["a"]
-    (tmp_path / "v.txt").write_bytes(start + b"\n" * (text_vectors.MAX_EMPTY_LINES + 2))
+    (tmp_path / "v.txt").write_bytes(start + b"\n" * (vector_lines.MAX_EMPTY_LINES + 2))
     with pytest.raises(FormatError, match=f"v.txt.*10000 empty lines.* line {start.count(10)}"):
         load(tmp_path / "v.txt")
 
@@ -203,10 +220,10 @@ def test_the_word_of_a_number_too_large_for_float32_is_named(tmp_path):
 
 def test_fast_reader_agrees_with_the_slow_one(tmp_path, small):
     small.save(tmp_path / "v.txt")
-    layout = text_vectors.Layout(3, "the header says", words=3, skip=1)
+    layout = vector_lines.Layout(3, "the header says", words=3, skip=1)
     fast, slow = (
-        text_vectors.read_fast(tmp_path / "v.txt", layout),
-        text_vectors.read_slowly(tmp_path / "v.txt", layout),
+        vector_lines.read_fast(tmp_path / "v.txt", layout),
+        vector_lines.read_slowly(tmp_path / "v.txt", layout),
     )
     assert fast is not None
     assert fast.words.to_list() == slow.words.to_list()

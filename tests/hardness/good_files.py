@@ -321,9 +321,9 @@ def list_readers() -> dict[str, Reader]:
 
 
 def read_log(path: Path) -> None:
-    from embeddings.training import run_log
+    from embeddings.training import loss_curves
 
-    run_log.read_curves(path)
+    loss_curves.read_curves(path)
 
 
 def read_config(path: Path) -> None:

@@ -12,7 +12,7 @@ import embeddings as em
 from embeddings.cli.info import describe
 from embeddings.errors import OutputError, SettingError
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.run_log import read_curves
+from embeddings.training.loss_curves import read_curves
 
 
 def read_events(path):
@@ -115,3 +115,12 @@ def test_full_disk_ends_the_log_but_not_the_run(tmp_path):
             log.stream = FullDisk()
 
     assert learn("cbow", synonym_corpus(), {}, callbacks=[log, FillDisk()]).record["words"] == 4800
+
+
+def test_paths_that_are_not_unicode_are_escaped(tmp_path):
+    """An undecodable file name must not end the run."""
+    checkpoints = em.Checkpoints(tmp_path / "c\udcff")
+    with interrupted_after(2), pytest.raises(em.Interrupted):
+        learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[em.RunLog(tmp_path / "run.jsonl")])
+    (checkpoint,) = (line for line in read_events(tmp_path / "run.jsonl") if line["event"] == "checkpoint")
+    assert "c\udcff" in checkpoint["path"]

@@ -198,3 +198,15 @@ def test_bombs_are_not_expanded(tmp_path, reader, start, filler, message):
     part = gzip.compress(filler * (1_000_000 // len(filler)), 1)
     (tmp_path / "bomb").write_bytes(gzip.compress(start) + part * 200)
     assert message in error_within_limits(lambda: reader(tmp_path / "bomb"))
+
+
+def test_check_export_refuses_an_unrelated_companion_file(tmp_path):
+    (tmp_path / "v.txt").write_text("notes")
+    with pytest.raises(OutputError, match=r"v\.txt exists and does not belong to"):
+        format_dispatch.check_export(tmp_path / "v.npy", force=True)
+
+
+@pytest.mark.parametrize("option", ["vectors", "path"])
+def test_parameters_of_a_format_that_are_no_options(tmp_path, option):
+    with pytest.raises(SettingError, match=f"has no option {option}"):
+        format_dispatch.output_files(tmp_path / "v.npy", options=[option])

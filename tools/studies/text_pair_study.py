@@ -18,7 +18,8 @@ from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.corpora.reading.text_pairs import is_long, split_sentences
 from embeddings.errors import SettingError
 from embeddings.support.cosine import normalize_rows
-from embeddings.training.run_log import HELD_OUT_LOSS, draw_loss_curve
+from embeddings.training.loss_curves import draw_loss_curve
+from embeddings.training.run_log import HELD_OUT_LOSS
 from embeddings.vectors.word_weights import word_weights
 from studies.grid import Grid, Rows, Study, beside, log, markdown, mean_and_spread
 

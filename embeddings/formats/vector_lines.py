@@ -2,9 +2,8 @@
 
 Arrow's CSV reader parses well-formed files; a slow reader handles the others and locates the broken line.
 
-Arrow gets whole lines in memory of its own. If it read the file itself, its threads would continue after an error in an
-earlier line had closed the file. If it read bytes of Python, its threads would need the interpreter's lock to release
-them, which aborts a program that is about to end (Arrow's issue GH-34314).
+Whole lines are copied to memory that Arrow owns: its threads may outlive an error, and so the open file, and must not
+hold Python bytes, because releasing those at interpreter shutdown aborts the process (Arrow's issue GH-34314).
 """
 
 import re
@@ -15,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import HEAD_SIZE, open_decompressed
+from embeddings.corpora.reading.compression import HEAD_SIZE, open_decompressed, read_head
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import RowBuffer
 from embeddings.support.arrow import string_scalar, to_arrow, to_numpy, to_string_array
@@ -24,6 +23,7 @@ from embeddings.vectors.vectors import Vectors
 
 BLOCK_BYTES = 1 << 22
 BOM = b"\xef\xbb\xbf"
+MAX_EMPTY_LINES = 10_000  # at the end of a file; a gigabyte of them compresses to a megabyte of gzip
 
 
 class LongLineError(ValueError):
@@ -78,9 +78,6 @@ def read_whole_lines(stream: BinaryIO, max_line: int) -> Iterator[bytes]:
         yield b"".join(rest)
 
 
-MAX_EMPTY_LINES = 10_000  # at the end of a file; a gigabyte of them compresses to a megabyte of gzip
-
-
 @dataclass(frozen=True)
 class Layout:
     """The layout of a file, known before its lines are read.
@@ -127,7 +124,7 @@ def format_numbers(values: np.ndarray) -> Any:
     """Each float32 as numpy (and so gensim) writes it, as an Arrow array of strings.
 
     Arrow finds the same digits faster, but formats integers, very small and very large numbers differently; numpy
-    formats those few.
+    formats those values.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -143,7 +140,8 @@ def format_numbers(values: np.ndarray) -> Any:
 
 def read_lines(path: Path, layout: Layout) -> RowBuffer:
     """The words and their vectors; errors name the line."""
-    return read_fast(path, layout) or read_slowly(path, layout)
+    rows = read_fast(path, layout)
+    return read_slowly(path, layout) if rows is None else rows
 
 
 def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
@@ -209,6 +207,15 @@ def number_lines(path: Path, layout: Layout) -> Iterator[tuple[int, bytes]]:
                 raise FormatError(f"{path}, line {number}: too long for {layout.dim} components")
             if number > layout.skip:
                 yield number, line
+
+
+def first_lines(path: Path) -> list[bytes]:
+    """The whole lines in the first bytes of a file, without empty ones."""
+    start = read_head(path)
+    *lines, last = start.split(b"\n")
+    if len(start) < HEAD_SIZE:
+        lines.append(last)  # the file ends here
+    return [line for line in lines if line.strip()]
 
 
 def split_line(line: bytes, layout: Layout) -> tuple[bytes, list[bytes]]:

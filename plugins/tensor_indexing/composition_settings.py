@@ -6,7 +6,6 @@ from typing import Literal
 from embeddings.errors import S, SettingError
 from embeddings.settings import Settings, option
 
-JOINER = "_"  # joins the words of a phrase in its token by default
 DEFAULT_RANK = 20
 MAX_TENSOR_DIM = 100  # a full tensor has dim ** 3 numbers
 
@@ -30,8 +29,8 @@ class CompositionSettings(Settings):
     )
     rank: int | None = option(
         None,
-        f"Rank of each W_i without the identity; at most the dim of the vectors.  [default: {DEFAULT_RANK}, or dim if "
-        "smaller]",
+        f"Rank of the low-rank part of each W_i, without the identity; at most dim.  [default: {DEFAULT_RANK}, or "
+        "dim if smaller]",
         ge=1,
         le=65536,
     )
@@ -42,8 +41,8 @@ class CompositionSettings(Settings):
     )
     additive_share: float | None = option(
         None,
-        "Interpolation weight of the additive function in tensor-additive.  [default: of 0, 0.05, ... 1, the one that "
-        "ranks dev phrases best, among those whose squared error is clearly below full additive's]",
+        "Interpolation weight of the additive function in tensor-additive.  [default: the value in 0, 0.05, ..., 1 "
+        "that ranks dev phrases best among those with a clearly lower squared error than the full additive function]",
         ge=0,
         le=1,
     )
@@ -60,7 +59,9 @@ class CompositionSettings(Settings):
         0.1, "Share of phrases held out for early stopping; the same share is held out for testing.", gt=0, le=0.4
     )
     min_phrases: int = option(
-        100, "Minimum number of phrases of a type to fit its own functions, and of all phrases to fit any.", ge=0
+        100,
+        "Minimum number of phrases to fit the functions of a type; with fewer phrases in total, fitting fails.",
+        ge=0,
     )
     full_tensor: bool = option(
         False,
@@ -85,7 +86,7 @@ class CompositionSettings(Settings):
         if self.rank is not None and self.rank > dim:
             raise SettingError(f"{S.rank} must be at most the dim of the vectors, {dim}, got {self.rank}")
         if self.full_tensor and dim > MAX_TENSOR_DIM:
-            raise SettingError(f"{S.full_tensor} requires vectors of at most {MAX_TENSOR_DIM} components, got {dim}")
+            raise SettingError(f"{S.full_tensor} requires a dim of at most {MAX_TENSOR_DIM}, got {dim}")
 
     def rank_for(self, dim: int) -> int:
         """The rank, set or default."""

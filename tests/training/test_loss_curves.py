@@ -8,7 +8,7 @@ from interrupted_runs import learn
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.run_log import draw_loss_curve, read_curves
+from embeddings.training.loss_curves import draw_loss_curve, read_curves
 
 
 @pytest.mark.parametrize("name", ["loss.png", "loss.svg", "loss.pdf"])
@@ -52,3 +52,20 @@ def test_files_without_losses(tmp_path, text, message):
 def test_extension_must_be_that_of_an_image(tmp_path):
     with pytest.raises(SettingError, match=r"\.png.*loss\.txt"):
         draw_loss_curve(tmp_path, tmp_path / "loss.txt")
+
+
+def test_scores_of_a_model_and_of_its_log_have_the_same_name(tmp_path):
+    stopping = em.EarlyStopping(score=lambda model: 0.5, patience=9)
+    callbacks = [em.RunLog(tmp_path / "run.jsonl"), stopping]
+    learn("cbow", synonym_corpus(), {}, callbacks=callbacks).save(tmp_path / "v")
+    assert list(read_curves(tmp_path / "v").scores) == list(read_curves(tmp_path / "run.jsonl").scores) == ["score"]
+
+
+def test_axes_of_several_scores_do_not_overlap(tmp_path):
+    line = {"event": "epoch", "words": 1, "scores": {"recall": 0.5, "score": 0.25}}
+    (tmp_path / "log").write_text(json.dumps(line))
+    draw_loss_curve(tmp_path / "log", tmp_path / "loss.svg")
+    text = (tmp_path / "loss.svg").read_text()
+    assert "<!-- recall -->" in text
+    assert "axes_2" in text
+    assert "axes_3" not in text

@@ -5,7 +5,7 @@ import io
 import pyarrow as pa
 import pytest
 
-from embeddings.formats.text_vectors import arrow_buffer, read_columns
+from embeddings.formats.vector_lines import arrow_buffer, read_columns
 
 
 def test_arrow_parses_memory_of_its_own_which_its_threads_release_without_the_interpreter() -> None:
