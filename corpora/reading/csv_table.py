@@ -105,9 +105,7 @@ class CsvTable(ArrowTable):
                 )
                 yield strings_batch(rows, names, places)
             else:
-                part = np.frombuffer(text, np.uint8)[:end]
-                feeds, returns = part == ord("\n"), part == ord("\r")  # a line ends with one of them, or with both
-                self.n_lines += int(np.count_nonzero(feeds) + np.count_nonzero(returns[~np.append(feeds[1:], False)]))
+                self.n_lines += count_lines(text, end)
                 text = text[end:]
                 yield pyarrow.record_batch(list(map(combine_chunks, table.columns)), names)
 
@@ -139,6 +137,16 @@ def parse_cells(text: memoryview, delimiter: str, n_columns: int, places: list[i
         )  # fmt: skip
     except pyarrow.ArrowException:
         return None
+
+
+def count_lines(text: bytes, end: int) -> int:
+    """Count the line ends before `end`: line feeds, carriage returns, or both as one."""
+    data = np.frombuffer(text, np.uint8)[:end]
+    feeds = data == ord("\n")
+    count = np.count_nonzero(feeds)
+    if b"\r" in text:
+        count += np.count_nonzero((data == ord("\r")) & ~np.append(feeds[1:], False))
+    return int(count)
 
 
 def find_row_end(text: bytes, delimiter: str, *, is_end: bool) -> int | None:
