@@ -24,6 +24,14 @@ class Option(click.Option):
 
     parameter: str = ""
 
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """The value of the type of the option; integers have at most 64 bits."""
+        result = super().type_cast_value(ctx, value)
+        for number in result if isinstance(result, tuple) else [result]:
+            if isinstance(number, int) and number.bit_length() > 63:
+                raise click.BadParameter(f"{number!s:.20}... is too large.", ctx=ctx, param=self)
+        return result
+
 
 def option(names: str, help: str, kind: Any = None, **attributes: Any) -> Option:
     """An option; its default is shown, and whether it can be repeated.
@@ -108,7 +116,7 @@ def from_field(field: "dataclasses.Field[Any]", hint: Any) -> click.Option:
     type_, _ = split_optional(hint)
     name = flag(field.name)
     switch = field.metadata.get("flags") or f"{name}/--no-{name.removeprefix('--')}"
-    return click.Option(
+    return Option(
         [switch if type_ is bool else name, *ALIASES.get(field.name, ()), field.name],
         type=click.Choice(typing.get_args(type_)) if typing.get_origin(type_) is Literal else type_,
         default=field.default,
