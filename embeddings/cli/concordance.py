@@ -25,7 +25,7 @@ from embeddings.printable import printable
         click.Argument(["word"]),
         click.Argument(["other"], required=False),
         *from_signature(concordance, window="N", lines="N", width=None),
-        *corpus_options.options(),
+        *corpus_options.options(lines=corpus_options.TEXT_LINES),
         *corpus_options.phrase_options(),
         JSON,
         QUIET,
@@ -42,7 +42,7 @@ def command(
     """
     if other is None and is_given("window"):
         raise click.UsageError("--window requires OTHER, a word that is to be near WORD")
-    text = Corpus(corpus, **settings)
+    text = Corpus(corpus, **corpus_options.corpus_arguments(settings))
     with ReadingBar(quiet) as bar:
         text.encode(report=bar)
     result = concordance(text, word, other, window=window, lines=lines, width=width)

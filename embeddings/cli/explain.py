@@ -27,7 +27,7 @@ from embeddings.vectors.vectors import Vectors
         click.Argument(["word"]),
         click.Argument(["other"]),
         *from_signature(explain, top=None, window="N", lines="N", width=None),
-        *corpus_options.options(omit=("encoding_errors",)),
+        *corpus_options.options(omit=("encoding_errors",), lines=corpus_options.TEXT_LINES),
         *corpus_options.phrase_options(),
         JSON,
         QUIET,
@@ -44,7 +44,8 @@ def command(
     VECTORS were trained on; it is read as in training, is encoded once and then read from the cache.
     """
     source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
-    text = read_as_in_training(corpus, source, {**settings, "encoding_errors": errors}, quiet)[0]
+    settings = corpus_options.corpus_arguments({**settings, "encoding_errors": errors})
+    text = read_as_in_training(corpus, source, settings, quiet)[0]
     evidence = explain(source, text, word, other, window=window, top=top, lines=lines, width=width)
     if evidence.same_corpus is False:
         note("these vectors were trained on another text or with other settings: its contexts may differ")

@@ -20,7 +20,9 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.plugins.skipgram import SkipGram
 
-USAGE = {"permutations": None, "occurrences": "N", "fdr": "RATE", "top": None, "lines": "N"}  # of `compare_usage`
+USAGE = {  # parameters of `compare_usage`
+    "permutations": None, "occurrences": "N", "fdr": "RATE", "top": None, "lines": "N", "documents": None,
+}  # fmt: skip
 SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
 
 
@@ -43,7 +45,7 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
         ),
         *from_signature(compare_usage, **USAGE),
         *from_settings(SkipGram),
-        *corpus_options.options(),
+        *corpus_options.options(lines=corpus_options.TEXT_LINES),
         *corpus_options.phrase_options(),
         seed("Random seed."),
         THREADS,
@@ -68,6 +70,7 @@ def command(
     if groups and groups[0] == groups[1]:
         raise click.UsageError(f"--groups requires two different tags, got {groups[0]!r} twice")
     usage, trainer = take_arguments(settings, USAGE), SkipGram(**{name: settings.pop(name) for name in SETTINGS})
+    settings = corpus_options.corpus_arguments(settings)
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
     with ReadingBar(quiet) as reading:
         encoded = text.encode(report=reading, threads=threads)
@@ -77,6 +80,8 @@ def command(
             members = (np.arange(len(encoded.documents) - 1) >= n_first).astype(np.int64)
         else:
             members = tag_groups(encoded, groups) if groups else split_groups(encoded, str(split_at))
+        if usage["documents"] == "lines":
+            members = np.repeat(members, np.diff(encoded.documents))
     with Bar(quiet, "training") as bar:
         result = compare_usage(
             text, members, trainer, **usage, seed=seed, threads=threads, report=bar.counter("division")

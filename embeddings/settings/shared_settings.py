@@ -47,8 +47,7 @@ class DocumentFrequency(Settings):
 
     min_documents: int = option(
         1,
-        "Drop words that occur in fewer documents: table rows, items of an iterable or, in plain text, lines, unless "
-        "--documents says otherwise.",
+        "Drop words that occur in fewer documents: table rows, items of an iterable or, in plain text, lines.",
         ge=1,
     )
 
@@ -117,7 +116,8 @@ class DocumentChoice(Settings):
 
     documents: Literal["auto", "lines", "blocks"] = option(
         "auto",
-        "Unit of text that gets a document vector. lines: each line; blocks: each table row, each item of an iterable "
-        "and, in plain text, each run of lines between blank lines; auto: lines for plain text, otherwise blocks. "
+        "Unit of text that gets a document vector, and that --min-documents counts. lines: each line; blocks: each "
+        "table row, each item of an iterable and, in plain text, each run of lines between blank lines; auto: lines "
+        "for plain text, otherwise blocks. "
         "Documents with the same tag share a vector.",
     )
