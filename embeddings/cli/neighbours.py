@@ -61,9 +61,9 @@ def command(
 def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, ...], top: int) -> list[dict[str, Any]]:
     """Neighbours with the interval of the cosine and of the rank."""
     from embeddings.analysis.confidence import confident_neighbours  # imports scipy
-    from embeddings.analysis.replicates import Replicates
+    from embeddings.analysis.stability_runs import StabilityRuns
 
-    replicates = Replicates.load(folder)
+    replicates = StabilityRuns.load(folder)
     report_lookups(vectors, words)
     tables = {word: confident_neighbours(vectors, replicates, word, top=top) for word in words}
     return [{"word": word, **table.record(one)} for word, table in tables.items() for one in table]

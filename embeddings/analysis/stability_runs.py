@@ -38,7 +38,7 @@ Progress = Callable[[int, int], object]  # takes the number of finished training
 
 
 @dataclass(frozen=True, repr=False)
-class Replicates(TabularResult):
+class StabilityRuns(TabularResult):
     """Vectors of the words of a model from further trainings.
 
     Arguments:
@@ -65,7 +65,7 @@ class Replicates(TabularResult):
         names = ("trainer", "unit", "seed", "is_interrupted")
         counts = {kind: len(getattr(self, kind)) for kind in KINDS}
         row = {**counts, **{name: getattr(self, name) for name in names}}
-        return [ResultTable([row], columns=argument_texts(Replicates))]
+        return [ResultTable([row], columns=argument_texts(StabilityRuns))]
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save to a folder, atomically.
@@ -79,7 +79,7 @@ class Replicates(TabularResult):
         REPLICATES_FOLDER.write(path, content, arrays, force=force)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Replicates":
+    def load(cls, path: str | os.PathLike[str]) -> "StabilityRuns":
         """Load what `save` wrote; arrays are memory-mapped.
 
         Raises:
@@ -127,7 +127,7 @@ def stability(
     seeds: Annotated[int, Range(ge=0)] = DEFAULT_SEEDS,
     resample_by: ResamplingUnit = "documents", seed: int = 1, threads: int | None = None,
     report: Progress | None = None,
-) -> Replicates:  # fmt: skip
+) -> StabilityRuns:  # fmt: skip
     """Train a model again, on bootstrap resamples of its corpus, and on the corpus itself with other seeds.
 
     Each resample draws as many documents as the corpus has, with replacement (Antoniak and Mimno 2018, "Evaluating the
@@ -153,7 +153,7 @@ def stability(
     trainer = word_trainer(model)
     threads, seed = check_threads_and_seed(threads, seed, trainer)
     corpora = sources(check_corpus(corpus).encode(), resample_by, resamples, seeds, seed)
-    result = Replicates(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
+    result = StabilityRuns(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
     try:
         for number, source in enumerate(corpora):
             vectors = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
