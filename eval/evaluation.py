@@ -167,7 +167,8 @@ def evaluate(vectors: Evaluable | str | os.PathLike[str], *, name: str | None = 
     """Score vectors on test sets; the results come in the order of the sets below.
 
     Arguments:
-        vectors: vectors, a model, or the path of either; for documents also `embeddings.concatenate(model, other)`.
+        vectors: vectors, a model, or the path of either; for documents also the result of
+            `embeddings.training.concatenate(model, other)`.
         name: what results call the vectors; by default the path.
         similarity: word pairs with ratings: wordsim353, simlex999 or a file. In Python, of each kind one or several.
         analogy: analogies: google-analogies, google-phrases or a file in Google, MSR or BATS format.

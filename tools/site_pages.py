@@ -1,8 +1,8 @@
 """Adds pages and pictures to the documentation site when it is built: a hook of mkdocs.
 
-The command reference is made from the commands themselves, so that it cannot differ from `--help`. Each name that a page
-of `docs/reference` lists as `::: NAME` gets a page of its own, and the page that lists it becomes an index. Pictures come
-from `eval/results`.
+The command reference is made from the commands themselves, so that it cannot differ from `--help`. Each name that a
+page of `docs/reference` lists as `::: NAME` gets a page of its own, and the page that lists it becomes an index.
+Pictures come from `eval/results`.
 """
 
 import inspect
@@ -73,7 +73,7 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 
 
 def listed_names() -> dict[str, list[str]]:
-    """The names that each page of the reference lists, without `embeddings.`; pages that show them themselves excepted."""
+    """The names that each page of the reference lists and does not show itself, without `embeddings.`."""
     paths = sorted((ROOT / "docs" / "reference").glob("*.md"))
     found = {f"reference/{path.name}": NAMES.findall(path.read_text(encoding="utf-8")) for path in paths}
     return {path: names for path, names in found.items() if names and path not in ON_ONE_PAGE}

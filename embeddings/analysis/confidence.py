@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.replicates import Replicates
+from embeddings.analysis.stability_runs import StabilityRuns
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize
@@ -125,7 +125,7 @@ class ConfidentNeighbour:
 
 
 def confident_similarity(
-    vectors: Vectors | Model, replicates: Replicates, word: str, other: str
+    vectors: Vectors | Model, replicates: StabilityRuns, word: str, other: str
 ) -> ConfidentSimilarity:
     """The cosine of two words with its interval.
 
@@ -140,7 +140,7 @@ def confident_similarity(
 
 
 def confident_difference(
-    vectors: Vectors | Model, replicates: Replicates, word: str, first: str, second: str
+    vectors: Vectors | Model, replicates: StabilityRuns, word: str, first: str, second: str
 ) -> ConfidentDifference:
     """How much nearer the first of two words is to a word than the second, with its interval.
 
@@ -161,7 +161,7 @@ def confident_difference(
 
 
 def confident_neighbours(
-    vectors: Vectors | Model, replicates: Replicates, word: str, *, top: int = 10
+    vectors: Vectors | Model, replicates: StabilityRuns, word: str, *, top: int = 10
 ) -> list[ConfidentNeighbour]:
     """The nearest neighbours of a word with intervals.
 
@@ -174,7 +174,7 @@ def confident_neighbours(
 
 
 def confident_analogy(
-    vectors: Vectors | Model, replicates: Replicates, a: str, b: str, c: str, *, top: int = 10
+    vectors: Vectors | Model, replicates: StabilityRuns, a: str, b: str, c: str, *, top: int = 10
 ) -> list[ConfidentNeighbour]:
     """The words that are to c as b is to a, by 3cosadd, with intervals of their scores and ranks.
 
@@ -186,7 +186,7 @@ def confident_analogy(
     return confident_answers(vectors, replicates, vectors.analogy(a, b, c, top=top), [(b, 1), (c, 1), (a, -1)], top)
 
 
-def replicated_vectors(vectors: Vectors | Model, replicates: Replicates) -> Vectors:
+def replicated_vectors(vectors: Vectors | Model, replicates: StabilityRuns) -> Vectors:
     """The vectors of words, which may be a model, to which replicates belong."""
     vectors = as_vectors(load_source(vectors))
     replicates.check_vectors(vectors)
@@ -194,7 +194,7 @@ def replicated_vectors(vectors: Vectors | Model, replicates: Replicates) -> Vect
 
 
 def confident_answers(
-    vectors: Vectors, replicates: Replicates, nearest: Neighbours, terms: Sequence[tuple[str, int]], top: int
+    vectors: Vectors, replicates: StabilityRuns, nearest: Neighbours, terms: Sequence[tuple[str, int]], top: int
 ) -> list[ConfidentNeighbour]:
     """The words nearest to a sum of words, each with its weight, with intervals."""
     rows = np.array([vectors.index(word) for word, _ in nearest], np.int64)
@@ -247,7 +247,7 @@ def pair_cosine(matrix: NDArray[np.float16], rows: list[int]) -> float:
 
 
 def measure(
-    replicates: Replicates, function: Callable[[NDArray[np.float16]], float]
+    replicates: StabilityRuns, function: Callable[[NDArray[np.float16]], float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The value of a function of the vectors in each training on a resample, and in each with another seed."""
     resamples, seeds = (np.array([function(one) for one in kind]) for kind in (replicates.resamples, replicates.seeds))

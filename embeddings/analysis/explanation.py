@@ -82,7 +82,7 @@ def explain(
 
     >>> import embeddings as em
     >>> texts = ["the cat drinks milk", "the dog drinks water", "the cat sleeps", "the dog sleeps"]
-    >>> evidence = em.explain(None, em.Corpus(texts), "cat", "dog", window=2)
+    >>> evidence = em.analysis.explain(None, em.Corpus(texts), "cat", "dog", window=2)
     >>> sorted(context.context for context in evidence.contexts)
     ['drinks', 'sleeps', 'the']
 

@@ -47,7 +47,7 @@ def concordance(
     """Lines of a corpus around the occurrences of a word.
 
     >>> import embeddings as em
-    >>> found = em.concordance(em.Corpus(["The cat sat.", "A dog sat by the cat."]), "cat", width=10)
+    >>> found = em.analysis.concordance(em.Corpus(["The cat sat.", "A dog sat by the cat."]), "cat", width=10)
     >>> [(line.left, line.keyword, line.right) for line in found.lines]
     [('the', 'cat', 'sat'), ('sat by the', 'cat', '')]
 

@@ -35,9 +35,9 @@ def command(
     source = load(vectors, **read_options)
     if confidence is not None:
         from embeddings.analysis.confidence import confident_analogy  # imports scipy
-        from embeddings.analysis.replicates import Replicates
+        from embeddings.analysis.stability_runs import StabilityRuns
 
-        confident = confident_analogy(source, Replicates.load(confidence), a, b, c, top=top)
+        confident = confident_analogy(source, StabilityRuns.load(confidence), a, b, c, top=top)
         report_lookups(source, (a, b, c))
         print_rows([neighbour_row(one, "word", "score") for one in confident], as_json)
         return

@@ -64,9 +64,9 @@ def command(
 def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, ...], top: int) -> list[dict[str, Any]]:
     """Neighbours with the interval of the cosine and of the rank."""
     from embeddings.analysis.confidence import confident_neighbours  # imports scipy
-    from embeddings.analysis.replicates import Replicates
+    from embeddings.analysis.stability_runs import StabilityRuns
 
-    replicates = Replicates.load(folder)
+    replicates = StabilityRuns.load(folder)
     report_lookups(vectors, words)
     return [
         {"word": word, **neighbour_row(one, "neighbour", "cosine")}

@@ -49,7 +49,7 @@ from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors, vectors_html
 
 if TYPE_CHECKING:
-    from embeddings.classifier.classifier import Classifier, Predictions
+    from embeddings.classifier.classifier import LabelPredictor, Predictions
     from embeddings.corpora import Corpus
 
 Epochs = Annotated[int, Range(ge=1, le=1_000_000)]
@@ -63,11 +63,11 @@ def installed_composer(model: "Model") -> Compose:
     return compose
 
 
-def installed_classifier(model: "Model") -> "Classifier":
+def installed_classifier(model: "Model") -> "LabelPredictor":
     """The classifier of a model, made by the entry point of its name or by its installed trainer."""
     if model.name in registry.find_all("classifier"):
         return registry.load("classifier", model.name)(model)  # type: ignore[no-any-return]
-    classifier: Classifier | None = installed_capability(model, "predictor")
+    classifier: LabelPredictor | None = installed_capability(model, "predictor")
     if classifier is None:
         raise SettingError(f"{model.name} models predict no labels; train a classifier")
     return classifier
@@ -258,7 +258,7 @@ class Model(GapContexts, InteropMixin):
         return installed_inferencer(self)
 
     @cached_property
-    def classifier(self) -> "Classifier":
+    def classifier(self) -> "LabelPredictor":
         """The classifier of a model trained on labels, which predicts labels of texts.
 
         Raises:
@@ -270,11 +270,11 @@ class Model(GapContexts, InteropMixin):
     def predict(
         self, texts: Iterable[str], k: int = 1, threshold: float = 0.0, *, threads: int | None = None
     ) -> "Predictions":
-        """Predict the most probable labels of texts; see `Classifier.predict`."""
+        """Predict the most probable labels of texts; see `LabelPredictor.predict`."""
         return self.classifier.predict(texts, k, threshold, threads=threads)
 
     def predict_proba(self, texts: Iterable[str], *, threads: int | None = None) -> np.ndarray:
-        """The probabilities of all labels, float32 (texts, labels); see `Classifier.predict_proba`."""
+        """The probabilities of all labels, float32 (texts, labels); see `LabelPredictor.predict_proba`."""
         return self.classifier.predict_proba(texts, threads=threads)
 
     def __getstate__(self) -> dict[str, Any]:

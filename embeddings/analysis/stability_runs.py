@@ -36,7 +36,7 @@ Progress = Callable[[int, int], object]  # takes the number of finished training
 
 
 @dataclass(frozen=True)
-class Replicates:
+class StabilityRuns:
     """Vectors of the words of a model from further trainings.
 
     Arguments:
@@ -69,7 +69,7 @@ class Replicates:
         REPLICATES_FOLDER.write(path, content, arrays, force=force)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Replicates":
+    def load(cls, path: str | os.PathLike[str]) -> "StabilityRuns":
         """Load what `save` wrote; arrays are memory-mapped.
 
         Raises:
@@ -117,7 +117,7 @@ def stability(
     seeds: Annotated[int, Range(ge=0)] = DEFAULT_SEEDS,
     resample_by: ResamplingUnit = "documents", seed: int = 1, threads: int | None = None,
     report: Progress | None = None,
-) -> Replicates:  # fmt: skip
+) -> StabilityRuns:  # fmt: skip
     """Train a model again, on bootstrap resamples of its corpus, and on the corpus itself with other seeds.
 
     Each resample draws as many documents as the corpus has, with replacement (Antoniak and Mimno 2018, "Evaluating the
@@ -143,7 +143,7 @@ def stability(
     trainer = word_trainer(model)
     threads, seed = check_threads_and_seed(threads, seed, trainer)
     corpora = sources(check_corpus(corpus).encode(), resample_by, resamples, seeds, seed)
-    result = Replicates(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
+    result = StabilityRuns(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
     try:
         for number, source in enumerate(corpora):
             vectors = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
