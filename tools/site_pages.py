@@ -34,7 +34,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the generated pages where the navigation names their folder."""
     place: dict[str, list[Any]] = {f"{FOLDER}/": list(pages())}
     for path, names in listed_names().items():
-        place[path] = [path, *({label(name): name_page(name)} for name in names)]
+        place[path] = [path, *({name.rpartition(".")[2]: name_page(name)} for name in names)]
 
     def fill(items: list[Any]) -> list[Any]:
         return [
@@ -91,8 +91,10 @@ def name_pages() -> dict[str, str]:
 
 
 def label(name: str) -> str:
-    """A name as users write it."""
-    return name if "." in name else f"em.{name}"
+    """A name as users write it: `em.NAME`, `em.PLACE.NAME`, or with the module to import."""
+    module, _, attribute = f"embeddings.{name}".rpartition(".")
+    public = attribute in getattr(import_module(module), "MODULES", ()) or module == "embeddings"
+    return f"em.{name}" if public else f"embeddings.{name}"
 
 
 def summary(name: str) -> str:

@@ -36,6 +36,12 @@ def test_a_page_that_lists_names_becomes_an_index(root):
     assert links == [(f"em.{name}", name) for name in site_pages.listed_names()[path]]
 
 
+def test_names_are_labelled_as_users_import_them():
+    assert site_pages.label("SkipGram") == "em.SkipGram"
+    assert site_pages.label("training.RunLog") == "em.training.RunLog"
+    assert site_pages.label("eval.Suite") == "embeddings.eval.Suite"
+
+
 def test_a_page_without_names_is_unchanged_but_for_pictures():
     text = "![Plot](../../eval/results/neighbours.svg)"
     assert site_pages.on_page_markdown(text, page=page_at("words/search.md")) == "![Plot](../results/neighbours.svg)"
