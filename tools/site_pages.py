@@ -92,9 +92,8 @@ def name_pages() -> dict[str, str]:
 
 def label(name: str) -> str:
     """A name as users write it: `em.NAME`, `em.PLACE.NAME`, or with the module to import."""
-    module, _, attribute = f"embeddings.{name}".rpartition(".")
-    public = attribute in getattr(import_module(module), "MODULES", ()) or module == "embeddings"
-    return f"em.{name}" if public else f"embeddings.{name}"
+    module = name.rpartition(".")[0]
+    return f"em.{name}" if module in ("", "analysis", "corpora", "sklearn", "training") else f"embeddings.{name}"
 
 
 def summary(name: str) -> str:
