@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from embeddings.errors import FormatError, S, SettingError
 from embeddings.models.model import Model
 from embeddings.settings import Range, check_arguments, check_value
 from embeddings.support.arrow import find_words
+from embeddings.support.docstrings import argument_texts
 from embeddings.support.records import RecordFolder
+from embeddings.support.result_table import ResultTable, TabularResult
 from embeddings.training.run import Interrupted
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
@@ -35,8 +37,8 @@ DEFAULT_SEEDS = 5
 Progress = Callable[[int, int], object]  # takes the number of finished trainings, and of all
 
 
-@dataclass(frozen=True)
-class StabilityRuns:
+@dataclass(frozen=True, repr=False)
+class StabilityRuns(TabularResult):
     """Vectors of the words of a model from further trainings.
 
     Arguments:
@@ -56,6 +58,14 @@ class StabilityRuns:
     trainer: str
     settings: dict[str, object]
     is_interrupted: bool = False
+
+    @property
+    def tables(self) -> Sequence[ResultTable[Any]]:
+        """How many trainings there are, and of what."""
+        names = ("trainer", "unit", "seed", "is_interrupted")
+        counts = {kind: len(getattr(self, kind)) for kind in KINDS}
+        row = {**counts, **{name: getattr(self, name) for name in names}}
+        return [ResultTable([row], columns=argument_texts(StabilityRuns))]
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save to a folder, atomically.

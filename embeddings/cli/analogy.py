@@ -4,7 +4,6 @@ from typing import Any, Literal
 
 import click
 
-from embeddings.cli.neighbours import neighbour_row
 from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, from_signature
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
@@ -39,7 +38,9 @@ def command(
 
         confident = confident_analogy(source, StabilityRuns.load(confidence), a, b, c, top=top)
         report_lookups(source, (a, b, c))
-        print_rows([neighbour_row(one, "word", "score") for one in confident], as_json)
+        renamed = {"neighbour": "word", "cosine": "score"}
+        rows = [{renamed.get(name, name): cell for name, cell in confident.record(one).items()} for one in confident]
+        print_rows(rows, as_json)
         return
     answers = source.analogy(a, b, c, method=method, top=top, restrict=restrict)
     report_lookups(source, (a, b, c))

@@ -39,10 +39,11 @@ from embeddings.models.prediction import GapContexts, predict_output_word
 from embeddings.settings import Range
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write
-from embeddings.support.html_elements import Html, table, tag
+from embeddings.support.html_elements import Html, tag
 from embeddings.support.interop import InteropMixin
 from embeddings.support.local_paths import local_path
 from embeddings.support.records import to_jsonable
+from embeddings.support.result_table import ResultTable
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.base_vectors import Compose, refuse_gensim_names
 from embeddings.vectors.search import Neighbours
@@ -85,12 +86,17 @@ def model_html(model: "Model") -> Html:
         "div",
         tag("p", tag("b", "Model"), f" {model.name}"),
         *(
-            tag("details", tag("summary", title), table([title, "value"], [[k, to_text(v)] for k, v in values.items()]))
+            tag("details", tag("summary", title), values_html(title, values))
             for title, values in sections.items()
             if values
         ),
         vectors_html(model.vectors),
     )
+
+
+def values_html(title: str, values: Mapping[str, object]) -> Html:
+    """Render named values as a table."""
+    return Html(ResultTable([{title: name, "value": to_text(value)} for name, value in values.items()])._repr_html_())
 
 
 def to_text(value: object) -> str:

@@ -58,7 +58,7 @@ def test_the_table_of_vectors():
     vectors = em.Vectors([f"w{i}" for i in range(1234)], np.full((1234, 20), 3.0), counts=range(1234, 0, -1))
     html = Tags(vectors._repr_html_())
     assert html.tags.count("tr") == 11
-    assert {"w0", "w9", "1234", "13.42", "3"} <= set(html.texts)
+    assert {"w0", "w9", "1234", "13.4164", "3.0000"} <= set(html.texts)
     assert "w10" not in html.texts
     assert html.texts[:2] == ["Vectors", ": 1,234 words, 20 components"]
     assert html.texts[-1] == "1,224 more words and 14 more components"
