@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from embeddings.cli import evaluation_options, label_evaluation
-from embeddings.cli.command_classes import SectionedCommand
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.evaluate import Evaluation, loader
 from embeddings.cli.evaluation_options import labels
 from embeddings.cli.options import JSON
@@ -22,11 +22,8 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@click.command(
-    "compare",
-    cls=SectionedCommand,
-    sections={**evaluation_options.SECTIONS, "Classifiers": label_evaluation.SECTION},
-    other="Output and input",
+@command_by_example(
+    "compare model-a model-b --similarity wordsim353",
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),

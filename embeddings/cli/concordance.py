@@ -11,6 +11,7 @@ from embeddings.analysis.keyword_in_context import (
     concordance,
 )
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, QUIET, from_signature, is_given
 from embeddings.cli.output import display_width, is_terminal, note, pad, print_json, print_rows
 from embeddings.cli.progress_bar import ReadingBar
@@ -18,8 +19,8 @@ from embeddings.corpora import Corpus
 from embeddings.printable import printable
 
 
-@click.command(
-    "concordance",
+@command_by_example(
+    "concordance corpus.txt coffee",
     params=[
         click.Argument(["corpus"]),
         click.Argument(["word"]),

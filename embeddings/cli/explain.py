@@ -7,6 +7,7 @@ import click
 
 from embeddings.analysis.explanation import Explanation, explain
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.concordance import concordance_rows
 from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, from_signature, is_given
 from embeddings.cli.output import note, print_json, print_pairs, print_rows
@@ -19,8 +20,8 @@ from embeddings.settings import flag
 from embeddings.vectors.vectors import Vectors
 
 
-@click.command(
-    "explain",
+@command_by_example(
+    "explain model corpus.txt coffee tea",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["corpus"]),
