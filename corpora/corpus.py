@@ -41,7 +41,7 @@ class Corpus:
     >>> import embeddings as em
     >>> em.Corpus(["The cat sat.", "It did so again."]).encode()
     <EncodedCorpus of 7 tokens, 7 types, 2 sentences, 2 documents>
-    >>> em.Corpus(["New York is a city"], phrases=em.PhraseList(["new york"])).encode().vocabulary.words
+    >>> em.Corpus(["New York is a city"], phrases=em.corpora.PhraseList(["new york"])).encode().vocabulary.words
     ['a', 'city', 'is', 'new_york']
 
     Every line is a sentence. In a plain text file a document starts at the first line that is not blank, and at every

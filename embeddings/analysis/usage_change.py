@@ -1,14 +1,14 @@
 """Words whose use differs between two groups of documents, such as two periods, with a permutation test."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.keyword_in_context import ConcordanceLine, concordance_lines
+from embeddings.analysis.keyword_in_context import ConcordanceLine, ConcordanceLines, concordance_lines
 from embeddings.analysis.occurrences import Occurrences, check_corpus, document_of
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
@@ -16,6 +16,8 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import MIN_UNITS, write_selection
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Positive, Range, check_arguments, check_value
+from embeddings.support.docstrings import argument_texts
+from embeddings.support.result_table import ResultTable, TabularResult
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
 from embeddings.vectors.align import align
@@ -157,11 +159,16 @@ N_NEIGHBOURS, LINE_WIDTH = 5, 40  # of each changed word; characters on each sid
 class ChangedWord:
     """A word and the evidence for a change of its use.
 
-    change: 1 - cosine of its aligned vectors. expected: the mean change where documents are divided at random.
-    z: how many standard deviations the change is above that. p: the share of random changes with such a z.
-    q: the rate of false discoveries if this word and all above it are called changed.
-    counts: its occurrences in each group. neighbours: its nearest neighbours in each group.
-    lines: occurrences in the first group, then in the second.
+    Arguments:
+        word: the word.
+        change: 1 - cosine of its aligned vectors.
+        expected: the mean change where documents are divided at random.
+        z: how many standard deviations the change is above that.
+        p: the share of random changes with such a z.
+        q: the rate of false discoveries if this word and all above it are called changed.
+        counts: its occurrences in each group.
+        neighbours: its nearest neighbours in each group.
+        lines: occurrences in the first group, then in the second.
     """
 
     word: str
@@ -175,18 +182,44 @@ class ChangedWord:
     lines: tuple[ConcordanceLine, ...]
 
 
-@dataclass(frozen=True)
-class UsageChange:
+class ChangedWords(ResultTable[ChangedWord]):
+    """Changed words, without their lines."""
+
+    columns = argument_texts(ChangedWord) | {
+        f"{column}_{group}": argument_texts(ChangedWord)[name].replace("each group", f"group {group}")
+        for column, name in (("count", "counts"), ("neighbours", "neighbours"))
+        for group in (1, 2)
+    }
+
+    def shown(self, row: ChangedWord) -> dict[str, Any]:
+        """The figures of a word and its neighbours in both groups."""
+        figures = {name: getattr(row, name) for name in ("word", "change", "expected", "z", "p", "q")}
+        counts = {f"count_{group}": count for group, count in enumerate(row.counts, 1)}
+        return figures | counts | {f"neighbours_{group}": words for group, words in enumerate(row.neighbours, 1)}
+
+
+@dataclass(frozen=True, repr=False)
+class UsageChange(TabularResult):
     """The result of `compare_usage`.
 
-    words: those with the largest z. n_words: how many words were compared. n_changed: how many have q of at most the
-    requested rate. documents: in each group.
+    Arguments:
+        words: those with the largest z.
+        n_words: how many words were compared.
+        n_changed: how many have q of at most the requested rate.
+        documents: their number in each group.
     """
 
     words: list[ChangedWord]
     n_words: int
     n_changed: int
     documents: tuple[int, int]
+
+    @property
+    def tables(self) -> Sequence[ResultTable[Any]]:
+        """The words, and lines of the corpus."""
+        note = f"{self.n_words:,} words compared in {self.documents[0]:,} and {self.documents[1]:,} documents"
+        lines = ConcordanceLines(line for one in self.words for line in one.lines)
+        return [ChangedWords(self.words, notes=[f"{note}; {self.n_changed:,} changed"]), lines]
 
 
 def compare_usage(

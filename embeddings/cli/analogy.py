@@ -5,7 +5,6 @@ from typing import Any, Literal
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.neighbours import neighbour_row
 from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, from_signature
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
@@ -36,11 +35,13 @@ def command(
     source = load(vectors, **read_options)
     if confidence is not None:
         from embeddings.analysis.confidence import confident_analogy  # imports scipy
-        from embeddings.analysis.replicates import Replicates
+        from embeddings.analysis.stability_runs import StabilityRuns
 
-        confident = confident_analogy(source, Replicates.load(confidence), a, b, c, top=top)
+        confident = confident_analogy(source, StabilityRuns.load(confidence), a, b, c, top=top)
         report_lookups(source, (a, b, c))
-        print_rows([neighbour_row(one, "word", "score") for one in confident], as_json)
+        renamed = {"neighbour": "word", "cosine": "score"}
+        rows = [{renamed.get(name, name): cell for name, cell in confident.record(one).items()} for one in confident]
+        print_rows(rows, as_json)
         return
     answers = source.analogy(a, b, c, method=method, top=top, restrict=restrict)
     report_lookups(source, (a, b, c))

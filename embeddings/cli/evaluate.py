@@ -10,13 +10,12 @@ import click
 
 from embeddings.cli import evaluation_options, label_evaluation
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.evaluation_options import row
 from embeddings.cli.options import FORCE, JSON, from_signature, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval import Suite
 from embeddings.eval.evaluation import evaluate_classifier
-from embeddings.eval.statistics.results import ItemScores
+from embeddings.eval.statistics.results import ItemScores, result_cells
 from embeddings.eval.tasks.evaluation_kind import Evaluable
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.models.model import Model
@@ -77,7 +76,8 @@ def command(
     if as_json:
         print_rows(map(asdict, results), as_json=True)
     else:
-        print_rows(row(result, suite.settings.compose) for result in results if sections or not result.is_detail)
+        others = ["composed"] * suite.settings.compose
+        print_rows(result_cells(result, others) for result in results if sections or not result.is_detail)
     if report is not None:
         from embeddings.eval.report import EvaluatedVectors, write_report
 

@@ -1,7 +1,6 @@
-"""Test sets as options, and results as rows, for the commands that evaluate."""
+"""Test sets as options, for the commands that evaluate."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -9,31 +8,12 @@ import click
 from embeddings.cli.command_help import Option, grouped
 from embeddings.cli.options import POOLING_OPTIONS, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import note
-from embeddings.eval import Result
 from embeddings.eval.evaluation import KINDS, Suite, evaluate
 from embeddings.eval.tasks.evaluation_kind import METHODS
 from embeddings.eval.tasks.pooled_texts import POOLING
-from embeddings.eval.test_sets import ALL, is_installed
+from embeddings.eval.test_sets import is_installed
 from embeddings.models.embed import embed
 from embeddings.settings import flag
-
-COLUMNS = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
-
-
-def row(result: Result, with_composed: bool) -> dict[str, Any]:
-    """A result as a row of the table."""
-    values = {**asdict(result), **labels(result)}
-    if result.reason is not None:
-        values["value"] = f"none: {result.reason}"
-    return {name: values[name] for name in (*COLUMNS, *["composed"] * with_composed)}
-
-
-def labels(result: Any) -> dict[str, str]:
-    """The cells `set` (with its half), `section` and `words` (the vocabulary limit) of a result or comparison."""
-    name = result.set if result.half == ALL else f"{result.set} ({result.half})"
-    words = f"first {result.restrict}" if result.restrict else "all"
-    return {"set": name, "section": result.section or "all", "words": words}
-
 
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}

@@ -5,10 +5,9 @@ from typing import Any
 
 import click
 
-from embeddings.analysis.explanation import Explanation, explain
+from embeddings.analysis.explanation import FIGURES, Explanation, explain
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.concordance import concordance_rows
 from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, from_signature, is_given
 from embeddings.cli.output import note, print_json, print_pairs, print_rows
 from embeddings.cli.progress_bar import ReadingBar
@@ -72,13 +71,9 @@ def read_as_in_training(
 
 def print_evidence(evidence: Explanation) -> None:
     """Print the figures of two words, their shared contexts, and lines from the corpus."""
-    names = ("word", "other", "cosine", "context_cosine", "count", "other_count", "joint_count", "pmi", "n_contexts")
-    print_pairs({name: getattr(evidence, name) for name in names})
-    contexts = [asdict(context) for context in evidence.contexts]
-    lines = concordance_rows([line for context in evidence.contexts for line in context.lines])
-    places = [context.context for context in evidence.contexts for _ in context.lines]
-    lines = [{"context": context, **line} for context, line in zip(places, lines, strict=True)]
-    for rows in ([{name: row[name] for name in row if name != "lines"} for row in contexts], lines):
+    print_pairs({name: getattr(evidence, name) for name in FIGURES})
+    contexts, _, lines = evidence.tables
+    for rows in (contexts, lines):
         if rows:
             click.echo()
             print_rows(rows)

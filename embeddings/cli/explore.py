@@ -86,7 +86,7 @@ def command(
     if corpus is not None and source is not None:
         text = read_as_in_training(corpus, source, {**settings, "encoding_errors": errors}, quiet)[0]
 
-    from embeddings.analysis.replicates import Replicates  # these import a trainer, and scipy
+    from embeddings.analysis.stability_runs import StabilityRuns  # these import a trainer, and scipy
     from embeddings.explorer.http_server import ExplorerServer
     from embeddings.explorer.vector_explorer import VectorExplorer
     from embeddings.explorer.word_map import WordMap
@@ -96,7 +96,7 @@ def command(
     )
     explorer = VectorExplorer(
         explored, word_map, os.path.basename(os.path.abspath(vectors)), source=source, corpus=text,
-        replicates=None if confidence is None else Replicates.load(confidence), is_documents=documents,
+        replicates=None if confidence is None else StabilityRuns.load(confidence), is_documents=documents,
     )  # fmt: skip
     with ExplorerServer(explorer, port or 0) as server:
         Thread(target=explorer.prepare, name="prepare", daemon=True).start()

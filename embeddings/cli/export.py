@@ -31,7 +31,7 @@ from embeddings.vectors.precision import rounding_error
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.classifier.classifier import Classifier
+    from embeddings.classifier.classifier import LabelPredictor
 
 
 WEIGHTING = {  # parameters of `weight_vectors` and the metavars of their options
@@ -170,7 +170,7 @@ def report_export(vectors: Vectors, paths: list[str], format: str, dtype: str | 
         note(f"{dtype} rounding: maximum error {rounding.max_error:.3g}, minimum cosine {rounding.min_cosine:.6f}")
 
 
-def export_classifier(classifier: "Classifier", out: str, format: str, force: bool, as_json: bool) -> None:
+def export_classifier(classifier: "LabelPredictor", out: str, format: str, force: bool, as_json: bool) -> None:
     """Write a classifier, and report it."""
     classifier.export(out, format, force=force)
     labels = len(classifier.labels)

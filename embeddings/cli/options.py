@@ -5,13 +5,13 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
 from typing import Any, Literal
 
 import click
 
 from embeddings.cli.command_help import Option
 from embeddings.settings import field_types, flag, split_optional, split_range
+from embeddings.support.docstrings import argument_texts
 
 
 def option(names: str, help: str, kind: Any = None, **attributes: Any) -> Option:
@@ -177,18 +177,6 @@ def from_parameter(names: str, metavar: str | None, parameter: inspect.Parameter
         is_bounded = any(bound is not None for bound in bounds)
         number["type"] = kinds[type_](low, bounds.le, bounds.gt is not None) if is_bounded else type_
     return option(names, help, kind, default=None if default is parameter.empty else default, **number)
-
-
-@cache
-def argument_texts(function: Callable[..., Any]) -> dict[str, str]:
-    """What the docstring of a function says about each of its arguments, without sentences about Python, as help."""
-    _, _, section = (inspect.getdoc(function) or "").partition("Arguments:\n")
-    texts: dict[str, str] = {}
-    for entry in re.split(r"\n    (?=\w)", "\n" + section.split("\n\n")[0])[1:]:
-        names, _, text = re.sub(r"\. In Python.*", ".", " ".join(entry.split())).partition(": ")
-        text = re.sub(r'"([^" ]+)"', r"\1", text)
-        texts |= dict.fromkeys(names.split(", "), text[:1].upper() + text[1:])
-    return texts
 
 
 def is_given(name: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from embeddings.classifier.classifier import Classifier, encode_texts, texts_at_a_time
+from embeddings.classifier.classifier import LabelPredictor, encode_texts, texts_at_a_time
 from embeddings.classifier.label_prediction import TextMeans
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
@@ -107,7 +107,7 @@ BATCH_BYTES = 1 << 22
     params=[
         click.Argument(["model"]),
         click.Argument(["text"], default=STANDARD_INPUT, metavar="[TEXT|FILE|-]"),
-        *from_signature(Classifier.predict, k="--top k", threshold=None),
+        *from_signature(LabelPredictor.predict, k="--top k", threshold=None),
         option("-o --out", "Output file: .txt, .jsonl or .parquet.  [default: standard output]", "FILE"),
         *corpus_options.options(("encoding", "encoding_errors", "text_column")),
         THREADS,
@@ -149,7 +149,12 @@ def command(
 
 
 def predict(
-    classifier: Classifier, batches: Iterator[TextBlock], k: int, threshold: float, threads: int | None, write: Write
+    classifier: LabelPredictor,
+    batches: Iterator[TextBlock],
+    k: int,
+    threshold: float,
+    threads: int | None,
+    write: Write,
 ) -> int:
     """Predict batch by batch, several at a time, and write in order; returns the number of texts."""
     texts, size = 0, texts_at_a_time(k, len(classifier.labels))

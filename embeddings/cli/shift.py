@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from embeddings.analysis.usage_change import UsageChange, compare_usage
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example, grouped
-from embeddings.cli.concordance import concordance_rows
 from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed, take_arguments
 from embeddings.cli.output import print_json, print_rows, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
@@ -125,16 +124,8 @@ def is_number(text: str) -> bool:
 
 def print_changes(result: UsageChange) -> None:
     """Print the words with their neighbours, then lines of the corpus."""
-    rows = [
-        {
-            "word": one.word, "change": one.change, "expected": one.expected, "z": one.z, "p": one.p, "q": one.q,
-            "count_1": one.counts[0], "count_2": one.counts[1],
-            "neighbours_1": " ".join(one.neighbours[0]), "neighbours_2": " ".join(one.neighbours[1]),
-        }
-        for one in result.words
-    ]  # fmt: skip
-    print_rows(rows)
-    lines = [line for one in result.words for line in one.lines]
+    words, lines = result.tables
+    print_rows(words)
     if lines:
         click.echo()
-        print_rows(concordance_rows(lines))
+        print_rows(lines)

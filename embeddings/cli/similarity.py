@@ -44,9 +44,9 @@ def command(
 def confidence_columns(vectors: Vectors, folder: str, word: str, first: str, other: str) -> dict[str, Any]:
     """The interval of the cosine with a word, and of its difference from that with the first one."""
     from embeddings.analysis.confidence import confident_difference, confident_similarity  # imports scipy
-    from embeddings.analysis.replicates import Replicates
+    from embeddings.analysis.stability_runs import StabilityRuns
 
-    replicates = Replicates.load(folder)
+    replicates = StabilityRuns.load(folder)
     cosine = confident_similarity(vectors, replicates, word, other)
     columns = {"low": cosine.low, "high": cosine.high, "data_sd": cosine.data_sd, "seed_sd": cosine.seed_sd}
     if other == first:

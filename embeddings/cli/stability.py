@@ -8,7 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from embeddings.analysis.replicates import (
+from embeddings.analysis.stability_runs import (
     DEFAULT_SEEDS,
     MIN_REPLICATES,
     REPLICATES_FOLDER,

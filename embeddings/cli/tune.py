@@ -186,7 +186,7 @@ def search_settings(
 
 def describe(trial: "Trial") -> str:
     """A trial as a line."""
-    from embeddings.eval.tuning.tuning_report import describe_state
+    from embeddings.eval.tuning.study_folder import describe_state
 
     settings = " ".join(f"{flag(name)} {value}" for name, value in trial.settings.items())
     result = "" if trial.score is None else f"score {trial.score:.4f}, "
@@ -201,10 +201,8 @@ def report(tuning: "Tuning", out: str, saved: str, command: str, *, as_json: boo
         saved: the path of the best model.
         interrupted: what a user should know about a search that was interrupted.
     """
-    from embeddings.eval.tuning.tuning_report import comparison_rows, test_rows, trial_rows
-
     assert tuning.best is not None
-    trials, test, comparisons = trial_rows(tuning), test_rows(tuning), comparison_rows(tuning)
+    trials, test, comparisons = tuning.tables
     if as_json:
         best = {"trial": tuning.best.number, "score": tuning.best.score, "metric": tuning.metric, "command": command}
         tables = {"trials": trials, "test": tuning.test, "comparisons": tuning.comparisons}

@@ -30,7 +30,7 @@ def topic_of(words):
 def compare(texts, groups, **options):
     trainer = em.SkipGram(dim=6, min_count=1, subsample=0, epochs=20, learning_rate=0.05, window=10)
     settings = {"permutations": 12, "occurrences": 10, "threads": 1, **options}
-    return em.compare_usage(em.Corpus(texts), groups, trainer, **settings)
+    return em.analysis.compare_usage(em.Corpus(texts), groups, trainer, **settings)
 
 
 def test_words_with_another_use_are_found():

@@ -177,20 +177,20 @@ def run_page(page, folder, model, *, slow):
 
 
 LONG = {  # the code of these pages takes longer than that of all others
-    f"docs/guide/{name}.md"
-    for name in (
-        "classification",
-        "corpora",
-        "documents",
-        "evaluation",
-        "long-runs",
-        "objectives",
-        "phrases",
-        "scikit-learn",
-        "search",
-        "text-pairs",
-        "training",
-        "tuning",
+    f"docs/{page}.md"
+    for page in (
+        "analysis/evaluation",
+        "corpora/corpora",
+        "labels/classification",
+        "phrases/phrases",
+        "runs/long-runs",
+        "runs/tuning",
+        "texts/documents",
+        "texts/pairs",
+        "texts/scikit-learn",
+        "words/objectives",
+        "words/search",
+        "words/training",
     )
 }
 WITH_CODE = [
@@ -250,7 +250,7 @@ def installed(kind):
 
 @pytest.mark.parametrize(
     ("kind", "page"),
-    [("trainer", "docs/models.md"), ("format", "docs/guide/formats.md"), ("index", "docs/guide/search.md")],
+    [("trainer", "docs/models.md"), ("format", "docs/words/formats.md"), ("index", "docs/words/search.md")],
 )
 def test_every_plugin_has_a_row(kind, page):
     rows = re.findall(r"^\| `([a-z0-9-]+)` \|", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.analysis import replicates as replicates_module
-from embeddings.analysis.replicates import Replicates
+from embeddings.analysis import stability_runs as runs_module
+from embeddings.analysis.stability_runs import StabilityRuns
 from embeddings.corpora.corpus_cache import new_folder
 from embeddings.corpora.resampling import resample
 from embeddings.training.training_data import prepare
@@ -27,7 +27,7 @@ def model(corpus):
 
 @pytest.fixture(scope="module")
 def replicates(model, corpus):
-    return em.stability(model, corpus, resamples=4, seeds=3, threads=1, seed=5)
+    return em.analysis.stability(model, corpus, resamples=4, seeds=3, threads=1, seed=5)
 
 
 def normalized(vectors):
@@ -53,13 +53,13 @@ def test_a_word_without_a_vector_in_a_resample_has_zeros(model):
         em.Vectors(["king", "land"], [[3.0, 4.0], [1, 0]]),
         em.Vectors(["queen", "king", "land"], np.eye(3)),
     )
-    rows = replicates_module.unit_rows(learned, words, ["king"])
+    rows = runs_module.unit_rows(learned, words, ["king"])
     assert rows.tolist() == [[0, 0], [np.float16(0.6), np.float16(0.8)], [0, 0]]
 
 
 def test_round_trip_and_damage(replicates, model, tmp_path):
     replicates.save(tmp_path / "r")
-    loaded = Replicates.load(tmp_path / "r")
+    loaded = StabilityRuns.load(tmp_path / "r")
     assert all(map(np.array_equal, loaded.resamples + loaded.seeds, replicates.resamples + replicates.seeds))
     assert (loaded.vectors, loaded.unit, loaded.seed) == (replicates.vectors, "documents", 5)
     with pytest.raises(em.EmbeddingsError, match="exists"):
@@ -70,15 +70,15 @@ def test_round_trip_and_damage(replicates, model, tmp_path):
     for change in ({"resamples": 3}, {"seeds": 10**9}, {"resamples": 1}, {"unit": 3}, {"format_version": 9}):
         path.write_text(json.dumps(content | change))
         with pytest.raises(em.EmbeddingsError, match="r"):
-            Replicates.load(tmp_path / "r")
+            StabilityRuns.load(tmp_path / "r")
     with pytest.raises(em.EmbeddingsError, match="stability"):
-        Replicates.load(tmp_path)
+        StabilityRuns.load(tmp_path)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").write_text("mine")
     with pytest.raises(em.EmbeddingsError, match="not replaced"):
         replicates.save(tmp_path / "other", force=True)
     with pytest.raises(em.EmbeddingsError, match="other vectors"):
-        em.confident_neighbours(em.Vectors(["a", "b"], np.eye(2)), replicates, "a")
+        em.analysis.confident_neighbours(em.Vectors(["a", "b"], np.eye(2)), replicates, "a")
 
 
 def test_an_interrupt_keeps_finished_trainings(model, corpus):
@@ -89,9 +89,9 @@ def test_an_interrupt_keeps_finished_trainings(model, corpus):
 
         return report
 
-    result = em.stability(model, corpus, resamples=4, seeds=3, threads=1, report=interrupt_at(3))
+    result = em.analysis.stability(model, corpus, resamples=4, seeds=3, threads=1, report=interrupt_at(3))
     assert (len(result.resamples), len(result.seeds), result.is_interrupted) == (3, 0, True)
-    result = em.stability(model, corpus, resamples=2, seeds=3, threads=1, report=interrupt_at(3))
+    result = em.analysis.stability(model, corpus, resamples=2, seeds=3, threads=1, report=interrupt_at(3))
     assert (len(result.resamples), len(result.seeds)) == (2, 0)  # one seed has no spread
     with pytest.raises(KeyboardInterrupt):
-        em.stability(model, corpus, resamples=4, report=interrupt_at(1))
+        em.analysis.stability(model, corpus, resamples=4, report=interrupt_at(1))

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from embeddings.errors import FormatError, S, SettingError
 from embeddings.models.model import Model
 from embeddings.settings import Range, check_arguments, check_value
 from embeddings.support.arrow import find_words
+from embeddings.support.docstrings import argument_texts
 from embeddings.support.records import RecordFolder
+from embeddings.support.result_table import ResultTable, TabularResult
 from embeddings.training.run import Interrupted
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
@@ -35,8 +37,8 @@ DEFAULT_SEEDS = 5
 Progress = Callable[[int, int], object]  # takes the number of finished trainings, and of all
 
 
-@dataclass(frozen=True)
-class Replicates:
+@dataclass(frozen=True, repr=False)
+class StabilityRuns(TabularResult):
     """Vectors of the words of a model from further trainings.
 
     Arguments:
@@ -57,6 +59,14 @@ class Replicates:
     settings: dict[str, object]
     is_interrupted: bool = False
 
+    @property
+    def tables(self) -> Sequence[ResultTable[Any]]:
+        """How many trainings there are, and of what."""
+        names = ("trainer", "unit", "seed", "is_interrupted")
+        counts = {kind: len(getattr(self, kind)) for kind in KINDS}
+        row = {**counts, **{name: getattr(self, name) for name in names}}
+        return [ResultTable([row], columns=argument_texts(StabilityRuns))]
+
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save to a folder, atomically.
 
@@ -69,7 +79,7 @@ class Replicates:
         REPLICATES_FOLDER.write(path, content, arrays, force=force)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Replicates":
+    def load(cls, path: str | os.PathLike[str]) -> "StabilityRuns":
         """Load what `save` wrote; arrays are memory-mapped.
 
         Raises:
@@ -117,7 +127,7 @@ def stability(
     seeds: Annotated[int, Range(ge=0)] = DEFAULT_SEEDS,
     resample_by: ResamplingUnit = "documents", seed: int = 1, threads: int | None = None,
     report: Progress | None = None,
-) -> Replicates:  # fmt: skip
+) -> StabilityRuns:  # fmt: skip
     """Train a model again, on bootstrap resamples of its corpus, and on the corpus itself with other seeds.
 
     Each resample draws as many documents as the corpus has, with replacement (Antoniak and Mimno 2018, "Evaluating the
@@ -143,7 +153,7 @@ def stability(
     trainer = word_trainer(model)
     threads, seed = check_threads_and_seed(threads, seed, trainer)
     corpora = sources(check_corpus(corpus).encode(), resample_by, resamples, seeds, seed)
-    result = Replicates(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
+    result = StabilityRuns(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
     try:
         for number, source in enumerate(corpora):
             vectors = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
