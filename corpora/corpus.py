@@ -57,10 +57,12 @@ class Corpus:
             column or data set of pandas, polars, Arrow, Dask or Hugging Face. Files may be compressed with gzip, bzip2,
             zstd or xz, which is detected by content. They are plain text or tables: Parquet or Arrow, detected by
             content, or .jsonl, .ndjson, .csv and .tsv.
-        tokenizer: how text is split into words: "words" (of any language, and emoji), "alphanumeric" (runs of letters,
-            marks and digits), "whitespace", "ascii-whitespace" (as fastText), "characters" (with combining marks,
-            without spaces), "codepoints" (spaces included), or the name of another installed tokenizer, such as "jieba"
-            or "spacy:de". In Python also a callable from a line to its tokens.
+        tokenizer: how text is split, by "words", "alphanumeric", "whitespace", "ascii-whitespace", "characters",
+            "codepoints", "jieba", "fugashi", "pythainlp", "spacy:LANGUAGE" or "huggingface:FILE". "words" finds words
+            of any language, and emoji; "alphanumeric" runs of letters, marks and digits; "ascii-whitespace" splits as
+            fastText; "characters" have combining marks, and no spaces; "codepoints" include spaces. "jieba" is for
+            Chinese, "fugashi" for Japanese, "pythainlp" for Thai; other packages can add tokenizers. In Python also a
+            callable from a line to its tokens.
         case: convert text to "lower" case, "fold" its case (ß becomes ss), or "keep" it.
         normalize: the Unicode normalisation form of words; "none" keeps their code points. The default is "nfc", or
             "none" with the tokenizer "ascii-whitespace".
@@ -73,8 +75,8 @@ class Corpus:
         encoding: the encoding of text files, CSV, TSV and JSON lines: any that Python decodes, such as cp1252 or
             utf-16.
         encoding_errors: where text is not valid in its encoding: fail, insert U+FFFD ("replace"), or omit the bytes.
-        text_column: the text column of tables (Parquet, Arrow, .jsonl, .csv, .tsv), of strings or lists of tokens; dots
-            select nested JSON fields. The default is text, or the only column of strings.
+        text_column: the text column of tables: of strings or lists of tokens, in Parquet, Arrow, .jsonl, .csv or .tsv;
+            dots select nested JSON fields. The default is text, or the only column of strings.
         tag_column: the column of tables that holds the tags of documents, or lists of them. A document has the tags of
             all such columns; repeated and empty tags are dropped.
         rows: read only the first N rows of tables, lines of plain text and items of iterables, of all sources together.

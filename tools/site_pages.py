@@ -122,7 +122,7 @@ def pages() -> dict[str, str]:
             inner = click.Context(command, parent=context, info_name=name)
             result[f"{FOLDER}/{name}.md"] = "\n".join(page(inner, 1))
         index.append("")
-    index += ["`embeddings COMMAND --help` prints the same help in the terminal.", ""]
+    index += ["`embeddings COMMAND --help` prints the common options in the terminal, `--help-all` these pages.", ""]
     result[f"{FOLDER}/index.md"] = "\n".join(index)
     return result
 
@@ -134,6 +134,7 @@ def page(context: click.Context, level: int) -> Iterator[str]:
     yield paragraphs(command) + "\n"
     if not isinstance(command, click.Group):
         yield f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```\n"
+        yield f"Example: `embeddings {getattr(command, 'example', '')}`\n"
         yield from options(context, level + 1)
         return
     listed = ((name, command.get_command(context, name)) for name in command.list_commands(context))
@@ -151,7 +152,7 @@ def page(context: click.Context, level: int) -> Iterator[str]:
 def rows(context: click.Context) -> Iterator[tuple[str, str]]:
     """The name of each option and its row in a table."""
     for parameter in context.command.get_params(context):
-        if isinstance(parameter, click.Argument) or parameter.name == "help":
+        if isinstance(parameter, click.Argument) or parameter.name in ("help", "help_all"):
             continue
         record = parameter.get_help_record(context)
         if record is not None and parameter.name is not None:
@@ -168,13 +169,13 @@ def options(
 ) -> Iterator[str]:
     """Tables of options, one for each section of the command's help."""
     sections: dict[str, list[str]] = {}
+    groups = {parameter.name: getattr(parameter, "group", "general") for parameter in context.command.params}
     for name, row in rows(context):
         if name not in without and (only is None or name in only):
-            sections.setdefault(getattr(context.command, "sections", {}).get(name, "Other"), []).append(row)
-    ordered = [name for name in getattr(context.command, "order", ()) if name in sections]
-    for section in [*ordered, *(name for name in sections if name not in ordered)]:
+            sections.setdefault(groups[name], []).append(row)
+    for section in sections:
         if len(sections) > 1:
-            yield f"{'#' * level} {section} {{ #{context.command_path.replace(' ', '-')}-{section.lower()} }}\n"
+            yield f"{'#' * level} {section.capitalize()} {{ #{context.command_path.replace(' ', '-')}-{section} }}\n"
         yield "\n".join(["| option | description |", "| --- | --- |", *sections[section], ""])
 
 

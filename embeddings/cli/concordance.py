@@ -7,14 +7,15 @@ import click
 
 from embeddings.analysis.keyword_in_context import concordance
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, QUIET, from_signature, is_given
 from embeddings.cli.output import note, print_json, print_rows
 from embeddings.cli.progress_bar import ReadingBar
 from embeddings.corpora import Corpus
 
 
-@click.command(
-    "concordance",
+@command_by_example(
+    "concordance corpus.txt coffee",
     params=[
         click.Argument(["corpus"]),
         click.Argument(["word"]),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from embeddings.cli.command_help import grouped
 from embeddings.cli.options import from_signature, take_arguments
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.pair_encoding import PairFormat
@@ -27,6 +28,7 @@ TEXT = {  # parameters of `Corpus` and the metavars of their options
     "deduplicate": None,
     "max_types": "N",
 }
+COMMON = ("tokenizer", "text_column", "phrases", "label_column", "pairs")  # in short help
 INPUT = ("encoding", "text_column", "tag_column", "rows", "lines")  # how the text of a model is read again
 TEXT_LINES = "--text-lines"  # the option for `lines` of commands that print a number of lines, --lines
 PHRASES = {"phrases": "FILE|auto", "joiner": None, "phrase_mode": None}
@@ -45,16 +47,21 @@ def options(
     """How text is read and tokenized; `lines` is the name of the option for `lines`, if the command has another."""
     declarations = TEXT if lines is None else {**TEXT, "lines": lines}
     names = [name for name in TEXT if name in only and name not in omit]
-    return from_signature(Corpus, defaults, **{name: declarations[name] for name in names})
+    return grouped("text", from_signature(Corpus, defaults, **{name: declarations[name] for name in names}), COMMON)
 
 
 def phrase_options() -> list[click.Option]:
     """Which phrases become tokens, and how."""
-    return from_signature(Corpus, **PHRASES)
+    return grouped("text", from_signature(Corpus, **PHRASES), COMMON)
 
 
 def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
     """How a trainer's text is read."""
+    return grouped("text", all_text_options(trainer), COMMON)
+
+
+def all_text_options(trainer: type["Trainer"]) -> list[click.Option]:
+    """The options of `trainer_text_options`, without a group."""
     defaults: Any = {"tokenizer": trainer.tokenizer, "case": trainer.case}
     if trainer.reads_labels:
         return [*options(omit=("tag_column", "lines", "max_types"), **defaults), *from_signature(LabelFormat, **LABELS)]

@@ -7,6 +7,7 @@ import click
 
 from embeddings.analysis.explanation import FIGURES, Explanation, explain
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, from_signature, is_given
 from embeddings.cli.output import note, print_json, print_pairs, print_rows
 from embeddings.cli.progress_bar import ReadingBar
@@ -18,8 +19,8 @@ from embeddings.settings import flag
 from embeddings.vectors.vectors import Vectors
 
 
-@click.command(
-    "explain",
+@command_by_example(
+    "explain model corpus.txt coffee tea",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["corpus"]),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.analysis.usage_change import UsageChange, compare_usage
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed, take_arguments
 from embeddings.cli.output import print_json, print_rows, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
@@ -25,8 +26,8 @@ USAGE = {  # parameters of `compare_usage`
 SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
 
 
-@click.command(
-    "shift",
+@command_by_example(
+    "shift texts-1950.txt texts-2000.txt",
     params=[
         click.Argument(["first"]),
         click.Argument(["second"], required=False),
@@ -42,8 +43,8 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
             "after it. Tags are compared as numbers if all are numbers, else as text, such as 1951-03-02.",
             "VALUE",
         ),
-        *from_signature(compare_usage, **USAGE),
-        *from_settings(SkipGram),
+        *grouped("comparison", from_signature(compare_usage, **USAGE), ("permutations", "top", "lines")),
+        *grouped("model", from_settings(SkipGram)),
         *corpus_options.options(lines=corpus_options.TEXT_LINES),
         *corpus_options.phrase_options(),
         seed("Random seed."),

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, from_signature, is_given, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.progress_bar import ReadingBar
@@ -14,8 +15,8 @@ from embeddings.corpora.documents import DocumentUnit, corpus_documents
 from embeddings.corpora.vocabulary import Vocabulary, check_vocabulary_path, read_vocabulary_file, write_vocabulary_file
 
 
-@click.command(
-    "vocabulary",
+@command_by_example(
+    "vocabulary corpus.txt -o vocabulary.txt",
     params=[
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "Output: Arrow (.arrow), or word and count lines (.txt).", "FILE", required=True),
