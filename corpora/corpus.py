@@ -17,6 +17,7 @@ from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.labelled_texts import LabelFormat
+from embeddings.corpora.reading.paragraphs import Lines
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.sources import resolve_source, total_size
 from embeddings.corpora.remapping import remap
@@ -41,7 +42,7 @@ class Corpus:
     >>> import embeddings as em
     >>> em.Corpus(["The cat sat.", "It did so again."]).encode()
     <EncodedCorpus of 7 tokens, 7 types, 2 sentences, 2 documents>
-    >>> em.Corpus(["New York is a city"], phrases=em.PhraseList(["new york"])).encode().vocabulary.words
+    >>> em.Corpus(["New York is a city"], phrases=em.corpora.PhraseList(["new york"])).encode().vocabulary.words
     ['a', 'city', 'is', 'new_york']
 
     Every line is a sentence. In a plain text file a document starts at the first line that is not blank, and at every
@@ -56,10 +57,12 @@ class Corpus:
             column or data set of pandas, polars, Arrow, Dask or Hugging Face. Files may be compressed with gzip, bzip2,
             zstd or xz, which is detected by content. They are plain text or tables: Parquet or Arrow, detected by
             content, or .jsonl, .ndjson, .csv and .tsv.
-        tokenizer: how text is split into words: "words" (of any language, and emoji), "alphanumeric" (runs of letters,
-            marks and digits), "whitespace", "ascii-whitespace" (as fastText), "characters" (with combining marks,
-            without spaces), "codepoints" (spaces included), or the name of another installed tokenizer, such as "jieba"
-            or "spacy:de". In Python also a callable from a line to its tokens.
+        tokenizer: how text is split, by "words", "alphanumeric", "whitespace", "ascii-whitespace", "characters",
+            "codepoints", "jieba", "fugashi", "pythainlp", "spacy:LANGUAGE" or "huggingface:FILE". "words" finds words
+            of any language, and emoji; "alphanumeric" runs of letters, marks and digits; "ascii-whitespace" splits as
+            fastText; "characters" have combining marks, and no spaces; "codepoints" include spaces. "jieba" is for
+            Chinese, "fugashi" for Japanese, "pythainlp" for Thai; other packages can add tokenizers. In Python also a
+            callable from a line to its tokens.
         case: convert text to "lower" case, "fold" its case (ß becomes ss), or "keep" it.
         normalize: the Unicode normalisation form of words; "none" keeps their code points. The default is "nfc", or
             "none" with the tokenizer "ascii-whitespace".
@@ -72,11 +75,14 @@ class Corpus:
         encoding: the encoding of text files, CSV, TSV and JSON lines: any that Python decodes, such as cp1252 or
             utf-16.
         encoding_errors: where text is not valid in its encoding: fail, insert U+FFFD ("replace"), or omit the bytes.
-        text_column: the text column of tables (Parquet, Arrow, .jsonl, .csv, .tsv), of strings or lists of tokens; dots
-            select nested JSON fields. The default is text, or the only column of strings.
+        text_column: the text column of tables: of strings or lists of tokens, in Parquet, Arrow, .jsonl, .csv or .tsv;
+            dots select nested JSON fields. The default is text, or the only column of strings.
         tag_column: the column of tables that holds the tags of documents, or lists of them. A document has the tags of
             all such columns; repeated and empty tags are dropped.
         rows: read only the first N rows of tables, lines of plain text and items of iterables, of all sources together.
+        lines: what is a line of plain text, at whose end contexts end: each line ("separate"), or all lines up to the
+            next blank line, joined by spaces ("paragraph"), for hard-wrapped text such as that of Project Gutenberg.
+            Words that are hyphenated at the end of a line stay divided.
         deduplicate: drop repeated lines of plain text, rows of tables and items of iterables, of all sources together;
             the first one stays. Texts are compared by 128-bit hashes, of which at most 1 GiB (50 million) are kept.
         max_types: keep at most N distinct words in memory. Rare words may be lost, and counts may be too low by up to
@@ -116,6 +122,7 @@ class Corpus:
         text_column: str | None = None,
         tag_column: str | Sequence[str] | None = None,
         rows: Positive | None = None,
+        lines: Lines = "separate",
         deduplicate: bool = False,
         max_types: Positive | None = None,
         vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
@@ -134,12 +141,16 @@ class Corpus:
         self.encoding_errors: str = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
         self.text_column, self.tag_column = check_column("text", text_column), check_tag_columns(tag_column)
         self.rows: int | None = check_value("rows", rows, Positive | None, {})
+        self.lines: Lines = check_value("lines", lines, Lines, {})
         self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})
         self.max_types: int | None = check_value("max_types", max_types, Positive | None, {})
         self.sources = [item for source in sources for item in resolve_source(source)]
         self.paths = [Path(display_name(source)) for source in sources if isinstance(source, str | os.PathLike)]
         self.labels = check_labels(labels, self.text_column, self.tag_column)
         self.pairs = check_pairs(pairs, self)
+        if self.lines != "separate" and (labels is not None or pairs is not None):
+            kind = "labelled texts" if pairs is None else "pairs of texts"
+            raise SettingError(f"{S.lines(lines)} cannot be combined with {kind}")
         if not isinstance(vocabulary, Vocabulary | None):
             vocabulary = read_vocabulary_file(vocabulary)
         self.vocabulary: Vocabulary | None = vocabulary
@@ -156,7 +167,8 @@ class Corpus:
         names = ("encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types")
         formats = {"labels": self.labels, "pairs": self.pairs}
         given = {name: asdict(one) for name, one in formats.items() if one is not None}
-        return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **given}
+        lines = {} if self.lines == "separate" else {"lines": self.lines}
+        return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **lines, **given}
 
     def cache_name(self, settings: dict[str, Any]) -> str | None:
         """Return the name of this corpus in the cache; None for sources or tokenizers that cannot be identified."""
@@ -201,6 +213,12 @@ class Corpus:
             with encoded, new_folder(encoded.folder.parent if encoded.finalizer is None else None) as folder:
                 remap(encoded, self.vocabulary, folder)
             encoded = EncodedCorpus(folder, temporary=True)
+        if "hard_wrapped" in encoded.meta and self.labels is None:
+            log.warning(
+                "%s seems to be hard-wrapped, so contexts end at its line ends: to join its lines, set "
+                "lines='paragraph' (--text-lines paragraph)",
+                encoded.meta["hard_wrapped"],
+            )
         log.info("%r: %s words, %s distinct", self, encoded.meta["tokens"], encoded.meta["types"])
         self._uncached, self._uncached_name = (None, None) if encoded.finalizer is None else (encoded, name)
         return encoded
@@ -247,6 +265,7 @@ class Corpus:
         reader = SourceReader(
             self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
             encoding=self.encoding, duplicate_filter=DuplicateFilter() if self.deduplicate else None, opener=opener,
+            lines=self.lines,
         )  # fmt: skip
         if self.labels is not None:
             with opener:

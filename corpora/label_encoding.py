@@ -43,7 +43,7 @@ def check_labels(
     if labels is None:
         return None
     if not isinstance(labels, LabelFormat):
-        raise SettingError(f"{S.labels} must be an embeddings.LabelFormat, got {labels!r:.80}")
+        raise SettingError(f"{S.labels} must be an embeddings.corpora.LabelFormat, got {labels!r:.80}")
     if tag_column is not None:
         raise SettingError(f"{S.labels} cannot be combined with {S.tag_column}: the labels are the tags")
     return labels if text_column is None else replace(labels, text_column=text_column)

@@ -72,7 +72,7 @@ def check_pairs(pairs: PairFormat | None, corpus: "Corpus") -> PairFormat | None
     if pairs is None:
         return None
     if not isinstance(pairs, PairFormat):
-        raise SettingError(f"{S.pairs} must be an embeddings.PairFormat, got {pairs!r:.80}")
+        raise SettingError(f"{S.pairs} must be an embeddings.corpora.PairFormat, got {pairs!r:.80}")
     for name in ("labels", "tag_column", "rows", "deduplicate"):
         if getattr(corpus, name):
             raise SettingError(f"{S.pairs} cannot be combined with {S[name]}")

@@ -102,7 +102,7 @@ class Vocabulary:
     """Words sorted by descending frequency; words with equal counts are sorted by code points.
 
     >>> import embeddings as em
-    >>> vocabulary = em.Vocabulary.from_counts({"cat": 2, "the": 5, "a": 2})
+    >>> vocabulary = em.corpora.Vocabulary.from_counts({"cat": 2, "the": 5, "a": 2})
     >>> list(vocabulary), vocabulary.index("cat"), vocabulary.total
     (['the', 'a', 'cat'], 2, 9)
 

@@ -15,7 +15,7 @@ from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.reading.reader import Report
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import S, SettingError
-from embeddings.eval.statistics.results import Comparison, ItemScores, Result
+from embeddings.eval.statistics.results import Comparisons, ItemScores, Scores
 from embeddings.eval.tasks import (
     analogies,
     document_classification,
@@ -98,13 +98,13 @@ class Suite:
                 yield from kind.score(subject, test)
 
 
-def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> list[Comparison]:
+def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> Comparisons:
     """Paired tests of each pair of vectors, given the result of `Suite.score` for each, where both have a value."""
     comparisons = []
     for first, second in combinations(scores, 2):
         others = {one.key: one for one in second}
         comparisons += [one.compare(others[one.key]) for one in first if one.key in others]
-    return [comparison for comparison in comparisons if comparison is not None]
+    return Comparisons(comparison for comparison in comparisons if comparison is not None)
 
 
 def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[Any]]) -> EvaluationSettings:
@@ -163,11 +163,12 @@ def mean_score(suite: Suite, model: Model) -> float:
     return float(np.mean([result.value for result in totals]))
 
 
-def evaluate(vectors: Evaluable | str | os.PathLike[str], *, name: str | None = None, **settings: Any) -> list[Result]:
+def evaluate(vectors: Evaluable | str | os.PathLike[str], *, name: str | None = None, **settings: Any) -> Scores:
     """Score vectors on test sets; the results come in the order of the sets below.
 
     Arguments:
-        vectors: vectors, a model, or the path of either; for documents also `embeddings.concatenate(model, other)`.
+        vectors: vectors, a model, or the path of either; for documents also the result of
+            `embeddings.training.concatenate(model, other)`.
         name: what results call the vectors; by default the path.
         similarity: word pairs with ratings: wordsim353, simlex999 or a file. In Python, of each kind one or several.
         analogy: analogies: google-analogies, google-phrases or a file in Google, MSR or BATS format.
@@ -207,12 +208,12 @@ def evaluate(vectors: Evaluable | str | os.PathLike[str], *, name: str | None = 
     """
     suite = Suite.read(**settings)
     source, label = resolve(vectors)
-    return [scores.result() for scores in suite.score(source, name or label)]
+    return Scores(scores.result() for scores in suite.score(source, name or label))
 
 
 def compare(
     *vectors: Evaluable | str | os.PathLike[str], names: Sequence[str] | None = None, **settings: Any
-) -> list[Comparison]:
+) -> Comparisons:
     """Compare each pair of vectors by paired tests on test sets, over the items that both cover.
 
     Arguments:

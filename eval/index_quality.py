@@ -27,8 +27,8 @@ from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Positive
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.support.files import atomic_write_all, check_output
-from embeddings.support.markdown_table import format_number, markdown_table
 from embeddings.support.plots import save_figure
+from embeddings.support.result_table import format_number, markdown_table
 from embeddings.vectors.vectors import Vectors
 
 RANDOM_NAME = re.compile(r"random:(\d{1,9})x(\d{1,5})")

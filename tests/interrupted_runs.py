@@ -99,6 +99,6 @@ def interrupted_checkpoints(folder: Path, checks: int, trainer: str = "skipgram"
     with interrupted_after(checks):
         try:
             learn(trainer, synonym_corpus(), settings, checkpoints=checkpoints)
-        except em.Interrupted:
+        except em.training.Interrupted:
             return checkpoints
     raise AssertionError("the run was not interrupted")

@@ -16,7 +16,7 @@ import pytest
 HEADER = """# Which libraries read and write which formats
 
 Each row is a test that passed with this version of the library on Python {python}, {date}:
-`pytest tests/formats -m "reads or writes" --readers docs/formats.md`, with the extras `test` and `ecosystem`.
+`pytest tests/formats -m "reads or writes" --readers docs/evidence/formats.md`, with the extras `test` and `ecosystem`.
 """
 TITLES = {"reads": "Libraries that read our files", "writes": "Libraries whose files are read here"}
 COLUMNS = "| format | library | version | what is checked | test in `tests/formats` |\n|---|---|---|---|---|"

@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/guide/explore.md: `python tools/explore_pictures.py MODEL CORPUS REPLICATES`.
+"""Makes the pictures of docs/analysis/explore.md: `python tools/explore_pictures.py MODEL CORPUS REPLICATES`.
 
 MODEL was trained on CORPUS, the bundled sample, and REPLICATES are of `embeddings stability`. Requires Chromium and the
 libraries of the extra `test`.
@@ -12,7 +12,7 @@ from pathlib import Path
 from headless_browser import Page, browser
 from PIL import Image
 
-PICTURES = Path(__file__).parents[1] / "docs" / "guide" / "images"
+PICTURES = Path(__file__).parents[1] / "docs" / "analysis" / "images"
 COLOURS = 256  # of a picture, which makes it smaller
 
 

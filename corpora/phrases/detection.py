@@ -123,19 +123,25 @@ class Phrases(Settings):
         "Score of two words a and b that are adjacent c_ab times: (c_ab - min_count) / (c_a c_b), times the number "
         "of tokens (word2phrase) or of distinct words and pairs (gensim); normalised pointwise mutual information "
         "(npmi); or c_ab (count).",
+        common=True,
     )
     threshold: float | None = option(
         None,
         f"Minimum score (exclusive).  [default: {DEFAULT_THRESHOLDS}]",
+        common=True,
     )
     thresholds: str | None = option(
         None,
         "Minimum score for each pass, separated by commas; the last is used for all further passes. word2phrase "
         "recommends 200,100.",
     )
-    min_count: int = option(5, "Minimum number of occurrences of a phrase.", ge=1)
+    min_count: int = option(5, "Minimum number of occurrences of a phrase.", ge=1, common=True)
     passes: int = option(
-        1, "Passes over the corpus; each further pass can join phrases into longer ones.", ge=1, le=MAX_PASSES
+        1,
+        "Passes over the corpus; each further pass can join phrases into longer ones.",
+        ge=1,
+        le=MAX_PASSES,
+        common=True,
     )
     connectors: str | None = option(
         None,

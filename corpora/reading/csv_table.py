@@ -142,10 +142,8 @@ def parse_cells(text: memoryview, delimiter: str, n_columns: int, places: list[i
 def count_lines(text: bytes, end: int) -> int:
     """Count the line ends before `end`: line feeds, carriage returns, or both as one."""
     data = np.frombuffer(text, np.uint8)[:end]
-    feeds = data == ord("\n")
-    count = np.count_nonzero(feeds)
-    if b"\r" in text:
-        count += np.count_nonzero((data == ord("\r")) & ~np.append(feeds[1:], False))
+    feeds, returns = data == ord("\n"), data == ord("\r")
+    count = np.count_nonzero(feeds) + np.count_nonzero(returns) - np.count_nonzero(returns[:-1] & feeds[1:])
     return int(count)
 
 

@@ -337,7 +337,7 @@ class TextPairs:
         self.sources: list[Source] = [item for source in sources for item in resolve_source(source)]
         self.kinds = check_kinds(kinds)
         if not isinstance(columns, PairColumns | None):
-            raise SettingError(f"{S.columns} must be an embeddings.PairColumns, got {columns!r:.80}")
+            raise SettingError(f"{S.columns} must be an embeddings.corpora.PairColumns, got {columns!r:.80}")
         self.columns = columns or PairColumns()
         self.text_column, self.title_column = text_column, title_column
         self.encoding = check_encoding(encoding)

@@ -1,16 +1,18 @@
 """How certain neighbours, similarities and analogies are, from replicates of a model."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.replicates import Replicates
+from embeddings.analysis.stability_runs import StabilityRuns
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize
+from embeddings.support.docstrings import argument_texts
+from embeddings.support.result_table import ResultTable
 from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors, as_vectors
 
@@ -80,9 +82,11 @@ Matrix = NDArray[np.float32]
 class ConfidentSimilarity:
     """A cosine and how far it varies.
 
-    low, high: a 95 % confidence interval of the mean cosine over trainings on other corpora of the same size and
-    source, with other seeds (see `interval`).
-    data_sd, seed_sd: the standard deviations by the text and by the seed; None without trainings with other seeds.
+    Arguments:
+        cosine: the cosine, or the score of the answer to an analogy.
+        low, high: the 95 % confidence interval of the mean cosine over trainings on other corpora of the same size and
+            source, with other seeds (see `interval`).
+        data_sd, seed_sd: the standard deviations by the text and by the seed; None without trainings with other seeds.
     """
 
     cosine: float
@@ -111,10 +115,12 @@ class ConfidentDifference:
 class ConfidentNeighbour:
     """A nearest neighbour, or the answer to an analogy, and how certain it is.
 
-    similarity: its cosine, or the score of an answer. The interval allows for the selection of the word by the model
-    (see `interval`), so that the cosine of the model may be above it.
-    in_top: the share of resamples in which it is among as many nearest neighbours as were requested.
-    rank_low, rank_high: a 95 % confidence interval of its median rank over such trainings; 1 is the nearest.
+    Arguments:
+        neighbour: the word.
+        similarity: its cosine, or the score of an answer. The interval allows for the selection of the word by the
+            model (see `interval`), so that the cosine of the model may be above it.
+        in_top: the share of resamples in which it is among as many nearest neighbours as were requested.
+        rank_low, rank_high: the 95 % confidence interval of its median rank over such trainings; 1 is the nearest.
     """
 
     neighbour: str
@@ -124,8 +130,20 @@ class ConfidentNeighbour:
     rank_high: int
 
 
+class ConfidentNeighbours(ResultTable[ConfidentNeighbour]):
+    """Nearest neighbours, or answers to an analogy, with their intervals."""
+
+    columns = argument_texts(ConfidentNeighbour) | argument_texts(ConfidentSimilarity)
+
+    def record(self, row: ConfidentNeighbour) -> dict[str, Any]:
+        """The cells of a neighbour, with the cosine, its interval and the standard deviations."""
+        similarity, ranks = asdict(row.similarity), {"rank_low": row.rank_low, "rank_high": row.rank_high}
+        spread = {name: similarity.pop(name) for name in ("data_sd", "seed_sd")}
+        return {"neighbour": row.neighbour, **similarity, "in_top": row.in_top, **ranks, **spread}
+
+
 def confident_similarity(
-    vectors: Vectors | Model, replicates: Replicates, word: str, other: str
+    vectors: Vectors | Model, replicates: StabilityRuns, word: str, other: str
 ) -> ConfidentSimilarity:
     """The cosine of two words with its interval.
 
@@ -140,7 +158,7 @@ def confident_similarity(
 
 
 def confident_difference(
-    vectors: Vectors | Model, replicates: Replicates, word: str, first: str, second: str
+    vectors: Vectors | Model, replicates: StabilityRuns, word: str, first: str, second: str
 ) -> ConfidentDifference:
     """How much nearer the first of two words is to a word than the second, with its interval.
 
@@ -161,8 +179,8 @@ def confident_difference(
 
 
 def confident_neighbours(
-    vectors: Vectors | Model, replicates: Replicates, word: str, *, top: int = 10
-) -> list[ConfidentNeighbour]:
+    vectors: Vectors | Model, replicates: StabilityRuns, word: str, *, top: int = 10
+) -> ConfidentNeighbours:
     """The nearest neighbours of a word with intervals.
 
     Raises:
@@ -174,8 +192,8 @@ def confident_neighbours(
 
 
 def confident_analogy(
-    vectors: Vectors | Model, replicates: Replicates, a: str, b: str, c: str, *, top: int = 10
-) -> list[ConfidentNeighbour]:
+    vectors: Vectors | Model, replicates: StabilityRuns, a: str, b: str, c: str, *, top: int = 10
+) -> ConfidentNeighbours:
     """The words that are to c as b is to a, by 3cosadd, with intervals of their scores and ranks.
 
     Raises:
@@ -186,7 +204,7 @@ def confident_analogy(
     return confident_answers(vectors, replicates, vectors.analogy(a, b, c, top=top), [(b, 1), (c, 1), (a, -1)], top)
 
 
-def replicated_vectors(vectors: Vectors | Model, replicates: Replicates) -> Vectors:
+def replicated_vectors(vectors: Vectors | Model, replicates: StabilityRuns) -> Vectors:
     """The vectors of words, which may be a model, to which replicates belong."""
     vectors = as_vectors(load_source(vectors))
     replicates.check_vectors(vectors)
@@ -194,8 +212,8 @@ def replicated_vectors(vectors: Vectors | Model, replicates: Replicates) -> Vect
 
 
 def confident_answers(
-    vectors: Vectors, replicates: Replicates, nearest: Neighbours, terms: Sequence[tuple[str, int]], top: int
-) -> list[ConfidentNeighbour]:
+    vectors: Vectors, replicates: StabilityRuns, nearest: Neighbours, terms: Sequence[tuple[str, int]], top: int
+) -> ConfidentNeighbours:
     """The words nearest to a sum of words, each with its weight, with intervals."""
     rows = np.array([vectors.index(word) for word, _ in nearest], np.int64)
     weighted: dict[int, float] = {}
@@ -205,7 +223,7 @@ def confident_answers(
     pairs = [cosines_and_ranks(rows, weighted, matrix) for matrix in replicates.resamples]
     cosines, ranks = (np.stack(values) for values in zip(*pairs, strict=True))
     seeds = np.array([cosines_and_ranks(rows, weighted, one)[0] for one in replicates.seeds]).reshape(-1, len(rows))
-    result = []
+    result = ConfidentNeighbours()
     for i, (neighbour, cosine) in enumerate(nearest):
         found = interval(cosine, cosines[:, i], seeds[:, i], is_selected=True)
         in_top = float(np.mean(ranks[:, i] <= top))
@@ -247,7 +265,7 @@ def pair_cosine(matrix: NDArray[np.float16], rows: list[int]) -> float:
 
 
 def measure(
-    replicates: Replicates, function: Callable[[NDArray[np.float16]], float]
+    replicates: StabilityRuns, function: Callable[[NDArray[np.float16]], float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The value of a function of the vectors in each training on a resample, and in each with another seed."""
     resamples, seeds = (np.array([function(one) for one in kind]) for kind in (replicates.resamples, replicates.seeds))

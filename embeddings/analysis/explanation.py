@@ -2,19 +2,22 @@
 
 import math
 import os
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.keyword_in_context import ConcordanceLine, concordance_lines
+from embeddings.analysis.keyword_in_context import ConcordanceLine, ConcordanceLines, concordance_lines
 from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import SettingError
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
 from embeddings.settings import Positive, Range, check_arguments, check_value
+from embeddings.support.docstrings import argument_texts
+from embeddings.support.result_table import ResultTable, TabularResult
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 DEFAULT_WINDOW = 5  # of models that record none
@@ -26,10 +29,12 @@ WindowSize = Annotated[int, Range(ge=1, le=MAX_WINDOW)]
 class SharedContext:
     """A word that occurs near both words.
 
-    share: its part of the similarity of the two words' contexts; those of all contexts add up to 1.
-    count, other_count: how often it occurs within the window of each word.
-    pmi, other_pmi: the pointwise mutual information with each word, in nats.
-    lines: occurrences of the first word near it, then of the other.
+    Arguments:
+        context: the word.
+        share: its part of the similarity of the two words' contexts; those of all contexts add up to 1.
+        count, other_count: how often it occurs within the window of each word.
+        pmi, other_pmi: the pointwise mutual information with each word, in nats.
+        lines: occurrences of the first word near it, then of the other.
     """
 
     context: str
@@ -41,15 +46,34 @@ class SharedContext:
     lines: tuple[ConcordanceLine, ...]
 
 
-@dataclass(frozen=True)
-class Explanation:
+class SharedContexts(ResultTable[SharedContext]):
+    """Shared contexts, without their lines."""
+
+    columns = argument_texts(SharedContext)
+
+    def shown(self, row: SharedContext) -> dict[str, Any]:
+        """The figures of a context."""
+        return {name: value for name, value in self.record(row).items() if name != "lines"}
+
+
+FIGURES = ("word", "other", "cosine", "context_cosine", "count", "other_count", "joint_count", "pmi", "n_contexts")
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(TabularResult):
     """The evidence for the similarity of two words.
 
-    cosine: of their vectors; None without vectors. context_cosine: of their contexts in the corpus.
-    count, other_count: their occurrences. joint_count: how often the other occurs within the window of the word.
-    pmi: their pointwise mutual information in nats; None if they never occur together.
-    contexts: those that they share, by `share`. n_contexts: how many contexts they share.
-    same_corpus: whether the vectors were trained on this very corpus; None if that is not recorded.
+    Arguments:
+        word, other: the words.
+        cosine: of their vectors; None without vectors.
+        context_cosine: of their contexts in the corpus.
+        count, other_count: their occurrences.
+        joint_count: how often the other occurs within the window of the word.
+        pmi: their pointwise mutual information in nats; None if they never occur together.
+        contexts: those that they share, by `share`.
+        n_contexts: how many contexts they share.
+        window: the number of words on each side that are contexts.
+        same_corpus: whether the vectors were trained on this very corpus; None if that is not recorded.
     """
 
     word: str
@@ -64,6 +88,13 @@ class Explanation:
     n_contexts: int
     window: int
     same_corpus: bool | None
+
+    @property
+    def tables(self) -> Sequence[ResultTable[Any]]:
+        """The shared contexts, the figures of the words, and the lines of the corpus."""
+        figures = ResultTable([{name: getattr(self, name) for name in FIGURES}], columns=argument_texts(Explanation))
+        lines = [{"context": one.context, **asdict(line)} for one in self.contexts for line in one.lines]
+        return [SharedContexts(self.contexts), figures, ResultTable(lines, columns=ConcordanceLines.columns)]
 
 
 def explain(
@@ -82,7 +113,7 @@ def explain(
 
     >>> import embeddings as em
     >>> texts = ["the cat drinks milk", "the dog drinks water", "the cat sleeps", "the dog sleeps"]
-    >>> evidence = em.explain(None, em.Corpus(texts), "cat", "dog", window=2)
+    >>> evidence = em.analysis.explain(None, em.Corpus(texts), "cat", "dog", window=2)
     >>> sorted(context.context for context in evidence.contexts)
     ['drinks', 'sleeps', 'the']
 

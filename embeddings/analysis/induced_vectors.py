@@ -322,7 +322,7 @@ class ContextInducer:
     >>> import embeddings as em
     >>> texts = ["the cat drinks milk", "the dog drinks water", "the cow eats grass", "the emu drinks water"] * 5
     >>> model = em.train("skipgram", texts[:3] * 5, dim=4, min_count=1, subsample=0, threads=1)
-    >>> inducer = em.ContextInducer(model, em.Corpus(texts), window=2)
+    >>> inducer = em.analysis.ContextInducer(model, em.Corpus(texts), window=2)
     >>> inducer.induce(["emu", "zebra"]).missing
     {'zebra': 0}
     >>> em.lookup(model, ["emu", "cat"], "contexts", contexts=inducer).shape

@@ -1,7 +1,8 @@
 """Concordances: lines of a corpus around the occurrences of a word (keyword in context)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -9,15 +10,18 @@ from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, 
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.settings import Positive, Range, check_arguments
+from embeddings.support.docstrings import argument_texts
+from embeddings.support.result_table import ResultTable, TabularResult
 
 
 @dataclass(frozen=True)
 class ConcordanceLine:
     """One occurrence.
 
-    left, keyword, right: the text around it, within its line of the corpus, as the tokenizer reads it.
-    document: the tag of its document, or the number, from 0, as in models.
-    line: the number of its line in the corpus, from 1.
+    Arguments:
+        document: the tag of its document, or the number, from 0, as in models.
+        line: the number of its line in the corpus, from 1.
+        left, keyword, right: the text around it, within its line of the corpus, as the tokenizer reads it.
     """
 
     document: str
@@ -27,12 +31,25 @@ class ConcordanceLine:
     right: str
 
 
-@dataclass(frozen=True)
-class Concordance:
+class ConcordanceLines(ResultTable[ConcordanceLine]):
+    """Lines with the words below one another."""
+
+    columns = argument_texts(ConcordanceLine)
+    right = ("left",)
+
+
+@dataclass(frozen=True, repr=False)
+class Concordance(TabularResult):
     """Lines of a concordance, and how many occurrences there are in `total`."""
 
     lines: list[ConcordanceLine]
     total: int
+
+    @property
+    def tables(self) -> Sequence[ResultTable[Any]]:
+        """The lines."""
+        note = f"{len(self.lines):,} of {self.total:,} occurrences"
+        return [ConcordanceLines(self.lines, notes=[note] * (len(self.lines) < self.total))]
 
 
 def concordance(
@@ -47,7 +64,7 @@ def concordance(
     """Lines of a corpus around the occurrences of a word.
 
     >>> import embeddings as em
-    >>> found = em.concordance(em.Corpus(["The cat sat.", "A dog sat by the cat."]), "cat", width=10)
+    >>> found = em.analysis.concordance(em.Corpus(["The cat sat.", "A dog sat by the cat."]), "cat", width=10)
     >>> [(line.left, line.keyword, line.right) for line in found.lines]
     [('the', 'cat', 'sat'), ('sat by the', 'cat', '')]
 

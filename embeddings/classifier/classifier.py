@@ -110,7 +110,7 @@ class Predictions(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Classifier:
+class LabelPredictor:
     """A text classifier, as read from a file.
 
     Arguments:
@@ -223,7 +223,7 @@ class Classifier:
 
     def quantize(
         self, cutoff: int | None = None, *, dsub: int = 2, qnorm: bool = False, qout: bool = False, seed: int = 1
-    ) -> "Classifier":
+    ) -> "LabelPredictor":
         """A small copy of the classifier, as from `fasttext quantize`; write it with `export`.
 
         Rows are cut into parts of `dsub` components, and each part is replaced by the nearest of 256 centroids (product
@@ -338,7 +338,7 @@ class Classifier:
         return {name: value for name, value in self.__dict__.items() if name not in ("_rows", "_means")}
 
     def __repr__(self) -> str:
-        return f"<Classifier: {len(self.labels)} labels, {self.output.shape[1]} components>"
+        return f"<LabelPredictor: {len(self.labels)} labels, {self.output.shape[1]} components>"
 
 
 def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:

@@ -13,7 +13,7 @@ from embeddings.models.subwords import LINE_END
 from embeddings.support.cosine import row_blocks
 
 if TYPE_CHECKING:
-    from embeddings.classifier.classifier import Classifier
+    from embeddings.classifier.classifier import LabelPredictor
 
 
 ITERATIONS = 25  # of k-means, as in fastText
@@ -115,7 +115,7 @@ def decoded_size(matrix: QuantisedRows) -> int:
     return 4 * len(matrix.table) * matrix.dim
 
 
-def prune(classifier: "Classifier", cutoff: int) -> "Classifier":
+def prune(classifier: "LabelPredictor", cutoff: int) -> "LabelPredictor":
     """Keep the `cutoff` rows of words and n-grams that have the largest norms, and that of `</s>`.
 
     N-grams without a row are left out of the mean of a text. Without a row of any n-gram, there are no n-grams.
@@ -154,10 +154,10 @@ def prune(classifier: "Classifier", cutoff: int) -> "Classifier":
 
 
 def quantize(
-    classifier: "Classifier", cutoff: int | None = None, *, dsub: int = 2, qnorm: bool = False, qout: bool = False,
+    classifier: "LabelPredictor", cutoff: int | None = None, *, dsub: int = 2, qnorm: bool = False, qout: bool = False,
     seed: int = 1,
-) -> "Classifier":  # fmt: skip
-    """Keep the rows of largest norm, and quantise rows; see `Classifier.quantize`."""
+) -> "LabelPredictor":  # fmt: skip
+    """Keep the rows of largest norm, and quantise rows; see `LabelPredictor.quantize`."""
     table = dense_table(classifier)
     if not 1 <= dsub <= table.shape[1]:
         raise SettingError(f"{S.dsub} must be in [1, {table.shape[1]}], the dimension of the model, got {dsub}")
@@ -170,14 +170,14 @@ def quantize(
     return replace(small, inputs=inputs, output=decode(output).table, quantised_output=output)
 
 
-def dense_table(classifier: "Classifier") -> np.ndarray:
+def dense_table(classifier: "LabelPredictor") -> np.ndarray:
     """The rows of words and n-grams; refuses quantised ones."""
     if isinstance(classifier.inputs, DenseRows):
         return classifier.inputs.table
     raise SettingError(f"{classifier.name} is quantised already; use the model it was made from")
 
 
-def line_end_row(classifier: "Classifier") -> int:
+def line_end_row(classifier: "LabelPredictor") -> int:
     """The row of `</s>`, or -1."""
     features = classifier.features
     starts = features.starts[: features.words + 1]

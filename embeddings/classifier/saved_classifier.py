@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embeddings.classifier import classifier
-from embeddings.classifier.classifier import Classifier, text_normalizer
+from embeddings.classifier.classifier import LabelPredictor, text_normalizer
 from embeddings.classifier.classifier_settings import (
     HIERARCHICAL_SOFTMAX,
     NEGATIVE_SAMPLING,
@@ -45,7 +45,7 @@ def output_rows(objective: str, output: np.ndarray) -> np.ndarray:
     return np.concatenate([-output[::-1], np.zeros((1, output.shape[1]), np.float32)])
 
 
-def saved_classifier(model: "Model") -> Classifier:
+def saved_classifier(model: "Model") -> LabelPredictor:
     """The classifier of a model; `installed_classifier` finds it as the entry point of the model's name.
 
     Raises:
@@ -62,7 +62,7 @@ def saved_classifier(model: "Model") -> Classifier:
     parts = [string_bytes(words.column), string_bytes([PREFIX + label for label in labels.words])]
     text = np.concatenate([part for part, _ in parts])
     starts = np.append(parts[0][1], len(parts[0][0]) + parts[1][1][1:])
-    return Classifier(
+    return LabelPredictor(
         labels=[prefix + label for label in labels.words],
         label_counts=labels.counts,
         features=index_features(

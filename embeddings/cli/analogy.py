@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import click
 
-from embeddings.cli.neighbours import neighbour_row
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, from_signature
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
@@ -12,8 +12,8 @@ from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
 
-@click.command(
-    "analogy",
+@command_by_example(
+    "analogy model man king woman",
     params=[
         *(click.Argument([name]) for name in ("vectors", "a", "b", "c")),
         *from_signature(Vectors.analogy, method=None),
@@ -35,11 +35,13 @@ def command(
     source = load(vectors, **read_options)
     if confidence is not None:
         from embeddings.analysis.confidence import confident_analogy  # imports scipy
-        from embeddings.analysis.replicates import Replicates
+        from embeddings.analysis.stability_runs import StabilityRuns
 
-        confident = confident_analogy(source, Replicates.load(confidence), a, b, c, top=top)
+        confident = confident_analogy(source, StabilityRuns.load(confidence), a, b, c, top=top)
         report_lookups(source, (a, b, c))
-        print_rows([neighbour_row(one, "word", "score") for one in confident], as_json)
+        renamed = {"neighbour": "word", "cosine": "score"}
+        rows = [{renamed.get(name, name): cell for name, cell in confident.record(one).items()} for one in confident]
+        print_rows(rows, as_json)
         return
     answers = source.analogy(a, b, c, method=method, top=top, restrict=restrict)
     report_lookups(source, (a, b, c))

@@ -1,32 +1,21 @@
 """`embeddings compare`: paired significance tests between vectors."""
 
-import dataclasses
 from collections import deque
 from typing import Any
 
 import click
 
 from embeddings.cli import evaluation_options, label_evaluation
-from embeddings.cli.command_classes import SectionedCommand
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.evaluate import Evaluation, loader
-from embeddings.cli.evaluation_options import labels
 from embeddings.cli.options import JSON
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
-from embeddings.eval import Comparison
 from embeddings.eval import evaluation as suites
 
-COLUMNS = (
-    "set", "section", "words", "measure", "method", "first", "second", "items", "total", "value_first", "value_second",
-    "difference", "low", "high", "p", "test",
-)  # fmt: skip
 
-
-@click.command(
-    "compare",
-    cls=SectionedCommand,
-    sections={**evaluation_options.SECTIONS, "Classifiers": label_evaluation.SECTION},
-    other="Output and input",
+@command_by_example(
+    "compare model-a model-b --similarity wordsim353",
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),
@@ -51,7 +40,7 @@ def command(
         if sections:
             raise click.UsageError("--sections cannot be combined with --labels")
         tests = label_evaluation.compare_classifiers(vectors, errors=errors, **label_options)
-        print_rows(list(map(dataclasses.asdict, tests)) if as_json else table_rows(tests, True), as_json)
+        print_rows(tests, as_json)
         return
     options = {name: value for name, value in options.items() if name not in label_evaluation.SECTION}
     settings = evaluation_options.suite_settings(options, evaluation_options.DEFAULTS)
@@ -66,15 +55,8 @@ def command(
     finally:  # on an error, print the comparisons completed so far
         comparisons = suites.compare_scores(evaluation.by_vectors)
         if comparisons or finished:
-            rows = map(dataclasses.asdict, comparisons) if as_json else table_rows(comparisons, sections)
-            print_rows(list(rows), as_json)
+            print_rows(map(comparisons.shown, comparisons) if sections and not as_json else comparisons, as_json)
     if not comparisons:
         note("nothing to compare: no test set has items for which two of VECTORS have scores")
     elif missing := set(vectors).difference(*((one.first, one.second) for one in comparisons)):
         note(f"not compared, for lack of items with scores: {', '.join(sorted(missing))}")
-
-
-def table_rows(comparisons: list[Comparison], sections: bool) -> list[dict[str, Any]]:
-    """Comparisons as rows of the table."""
-    rows = [{**dataclasses.asdict(one), **labels(one)} for one in comparisons if sections or not one.is_detail]
-    return [{name: row[name] for name in COLUMNS} for row in rows]

@@ -1,31 +1,27 @@
 """`embeddings concordance`: lines of a corpus around a word."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
 
-from embeddings.analysis.keyword_in_context import (
-    ConcordanceLine,
-    concordance,
-)
+from embeddings.analysis.keyword_in_context import concordance
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, QUIET, from_signature, is_given
-from embeddings.cli.output import display_width, is_terminal, note, pad, print_json, print_rows
+from embeddings.cli.output import note, print_json, print_rows
 from embeddings.cli.progress_bar import ReadingBar
 from embeddings.corpora import Corpus
-from embeddings.printable import printable
 
 
-@click.command(
-    "concordance",
+@command_by_example(
+    "concordance corpus.txt coffee",
     params=[
         click.Argument(["corpus"]),
         click.Argument(["word"]),
         click.Argument(["other"], required=False),
         *from_signature(concordance, window="N", lines="N", width=None),
-        *corpus_options.options(),
+        *corpus_options.options(lines=corpus_options.TEXT_LINES),
         *corpus_options.phrase_options(),
         JSON,
         QUIET,
@@ -42,7 +38,7 @@ def command(
     """
     if other is None and is_given("window"):
         raise click.UsageError("--window requires OTHER, a word that is to be near WORD")
-    text = Corpus(corpus, **settings)
+    text = Corpus(corpus, **corpus_options.corpus_arguments(settings))
     with ReadingBar(quiet) as bar:
         text.encode(report=bar)
     result = concordance(text, word, other, window=window, lines=lines, width=width)
@@ -51,14 +47,4 @@ def command(
         return
     if len(result.lines) < result.total or not result.total:
         note(f"{len(result.lines):,} of {result.total:,} occurrences")
-    print_rows(concordance_rows(result.lines))
-
-
-def concordance_rows(lines: Sequence[ConcordanceLine]) -> list[dict[str, Any]]:
-    """Rows to print; on a terminal the words stand below one another."""
-    rows = [asdict(line) for line in lines]
-    if is_terminal():
-        left = [printable(line.left) for line in lines]
-        width = max(map(display_width, left), default=0)
-        rows = [{**row, "left": pad(text, width, True)} for row, text in zip(rows, left, strict=True)]
-    return rows
+    print_rows(result.tables[0])

@@ -13,6 +13,7 @@ import click
 import numpy as np
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import OUTPUT, POOLING_OPTIONS, THREADS, from_signature, option
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import ByteBar
@@ -257,13 +258,17 @@ def json_text(value: Any) -> str:
 ALL, NONE = "all", "none"
 
 
-@click.command(
-    "embed",
+@command_by_example(
+    "embed model texts.txt -o texts.parquet",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["texts"], nargs=-1, metavar="[TEXTS]..."),
         option("-o --out", "Output file: .parquet, .arrow, .csv, .jsonl or .npy.", "FILE", required=True),
-        *from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None),
+        *grouped(
+            "pooling",
+            from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None),
+            ("pool", "remove_components", "normalize"),
+        ),
         option(
             "--columns",
             "Columns of the input to keep: all, none, or names separated by commas.",

@@ -39,7 +39,7 @@ def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, cli
         for word in arguments:
             if isinstance(command, click.Group):
                 command = command.get_command(click.Context(command), word) or command
-    from embeddings.cli.options import Option
+    from embeddings.cli.command_help import Option
 
     options: dict[str, click.Option] = {}
     known = [option for option in command.params if isinstance(option, click.Option)]
@@ -50,8 +50,9 @@ def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, cli
 
 def typed_name(option: click.Parameter) -> str:
     """An option as it is typed, by the name of its setting if it has several."""
-    own = [name for name in option.opts if name.lstrip("-").replace("-", "_") == option.name]
-    return (own or option.opts)[0]
+    listed: list[str] = getattr(option, "listed", option.opts)
+    own = [name for name in listed if name.lstrip("-").replace("-", "_") == option.name]
+    return (own or listed)[0]
 
 
 def as_option(options: Mapping[str, click.Option], name: str, value: str | None) -> str:

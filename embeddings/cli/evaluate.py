@@ -9,14 +9,13 @@ from typing import Any, cast
 import click
 
 from embeddings.cli import evaluation_options, label_evaluation
-from embeddings.cli.command_classes import SectionedCommand
-from embeddings.cli.evaluation_options import row
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORCE, JSON, from_signature, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval import Suite
 from embeddings.eval.evaluation import evaluate_classifier
-from embeddings.eval.statistics.results import ItemScores
+from embeddings.eval.statistics.results import ItemScores, result_cells
 from embeddings.eval.tasks.evaluation_kind import Evaluable
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.models.model import Model
@@ -25,11 +24,8 @@ from embeddings.support.remote.address import without_credentials
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 
-@click.command(
-    "evaluate",
-    cls=SectionedCommand,
-    sections={**evaluation_options.SECTIONS, "Classifiers": label_evaluation.SECTION},
-    other="Output and input",
+@command_by_example(
+    "evaluate model --similarity wordsim353",
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),
@@ -80,7 +76,8 @@ def command(
     if as_json:
         print_rows(map(asdict, results), as_json=True)
     else:
-        print_rows(row(result, suite.settings.compose) for result in results if sections or not result.is_detail)
+        others = ["composed"] * suite.settings.compose
+        print_rows(result_cells(result, others) for result in results if sections or not result.is_detail)
     if report is not None:
         from embeddings.eval.report import EvaluatedVectors, write_report
 

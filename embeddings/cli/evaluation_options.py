@@ -1,38 +1,19 @@
-"""Test sets as options, and results as rows, for the commands that evaluate."""
+"""Test sets as options, for the commands that evaluate."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import click
 
+from embeddings.cli.command_help import Option, grouped
 from embeddings.cli.options import POOLING_OPTIONS, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import note
-from embeddings.eval import Result
 from embeddings.eval.evaluation import KINDS, Suite, evaluate
 from embeddings.eval.tasks.evaluation_kind import METHODS
 from embeddings.eval.tasks.pooled_texts import POOLING
-from embeddings.eval.test_sets import ALL, is_installed
+from embeddings.eval.test_sets import is_installed
 from embeddings.models.embed import embed
 from embeddings.settings import flag
-
-COLUMNS = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
-
-
-def row(result: Result, with_composed: bool) -> dict[str, Any]:
-    """A result as a row of the table."""
-    values = {**asdict(result), **labels(result)}
-    if result.reason is not None:
-        values["value"] = f"none: {result.reason}"
-    return {name: values[name] for name in (*COLUMNS, *["composed"] * with_composed)}
-
-
-def labels(result: Any) -> dict[str, str]:
-    """The cells `set` (with its half), `section` and `words` (the vocabulary limit) of a result or comparison."""
-    name = result.set if result.half == ALL else f"{result.set} ({result.half})"
-    words = f"first {result.restrict}" if result.restrict else "all"
-    return {"set": name, "section": result.section or "all", "words": words}
-
 
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}
@@ -55,21 +36,13 @@ TEST_SETS = {  # parameters of `evaluate` and the metavars of their options
     "probe": "FILE|TRAIN,TEST...",
     "stats": None,
 }
-TEST_SETTINGS = {
-    "half": "HALF",
-    "window": "N",
+TEXT_SETTINGS = {
     **dict.fromkeys(("text_column", "label_column"), "NAME"),
     "use_trained_vectors": None,
     **dict.fromkeys(("name_column", "left_column", "right_column", "rating_column"), "NAME"),
     "index": "KIND:SETTINGS",
 }
-SECTIONS = {
-    "Test sets": tuple(KINDS),
-    "Settings of tests": ("half", "compose", "unknown", "method", "restrict", "window"),
-    "Documents and texts": (*SETTINGS["documents"], "concat_with"),
-    "Pairs and retrieval": ("left_column", "right_column", "rating_column", "index"),
-    "Vectors of texts, for pairs, retrieval, clustering and probe": POOLING,
-}
+COMMON = ("similarity", "analogy", "categories", "pairs", "retrieval", "probe", "half")  # in short help
 
 
 class WordLimit(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click
@@ -82,17 +55,16 @@ class WordLimit(click.ParamType):  # type: ignore[type-arg]  # generic in some v
         return ALL_WORDS if value == ALL_WORDS else click.IntRange(min=1).convert(value, param, ctx)
 
 
-def options() -> list[click.Parameter]:
+def options() -> list[click.Option]:
     """The options that `evaluate` and `compare` share."""
-    return [
-        *from_suite(TEST_SETS),
-        option(
-            "--retrieval",
-            "Retrieval in the layout of BEIR: queries, documents, relevance.",
-            nargs=3,
-            multiple=True,
-            metavar="QUERIES CORPUS QRELS",
-        ),
+    retrieval = option(
+        "--retrieval",
+        "Retrieval in the layout of BEIR: queries, documents, relevance.",
+        nargs=3,
+        multiple=True,
+        metavar="QUERIES CORPUS QRELS",
+    )
+    words = [
         *from_suite({"compose": None}),
         option(
             "--unknown",
@@ -107,15 +79,22 @@ def options() -> list[click.Parameter]:
             multiple=True,
             metavar="N|all",
         ),
-        *from_suite(TEST_SETTINGS),
-        *from_signature(embed, dict.fromkeys(POOLING), **POOLING_OPTIONS),
-        option("--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True),
-        option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool),
+        *from_suite({"half": "HALF", "window": "N"}),
+    ]
+    concat_with = option(
+        "--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True
+    )
+    return [
+        *grouped("sets", [*from_suite(TEST_SETS), retrieval], COMMON),
+        *grouped("words", words, COMMON),
+        *grouped("texts", [*from_suite(TEXT_SETTINGS), concat_with], ()),
+        *grouped("pooling", from_signature(embed, dict.fromkeys(POOLING), **POOLING_OPTIONS), ()),
+        option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool, common=True),
         *VECTOR_INPUT,
     ]
 
 
-def from_suite(parameters: Mapping[str, str | None]) -> list[click.Option]:
+def from_suite(parameters: Mapping[str, str | None]) -> list[Option]:
     """Options for arguments of `evaluate`."""
     without_defaults = dict.fromkeys(name for name, metavar in parameters.items() if metavar is not None)
     return from_signature(Suite.read, without_defaults, evaluate, **parameters)

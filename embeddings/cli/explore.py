@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.explain import read_as_in_training
 from embeddings.cli.options import CONFIDENCE, DOCUMENTS, QUIET, VECTOR_INPUT, is_given, option, seed
 from embeddings.cli.output import note
@@ -28,17 +29,23 @@ CORPUS_OPTIONS = [
 ]
 
 
-@click.command(
-    "explore",
+@command_by_example(
+    "explore model --corpus corpus.txt",
     params=[
         click.Argument(["vectors"]),
         option(
-            "--corpus", "Show lines and contexts of this text, which should be the training text of VECTORS.", "CORPUS"
+            "--corpus",
+            "Show lines and contexts of this text, which should be the training text of VECTORS.",
+            "CORPUS",
         ),
         CONFIDENCE,
         DOCUMENTS,
         option(
-            "--map-words", "Show the N most frequent words on the map.", (2, MAX_MAP_WORDS), default=10_000, metavar="N"
+            "--map-words",
+            "Show the N most frequent words on the map.",
+            (2, MAX_MAP_WORDS),
+            default=10_000,
+            metavar="N",
         ),
         option(
             "--projection",
@@ -79,7 +86,7 @@ def command(
     if corpus is not None and source is not None:
         text = read_as_in_training(corpus, source, {**settings, "encoding_errors": errors}, quiet)[0]
 
-    from embeddings.analysis.replicates import Replicates  # these import a trainer, and scipy
+    from embeddings.analysis.stability_runs import StabilityRuns  # these import a trainer, and scipy
     from embeddings.explorer.http_server import ExplorerServer
     from embeddings.explorer.vector_explorer import VectorExplorer
     from embeddings.explorer.word_map import WordMap
@@ -89,7 +96,7 @@ def command(
     )
     explorer = VectorExplorer(
         explored, word_map, os.path.basename(os.path.abspath(vectors)), source=source, corpus=text,
-        replicates=None if confidence is None else Replicates.load(confidence), is_documents=documents,
+        replicates=None if confidence is None else StabilityRuns.load(confidence), is_documents=documents,
     )  # fmt: skip
     with ExplorerServer(explorer, port or 0) as server:
         Thread(target=explorer.prepare, name="prepare", daemon=True).start()

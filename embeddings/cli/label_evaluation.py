@@ -3,24 +3,22 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import grouped
 from embeddings.cli.error_messages import typed_name
-from embeddings.cli.evaluation_options import row
 from embeddings.cli.options import THREADS, from_signature, is_given, option
 from embeddings.cli.output import note, print_json, print_rows, quantity
 from embeddings.cli.progress_bar import ByteBar
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.eval.evaluation import evaluate_classifier
+from embeddings.eval.statistics.results import Comparisons, result_cells
 from embeddings.eval.tasks.label_scores import CONFUSION, LabelMetric, LabelScores, compare_labels
 from embeddings.eval.test_sets import ALL
 from embeddings.models.loading import load_classifier
-
-if TYPE_CHECKING:
-    from embeddings.eval import Comparison
 
 SECTION = ("labels", "k", "threshold", "metrics", "label_prefix", "label_separator", "encoding", "threads")
 SHARED = ("text_column", "label_column", "half")  # with test sets of vectors
@@ -28,20 +26,21 @@ ALLOWED = (*SECTION, *SHARED, "vectors", "sections", "as_json", "errors")
 N_CONFUSIONS = 10  # rows of the table
 
 
-def options() -> list[click.Parameter]:
+def options() -> list[click.Option]:
     """The options of classifiers that `evaluate` and `compare` share."""
-    return [
+    labels = [
         option(
             "--labels",
             "Score classifiers on labelled texts: lines with labels as for fastText, or a table.",
             "FILE",
             multiple=True,
         ),
-        *from_signature(evaluate_classifier, k="-k --top k", threshold=None),
+        *from_signature(evaluate_classifier, k="--top k", threshold=None),
         *(one for one in from_signature(LabelFormat, **corpus_options.LABELS) if one.name not in SHARED),
         *corpus_options.options(("encoding",)),
         THREADS,
     ]
+    return grouped("labels", labels, ["labels"])
 
 
 def classifier_arguments(options: dict[str, Any]) -> dict[str, Any] | None:
@@ -79,14 +78,12 @@ def evaluate_classifiers(
                 print_json(entries)
 
 
-def compare_classifiers(
-    models: Sequence[str], labels: Sequence[str], *, errors: str, **settings: Any
-) -> list["Comparison"]:
+def compare_classifiers(models: Sequence[str], labels: Sequence[str], *, errors: str, **settings: Any) -> Comparisons:
     """Paired tests of each pair of models on each file, of which each model is scored once."""
     with ByteBar(False, "predicting") as bar:
         scores = [list(label_scores([model], labels, bar, errors=errors, **settings)) for model in models]
     pairs = [zip(*pair, strict=True) for pair in combinations(scores, 2)]
-    return [comparison for pair in pairs for files in pair for comparison in compare_labels(*files)]
+    return Comparisons(comparison for pair in pairs for files in pair for comparison in compare_labels(*files))
 
 
 def label_scores(
@@ -113,7 +110,7 @@ def score_rows(
         counts = [confusion._asdict() for confusion in scores.confusion_matrix]  # without zeros
         matrix = {"set": scores.set, "vectors": scores.classifier, "measure": "confusion matrix", "counts": counts}
         entries += [*map(asdict, results), matrix]
-        yield from (row(result, False) for result in results if sections or not result.is_detail)
+        yield from (result_cells(result) for result in results if sections or not result.is_detail)
         yield from confusion_rows(scores)
 
 
@@ -123,4 +120,4 @@ def confusion_rows(scores: LabelScores) -> Iterator[dict[str, Any]]:
     texts = dict(zip(scores.predictions.names, actual.tolist(), strict=True))
     for label, predicted, count in scores.confusions[:N_CONFUSIONS]:
         section = f"{label} -> {'no label' if predicted is None else predicted}"
-        yield row(scores.share_result(CONFUSION, section, count, texts[label]), False)
+        yield result_cells(scores.share_result(CONFUSION, section, count, texts[label]))

@@ -1,9 +1,10 @@
 """`embeddings neighbours`: nearest neighbours of words, or of documents."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, DOCUMENTS, JSON, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
@@ -12,12 +13,9 @@ from embeddings.indexes.index_spec import as_index
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
-if TYPE_CHECKING:
-    from embeddings.analysis.confidence import ConfidentNeighbour
 
-
-@click.command(
-    "neighbours",
+@command_by_example(
+    "neighbours model king queen --top 5",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["words"], nargs=-1, required=True),
@@ -64,28 +62,9 @@ def command(
 def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, ...], top: int) -> list[dict[str, Any]]:
     """Neighbours with the interval of the cosine and of the rank."""
     from embeddings.analysis.confidence import confident_neighbours  # imports scipy
-    from embeddings.analysis.replicates import Replicates
+    from embeddings.analysis.stability_runs import StabilityRuns
 
-    replicates = Replicates.load(folder)
+    replicates = StabilityRuns.load(folder)
     report_lookups(vectors, words)
-    return [
-        {"word": word, **neighbour_row(one, "neighbour", "cosine")}
-        for word in words
-        for one in confident_neighbours(vectors, replicates, word, top=top)
-    ]
-
-
-def neighbour_row(one: "ConfidentNeighbour", word: str, score: str) -> dict[str, Any]:
-    """A neighbour or an answer with its intervals; the columns of the word and its cosine have these names."""
-    cosine = one.similarity
-    return {
-        word: one.neighbour,
-        score: cosine.cosine,
-        "low": cosine.low,
-        "high": cosine.high,
-        "in_top": one.in_top,
-        "rank_low": one.rank_low,
-        "rank_high": one.rank_high,
-        "data_sd": cosine.data_sd,
-        "seed_sd": cosine.seed_sd,
-    }
+    tables = {word: confident_neighbours(vectors, replicates, word, top=top) for word in words}
+    return [{"word": word, **table.record(one)} for word, table in tables.items() for one in table]

@@ -2,15 +2,14 @@
 
 import json
 import sys
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import click
 
 from embeddings.printable import printable, replace_unprintable
-
-GAP = 2  # spaces between columns
+from embeddings.support.records import to_jsonable
+from embeddings.support.result_table import ResultTable, cell, text_lines
 
 
 def print_json(value: Any) -> None:
@@ -29,11 +28,18 @@ def print_lines(text: str, *, err: bool = False) -> None:
     click.echo("\n".join(map(printable, text.removesuffix("\n").split("\n"))), err=err)
 
 
-def print_rows(rows: Iterable[dict[str, Any]], as_json: bool = False) -> None:
+def print_rows(rows: Iterable[Any], as_json: bool = False) -> None:
     """Print rows as JSON, as an aligned table on a terminal, or else as tab-separated lines, each as it arrives.
 
     If an iterable fails halfway, the rows before that are printed.
+
+    Arguments:
+        rows: dictionaries of cells; or a table of results, of which JSON has all rows and fields.
     """
+    right: Collection[str] = ()
+    if isinstance(rows, ResultTable):
+        table, right = rows, rows.right
+        rows = to_jsonable([table.record(row) for row in table]) if as_json else list(map(table.shown, table.visible()))
     if not as_json and not is_terminal():
         for number, row in enumerate(rows):
             if number == 0:
@@ -55,60 +61,18 @@ def print_rows(rows: Iterable[dict[str, Any]], as_json: bool = False) -> None:
         if as_json and (results or finished):
             print_json(results)
         elif results:
-            print_table(list(results[0]), [list(row.values()) for row in results])
-
-
-def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print an aligned table, numbers to the right, under a bold header unless it is empty."""
-    columns = list(zip(*rows, strict=True))
-    numeric = [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
-    texts = [column_cells(column) for column in columns]
-    cells = [list(map(printable, header))] * bool(header) + [list(row) for row in zip(*texts, strict=True)]
-    widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
-    for number, line in enumerate(cells):
-        aligned_cells = (pad(text, width, right) for text, width, right in zip(line, widths, numeric, strict=True))
-        text = (" " * GAP).join(aligned_cells).rstrip()
-        click.echo(click.style(text, bold=True) if header and number == 0 else text)
-
-
-def column_cells(column: Sequence[Any]) -> list[str]:
-    """The values of a column as text, numbers of similar size with the same number of decimals."""
-    numbers = [value for value in column if isinstance(value, float) and value]
-    if numbers and all(1e-3 <= abs(number) < 100 for number in numbers):
-        return [f"{value:.4f}" if isinstance(value, float) else cell(value) for value in column]
-    return [cell(value) for value in column]
+            header, *lines = text_lines(list(results[0]), [list(row.values()) for row in results], right=right)
+            click.echo("\n".join([click.style(header, bold=True), *lines]))
 
 
 def print_pairs(values: dict[str, Any]) -> None:
     """Print names and values: aligned on a terminal, else tab-separated."""
     pairs = [(name, " ".join(map(str, value)) if isinstance(value, list) else value) for name, value in values.items()]
     if is_terminal():
-        print_table([], [[printable(name), cell(value)] for name, value in pairs])
+        print_lines("\n".join(text_lines([], [[name, cell(value)] for name, value in pairs])))
     else:
         for name, value in pairs:
             click.echo(f"{printable(name)}\t{cell(value)}")
-
-
-def cell(value: Any) -> str:
-    """A value as text: floats with four significant digits, - for None, unprintable characters escaped."""
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
-    return printable(str(value))
-
-
-def pad(text: str, width: int, right: bool) -> str:
-    """Text padded with spaces to a width."""
-    fill = " " * (width - display_width(text))
-    return fill + text if right else text + fill
-
-
-def display_width(text: str) -> int:
-    """The number of terminal columns that text takes; East Asian wide characters take two."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
 def is_terminal() -> bool:

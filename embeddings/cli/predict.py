@@ -10,9 +10,10 @@ from typing import Any
 import click
 import numpy as np
 
-from embeddings.classifier.classifier import Classifier, encode_texts, texts_at_a_time
+from embeddings.classifier.classifier import LabelPredictor, encode_texts, texts_at_a_time
 from embeddings.classifier.label_prediction import TextMeans
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, THREADS, from_signature, option
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import ByteBar
@@ -101,12 +102,12 @@ def predicted(
 BATCH_BYTES = 1 << 22
 
 
-@click.command(
-    "predict",
+@command_by_example(
+    "predict model reviews.txt",
     params=[
         click.Argument(["model"]),
         click.Argument(["text"], default=STANDARD_INPUT, metavar="[TEXT|FILE|-]"),
-        *from_signature(Classifier.predict, k="-k --top k", threshold=None),
+        *from_signature(LabelPredictor.predict, k="--top k", threshold=None),
         option("-o --out", "Output file: .txt, .jsonl or .parquet.  [default: standard output]", "FILE"),
         *corpus_options.options(("encoding", "encoding_errors", "text_column")),
         THREADS,
@@ -148,7 +149,12 @@ def command(
 
 
 def predict(
-    classifier: Classifier, batches: Iterator[TextBlock], k: int, threshold: float, threads: int | None, write: Write
+    classifier: LabelPredictor,
+    batches: Iterator[TextBlock],
+    k: int,
+    threshold: float,
+    threads: int | None,
+    write: Write,
 ) -> int:
     """Predict batch by batch, several at a time, and write in order; returns the number of texts."""
     texts, size = 0, texts_at_a_time(k, len(classifier.labels))

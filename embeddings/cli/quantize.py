@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from embeddings.classifier.classifier import Classifier
+from embeddings.classifier.classifier import LabelPredictor
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import ByteBar, TrainingBar
@@ -20,19 +21,19 @@ from embeddings.support.system import size_on_disk
 RETRAINING = ("epochs", "learning_rate")
 
 
-@click.command(
-    "quantize",
+@command_by_example(
+    "quantize model -o model.ftz --cutoff 100000 --qnorm",
     params=[
         click.Argument(["model"]),
         option("-o --out", "Output file, usually with the extension .ftz.", "FILE", required=True),
-        *from_signature(Classifier.quantize, cutoff="N"),
+        *from_signature(LabelPredictor.quantize, cutoff="N"),
         option(
             "--retrain", "Train the rows that --cutoff keeps on these labelled texts, usually the training texts.",
             "FILE",
         ),
         option("--epochs", "Passes over the texts of --retrain.  [default: 5]", 1),
         option("--learning-rate", "Learning rate of --retrain.  [default: 0.05]", type=click.FloatRange(0, 100, True)),
-        *from_signature(Classifier.quantize, dsub=None, qnorm=None, qout=None),
+        *from_signature(LabelPredictor.quantize, dsub=None, qnorm=None, qout=None),
         option("--test", "Labelled texts on which to compare the models before and after.", "FILE"),
         *from_signature(Corpus, encoding_errors=None),
         seed("Random seed of k-means and --retrain."),
@@ -76,9 +77,9 @@ def command(
 
 
 def compress(
-    classifier: Classifier, retrain: str | None, encoding_errors: Any, threads: int | None, quiet: bool,
+    classifier: LabelPredictor, retrain: str | None, encoding_errors: Any, threads: int | None, quiet: bool,
     settings: dict[str, Any],
-) -> Classifier:  # fmt: skip
+) -> LabelPredictor:  # fmt: skip
     """The small copy."""
     if retrain is None:
         return classifier.quantize(**settings)
@@ -90,7 +91,7 @@ def compress(
 
 
 def precision(
-    classifier: Classifier, test: str | None, encoding_errors: Any, threads: int | None, bar: ByteBar
+    classifier: LabelPredictor, test: str | None, encoding_errors: Any, threads: int | None, bar: ByteBar
 ) -> float | None:
     """The share of labelled texts whose most probable label is right; None without texts."""
     if test is None:

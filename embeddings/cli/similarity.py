@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_lookups
@@ -13,8 +14,8 @@ from embeddings.vectors.vectors import Vectors
 DIFFERENCE = ("difference", "difference_low", "difference_high", "first_closer")
 
 
-@click.command(
-    "similarity",
+@command_by_example(
+    "similarity model king queen man",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["word"]),
@@ -43,9 +44,9 @@ def command(
 def confidence_columns(vectors: Vectors, folder: str, word: str, first: str, other: str) -> dict[str, Any]:
     """The interval of the cosine with a word, and of its difference from that with the first one."""
     from embeddings.analysis.confidence import confident_difference, confident_similarity  # imports scipy
-    from embeddings.analysis.replicates import Replicates
+    from embeddings.analysis.stability_runs import StabilityRuns
 
-    replicates = Replicates.load(folder)
+    replicates = StabilityRuns.load(folder)
     cosine = confident_similarity(vectors, replicates, word, other)
     columns = {"low": cosine.low, "high": cosine.high, "data_sd": cosine.data_sd, "seed_sd": cosine.seed_sd}
     if other == first:

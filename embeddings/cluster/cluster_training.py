@@ -379,7 +379,7 @@ class Cluster(ClusterBase):
     """Workers on one or several machines, each with a share of the corpus and separate tables.
 
     >>> import embeddings as em
-    >>> em.Cluster("local:2", threads_per_worker=1).n_workers(cpus=2, nodes=1)
+    >>> em.training.Cluster("local:2", threads_per_worker=1).n_workers(cpus=2, nodes=1)
     2
 
     Arguments:

@@ -1,6 +1,6 @@
 """How kernels are emitted, linked, cached and checked.
 
-`docs/extending/compilation.md` describes these steps and the private parts of numba on which they depend.
+`docs/reference/compilation.md` describes these steps and the private parts of numba on which they depend.
 
 jit: decorators of kernels and helpers.
 numba_overrides: helpers without machine code of their own, linked into kernels.

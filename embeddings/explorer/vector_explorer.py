@@ -11,7 +11,7 @@ import numpy as np
 
 from embeddings.analysis.explanation import explain
 from embeddings.analysis.keyword_in_context import concordance
-from embeddings.analysis.replicates import Replicates
+from embeddings.analysis.stability_runs import StabilityRuns
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.explorer.word_map import WordMap
 from embeddings.models.model import Model
@@ -72,7 +72,7 @@ class VectorExplorer:
     name: str
     source: Model | Vectors | None = None
     corpus: "Corpus | None" = None
-    replicates: Replicates | None = None
+    replicates: StabilityRuns | None = None
     is_documents: bool = False
     lock: Any = field(default_factory=RLock)  # one search at a time uses all memory bandwidth
 

@@ -34,7 +34,7 @@ from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.classifier.classifier import Classifier
+    from embeddings.classifier.classifier import LabelPredictor
 
 HEADER_SETTINGS = ("dim", "window", "epochs", "min_count", "negatives", "subsample")
 
@@ -80,14 +80,14 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
     )
 
 
-def read_classifier(path: Path, *, errors: str = "strict") -> "Classifier":
+def read_classifier(path: Path, *, errors: str = "strict") -> "LabelPredictor":
     """The classifier of a supervised model."""
     from embeddings.formats import fasttext_classifier  # imports numba
 
     return fasttext_classifier.read_classifier(path, errors=errors)
 
 
-def write_classifier(classifier: "Classifier", path: Path) -> None:
+def write_classifier(classifier: "LabelPredictor", path: Path) -> None:
     """Write a classifier as a supervised model, `.bin` or, if it is quantised, `.ftz`."""
     from embeddings.formats import fasttext_classifier  # imports numba
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from embeddings.classifier.classifier import SMALL_BYTES, Classifier
+from embeddings.classifier.classifier import SMALL_BYTES, LabelPredictor
 from embeddings.classifier.feature_extraction import index_features
 from embeddings.classifier.quantisation import decode, decoded_size, dense_table, line_end_row, row_norms
 from embeddings.errors import FormatError
@@ -48,7 +48,7 @@ SETTINGS = (  # of the header
 )  # fmt: skip
 
 
-def read_classifier(path: Path, *, errors: str = "strict") -> Classifier:
+def read_classifier(path: Path, *, errors: str = "strict") -> LabelPredictor:
     """The classifier in a file; `errors` applies to labels that are not UTF-8.
 
     Raises:
@@ -59,7 +59,7 @@ def read_classifier(path: Path, *, errors: str = "strict") -> Classifier:
     check_supervised(path, header)
     if sum(contents.label_counts.tolist()) >= 1 << 63:
         raise FormatError(f"{path} is broken: the sum of the counts of its labels is too large")
-    return Classifier(
+    return LabelPredictor(
         labels=decode_words(contents.entries.to_list(header.words), errors, f"{path}, label", 1),
         label_counts=contents.label_counts,
         features=index_features(
@@ -117,7 +117,7 @@ def decode_output(path: Path, outputs: Rows) -> np.ndarray:
     return decode(outputs).table
 
 
-def write_classifier(classifier: Classifier, path: Path) -> None:
+def write_classifier(classifier: LabelPredictor, path: Path) -> None:
     """Write a classifier; one that was read from a file of the current version is written byte for byte.
 
     Raises:
@@ -148,7 +148,7 @@ def write_classifier(classifier: Classifier, path: Path) -> None:
         write_rows(stream, quantised or DenseRows(classifier.output))
 
 
-def build_header(classifier: Classifier) -> Header:
+def build_header(classifier: LabelPredictor) -> Header:
     """The header of a file; settings of n-grams are copied from the classifier's file if they have the same effect."""
     features, settings, counts = classifier.features, classifier.settings, classifier.word_counts
     labels, dim = classifier.output.shape
@@ -171,7 +171,7 @@ def build_header(classifier: Classifier) -> Header:
     return stored if used_ngrams(stored) == effective else header
 
 
-def write_inputs(stream: BinaryIO, classifier: Classifier) -> None:
+def write_inputs(stream: BinaryIO, classifier: LabelPredictor) -> None:
     """Write the input matrix; buckets without a row get zeros."""
     features, inputs, pairs = classifier.features, classifier.inputs, classifier.bucket_rows
     if pairs is None or not (features.counts_missing and isinstance(inputs, DenseRows)):
@@ -215,11 +215,11 @@ def write_centroids(stream: BinaryIO, dim: int, part_size: int, centroids: np.nd
 
 
 def cutoff_for_size(
-    classifier: Classifier, size: int, *, dsub: int = 2, qnorm: bool = False, qout: bool = False
+    classifier: LabelPredictor, size: int, *, dsub: int = 2, qnorm: bool = False, qout: bool = False
 ) -> int:
     """The largest cutoff with which the quantised classifier fits a file of `size` bytes; 0 if none does.
 
-    Other arguments are those of `Classifier.quantize`.
+    Other arguments are those of `LabelPredictor.quantize`.
     """
     (labels, dim), words = classifier.output.shape, classifier.features.words
     norms = row_norms(dense_table(classifier))

@@ -13,8 +13,8 @@ class Capabilities:
 
     composer: a static method that returns, for a model, a function that computes vectors of any words: `Model.compose`.
     inferencer: one that returns, for a model, a function that infers vectors of new documents: `Model.infer`.
-    predictor: one that returns, for a model, its `Classifier`: `Model.classifier`. The same function as an entry point
-        of the group `embeddings.classifiers`, under the trainer's name, makes predictions import no training code.
+    predictor: one that returns, for a model, its `LabelPredictor`: `Model.classifier`. The same function as an entry
+        point of the group `embeddings.classifiers`, under the trainer's name, lets predictions import no training code.
     context_encoder: one that returns, for a model, a function from sentences, as rows of the vocabulary, to the vectors
         of the contexts of their words: `Model.context_vector`.
     word_predictor: one that returns, for a model, its `embeddings.training.word_predictor.WordPredictor`, or an object

@@ -168,7 +168,7 @@ def concatenate(*models: "Model") -> ConcatenatedModels:
 
     >>> import embeddings as em
     >>> texts, small = ["a b c", "b c d"], {"dim": 4, "min_count": 1, "threads": 1}
-    >>> both = em.concatenate(*(em.train(name, texts, **small) for name in ("paragraph-dbow", "paragraph-dm")))
+    >>> both = em.training.concatenate(*(em.train(name, texts, **small) for name in ("paragraph-dbow", "paragraph-dm")))
     >>> both.infer(["a d"]).shape
     (1, 8)
 

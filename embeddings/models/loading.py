@@ -22,7 +22,7 @@ from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.classifier.classifier import Classifier
+    from embeddings.classifier.classifier import LabelPredictor
 
 MAX_SIGNATURE = 16  # bytes
 
@@ -86,7 +86,7 @@ def load_model_or_vectors(
     return read(path, allow_pickle=allow_pickle, errors=errors)
 
 
-def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> "Classifier":
+def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> "LabelPredictor":
     """Load a text classifier: a saved model, or a supervised model of fastText, `.bin` or quantised (`.ftz`).
 
     A saved model and a `.bin` file are memory-mapped.

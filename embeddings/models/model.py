@@ -39,17 +39,18 @@ from embeddings.models.prediction import GapContexts, predict_output_word
 from embeddings.settings import Range
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write
-from embeddings.support.html_elements import Html, table, tag
+from embeddings.support.html_elements import Html, tag
 from embeddings.support.interop import InteropMixin
 from embeddings.support.local_paths import local_path
 from embeddings.support.records import to_jsonable
+from embeddings.support.result_table import ResultTable
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.base_vectors import Compose, refuse_gensim_names
 from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors, vectors_html
 
 if TYPE_CHECKING:
-    from embeddings.classifier.classifier import Classifier, Predictions
+    from embeddings.classifier.classifier import LabelPredictor, Predictions
     from embeddings.corpora import Corpus
 
 Epochs = Annotated[int, Range(ge=1, le=1_000_000)]
@@ -63,11 +64,11 @@ def installed_composer(model: "Model") -> Compose:
     return compose
 
 
-def installed_classifier(model: "Model") -> "Classifier":
+def installed_classifier(model: "Model") -> "LabelPredictor":
     """The classifier of a model, made by the entry point of its name or by its installed trainer."""
     if model.name in registry.find_all("classifier"):
         return registry.load("classifier", model.name)(model)  # type: ignore[no-any-return]
-    classifier: Classifier | None = installed_capability(model, "predictor")
+    classifier: LabelPredictor | None = installed_capability(model, "predictor")
     if classifier is None:
         raise SettingError(f"{model.name} models predict no labels; train a classifier")
     return classifier
@@ -85,12 +86,17 @@ def model_html(model: "Model") -> Html:
         "div",
         tag("p", tag("b", "Model"), f" {model.name}"),
         *(
-            tag("details", tag("summary", title), table([title, "value"], [[k, to_text(v)] for k, v in values.items()]))
+            tag("details", tag("summary", title), values_html(title, values))
             for title, values in sections.items()
             if values
         ),
         vectors_html(model.vectors),
     )
+
+
+def values_html(title: str, values: Mapping[str, object]) -> Html:
+    """Render named values as a table."""
+    return Html(ResultTable([{title: name, "value": to_text(value)} for name, value in values.items()])._repr_html_())
 
 
 def to_text(value: object) -> str:
@@ -258,7 +264,7 @@ class Model(GapContexts, InteropMixin):
         return installed_inferencer(self)
 
     @cached_property
-    def classifier(self) -> "Classifier":
+    def classifier(self) -> "LabelPredictor":
         """The classifier of a model trained on labels, which predicts labels of texts.
 
         Raises:
@@ -270,11 +276,11 @@ class Model(GapContexts, InteropMixin):
     def predict(
         self, texts: Iterable[str], k: int = 1, threshold: float = 0.0, *, threads: int | None = None
     ) -> "Predictions":
-        """Predict the most probable labels of texts; see `Classifier.predict`."""
+        """Predict the most probable labels of texts; see `LabelPredictor.predict`."""
         return self.classifier.predict(texts, k, threshold, threads=threads)
 
     def predict_proba(self, texts: Iterable[str], *, threads: int | None = None) -> np.ndarray:
-        """The probabilities of all labels, float32 (texts, labels); see `Classifier.predict_proba`."""
+        """The probabilities of all labels, float32 (texts, labels); see `LabelPredictor.predict_proba`."""
         return self.classifier.predict_proba(texts, threads=threads)
 
     def __getstate__(self) -> dict[str, Any]:

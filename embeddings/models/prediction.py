@@ -114,7 +114,8 @@ def predict_output_word(model: "Model", context_words: Sequence[str], top: int) 
         hidden /= len(ids)
     probabilities = np.exp(logarithms(hidden))
     order = np.argsort(-probabilities, kind="stable")[:top]
-    return [(model.vectors.words[row], float(probabilities[row])) for row in order]
+    pairs = [(model.vectors.words[row], float(probabilities[row])) for row in order]
+    return Neighbours(pairs, columns={"word": "", "probability": ""})
 
 
 def output_log_probabilities(model: "Model") -> Callable[[np.ndarray], np.ndarray]:

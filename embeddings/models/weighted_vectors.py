@@ -38,7 +38,7 @@ def weight_vectors(
 
     >>> import numpy as np, embeddings as em
     >>> vectors = em.Vectors(["a", "car"], np.array([[1.0, 0.0], [0.0, 1.0]]), counts=[999, 1])
-    >>> em.weight_vectors(vectors, constant=0.001).matrix.round(3).tolist()
+    >>> em.training.weight_vectors(vectors, constant=0.001).matrix.round(3).tolist()
     [[0.0010000000474974513, 0.0], [0.0, 0.5]]
 
     Arguments:

@@ -7,8 +7,18 @@ from embeddings.sklearn import MeanVectorizer
 make_pipeline(MeanVectorizer("cbow", {"dim": 50}), LogisticRegression()).fit(texts, labels)
 """
 
-from embeddings.sklearn.mean_vectorizer import MeanVectorizer
-from embeddings.sklearn.paragraph_vectorizer import ParagraphVectorizer
-from embeddings.sklearn.text_classifier import TextClassifier
+from typing import TYPE_CHECKING
 
-__all__ = ["MeanVectorizer", "ParagraphVectorizer", "TextClassifier"]
+from embeddings.support.imports import lazy_package
+
+if TYPE_CHECKING:
+    from embeddings.sklearn.mean_vectorizer import MeanVectorizer as MeanVectorizer
+    from embeddings.sklearn.paragraph_vectorizer import ParagraphVectorizer as ParagraphVectorizer
+    from embeddings.sklearn.text_classifier import TextClassifier as TextClassifier
+
+if not TYPE_CHECKING:  # so that type checkers report unknown names
+    MODULES, __getattr__, __dir__ = lazy_package(__name__, {
+        "sklearn.mean_vectorizer": "MeanVectorizer",
+        "sklearn.paragraph_vectorizer": "ParagraphVectorizer",
+        "sklearn.text_classifier": "TextClassifier",
+    })  # fmt: skip

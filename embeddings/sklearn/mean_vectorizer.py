@@ -30,7 +30,7 @@ class MeanVectorizer(TextVectorizer):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> texts, labels = ["a good film", "a bad film", "a good book", "a bad book"] * 9, [1, 0, 1, 0] * 9
-    >>> means = em.MeanVectorizer("cbow", {"dim": 8, "min_count": 1}, pool="sif", remove_components=1)
+    >>> means = em.sklearn.MeanVectorizer("cbow", {"dim": 8, "min_count": 1}, pool="sif", remove_components=1)
     >>> means.fit_transform(texts).shape
     (36, 8)
     >>> pipeline = make_pipeline(means, LogisticRegression(C=100)).fit(texts, labels)

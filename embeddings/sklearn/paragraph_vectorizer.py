@@ -23,7 +23,7 @@ class ParagraphVectorizer(TextVectorizer):
 
     >>> import embeddings as em
     >>> texts = ["a good film", "a bad film", "a good book", "a bad book"] * 9
-    >>> vectorizer = em.ParagraphVectorizer("paragraph-dm", {"dim": 8, "min_count": 1}).fit(texts)
+    >>> vectorizer = em.sklearn.ParagraphVectorizer("paragraph-dm", {"dim": 8, "min_count": 1}).fit(texts)
     >>> vectorizer.transform(["a film about a book"]).shape
     (1, 8)
 

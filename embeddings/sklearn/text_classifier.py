@@ -31,7 +31,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     >>> import embeddings as em
     >>> texts, labels = ["a good film", "a bad film", "a good book", "a bad book"] * 9, ["+", "-"] * 18
-    >>> classifier = em.TextClassifier(settings={"dim": 8, "epochs": 20, "learning_rate": 1.0}).fit(texts, labels)
+    >>> settings = {"dim": 8, "epochs": 20, "learning_rate": 1.0}
+    >>> classifier = em.sklearn.TextClassifier(settings=settings).fit(texts, labels)
     >>> classifier.predict(["good", "bad"])
     array(['+', '-'], dtype='<U1')
     >>> classifier.predict_proba(["good", "bad"]).shape

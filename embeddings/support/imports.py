@@ -21,6 +21,18 @@ def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], An
     return getattribute
 
 
+def lazy_package(
+    package: str, names: Mapping[str, str]
+) -> tuple[dict[str, str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the module of each public name of a package, and its `__getattr__` and `__dir__`.
+
+    Arguments:
+        names: the names that each module defines, separated by spaces; modules without the prefix "embeddings.".
+    """
+    modules = {name: f"embeddings.{module}" for module, listed in names.items() for name in listed.split()}
+    return modules, lazy_getattr(package, modules), lambda: sorted(modules)
+
+
 INSTALL_GENSIM = "pip install gensim (wheels for Python 3.11 to 3.13 only)"
 
 

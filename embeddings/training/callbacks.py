@@ -80,7 +80,7 @@ class Callback:
 
     >>> import embeddings as em
     >>> class LossBelow3(em.Callback):
-    ...     def on_epoch_end(self, epoch_end: em.EpochEnd) -> None:
+    ...     def on_epoch_end(self, epoch_end: em.training.EpochEnd) -> None:
     ...         if epoch_end.loss is not None and epoch_end.loss < 3:
     ...             epoch_end.stop()
     >>> text = ["the cat sat", "the dog sat"] * 2000

@@ -197,7 +197,7 @@ REFRESH_INTERVAL = 0.25  # seconds
 class ProgressDisplay:
     """A `report` function that shows progress of training, of reading a corpus, and of inference.
 
-        em.SkipGram().train(em.Corpus("text.zst"), report=em.ProgressDisplay())
+        em.SkipGram().train(em.Corpus("text.zst"), report=em.training.ProgressDisplay())
 
     A notebook shows a bar, a terminal a refreshed line; any other stream gets a line every few seconds. Use a new one
     for each run.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ClusterBase(ABC):
-    """Base of `embeddings.Cluster`, which trains models outside of this process."""
+    """Base of `embeddings.training.Cluster`, which trains models outside of this process."""
 
     @abstractmethod
     def train(
@@ -49,7 +49,7 @@ class RunOptions:
             depend on the number of threads; if not given, threads update the same tables without locks.
         vocabulary_rule: which words of the corpus get vectors: a function of a word and its count that returns True to
             select the word whatever its counts are, False to drop it, or None to let the settings decide.
-        cluster: an `embeddings.Cluster` of machines or processes to train on; if not given, this process trains.
+        cluster: an `embeddings.training.Cluster` of machines or processes to train on; by default this process trains.
         rate_advice: with many replicas, log a learning rate that usually works better than the default, if one is
             known.
         read: encodes the corpus, for example with a progress bar; called once, after all options are checked. By

@@ -43,7 +43,7 @@ def train(
         threads: number of threads; all available cores if not given.
         seed: single-threaded runs with the same seed are bit-reproducible.
         report: called regularly with a `Progress`.
-        settings: settings of the trainer, such as `dim=100`, and of `embeddings.RunOptions`, such as
+        settings: settings of the trainer, such as `dim=100`, and of `embeddings.training.RunOptions`, such as
             `checkpoints=em.Checkpoints("v.checkpoints")`, `resume=True` or `callbacks=[...]`.
 
     Raises:

@@ -14,7 +14,7 @@ from embeddings.support.cosine import row_blocks
 from embeddings.vectors.base_vectors import BaseVectors
 
 if TYPE_CHECKING:
-    from embeddings.classifier.classifier import Classifier
+    from embeddings.classifier.classifier import LabelPredictor
     from embeddings.models.model import Model
     from embeddings.vectors.vectors import Vectors
 
@@ -64,9 +64,9 @@ class Format:
     describe: Callable[[Path], dict[str, Any]] = lambda _: {}
     read_model: Callable[..., "Model"] | None = None
     has_model: Callable[[Path], bool] = lambda _: False
-    read_classifier: Callable[..., "Classifier"] | None = None
+    read_classifier: Callable[..., "LabelPredictor"] | None = None
     write_model: Callable[["Model", Path], None] | None = None
-    write_classifier: Callable[["Classifier", Path], None] | None = None
+    write_classifier: Callable[["LabelPredictor", Path], None] | None = None
 
     def __post_init__(self) -> None:
         if (self.sniff is None) == (self.sniff_folder is None):

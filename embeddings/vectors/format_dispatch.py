@@ -18,7 +18,7 @@ from embeddings.vectors.base_vectors import BaseVectors
 from embeddings.vectors.file_format import WHITE_SPACE, Format, check_writable, encode_words
 
 if TYPE_CHECKING:
-    from embeddings.classifier.classifier import Classifier
+    from embeddings.classifier.classifier import LabelPredictor
     from embeddings.models.model import Model
 
 
@@ -135,7 +135,7 @@ def write_model(
 
 
 def write_classifier(
-    classifier: "Classifier", path: str | os.PathLike[str], *, format: str = "fasttext", force: bool = False
+    classifier: "LabelPredictor", path: str | os.PathLike[str], *, format: str = "fasttext", force: bool = False
 ) -> None:
     """Write a classifier to a file atomically.
 

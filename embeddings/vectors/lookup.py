@@ -39,7 +39,8 @@ def lookup(
             "contexts": a vector from the contexts of the word in a corpus.
         window: for "context".
         seed: for "hashed".
-        contexts: for "contexts", a function from words to vectors (words, dim), such as an `embeddings.ContextInducer`.
+        contexts: for "contexts", a function from words to vectors (words, dim), such as an
+            `embeddings.analysis.ContextInducer`.
 
     Raises:
         SettingError: an argument is out of range, `words` is a string, or "subwords" is requested of vectors that
@@ -50,7 +51,9 @@ def lookup(
     seed = check_value("seed", seed, int, {})
     vectors = as_vectors(vectors)
     if (unseen == "contexts") != (contexts is not None):
-        raise SettingError("unseen='contexts' and contexts require each other: pass an embeddings.ContextInducer")
+        raise SettingError(
+            "unseen='contexts' and contexts require each other: pass an embeddings.analysis.ContextInducer"
+        )
     check_words(words)
     ids = np.array([vectors.index(word) if word in vectors else -1 for word in words], np.int64)
     is_known = ids >= 0

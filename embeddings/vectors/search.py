@@ -5,7 +5,7 @@ Cosines that float32 cannot separate are compared in float64.
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeGuard
 
@@ -16,6 +16,7 @@ from embeddings.indexes.cosine_search import check_search, exact_cosines, produc
 from embeddings.settings import Positive
 from embeddings.support import cosine
 from embeddings.support.imports import import_extra
+from embeddings.support.result_table import ResultTable
 from embeddings.vectors.base_vectors import BaseVectors, refuse_gensim_names
 
 if TYPE_CHECKING:
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
 
 Term = str | np.ndarray | tuple[str | np.ndarray, float]
 Query = Term | Sequence[Term]
-Neighbours = list[tuple[str, float]]
+
+
+class Neighbours(ResultTable[tuple[str, float]]):
+    """Words and their scores, as pairs, nearest first."""
+
+    columns: Mapping[str, str] = {
+        "neighbour": "",
+        "cosine": "Cosine with the query, -1 to 1. With the method 3cosmul of analogies, a ratio of cosines.",
+    }
 
 
 class SearchMixin(BaseVectors):
@@ -295,7 +304,7 @@ def label_rows(
 ) -> Neighbours:
     """The words and scores of rows, the first `top` that are not excluded; ids of -1 are skipped."""
     pairs = zip(ids.tolist(), scores.tolist(), strict=True)
-    return [(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in exclude][:top]
+    return Neighbours([(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in exclude][:top])
 
 
 def check_words(words: Sequence[str]) -> None:

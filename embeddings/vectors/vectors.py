@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.support.html_elements import Html, number_cell, table, tag, word
+from embeddings.support.html_elements import Html, tag
 from embeddings.support.imports import import_extra
+from embeddings.support.result_table import ResultTable
 from embeddings.vectors import arrow_table, format_dispatch
 from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
 from embeddings.vectors.precision import dequantise
@@ -33,23 +34,19 @@ MAX_WORDS, MAX_COMPONENTS = 10, 6
 def vectors_html(vectors: "Vectors") -> Html:
     """Render the first words with their counts, vector norms and first components."""
     n_components = min(vectors.dim, MAX_COMPONENTS)
-    item, counts = vectors.item_name.removesuffix("s"), ["count"] * (vectors.counts is not None)
-    header = [item, *counts, "norm", *map(str, range(n_components))]
-    rows: list[list[object]] = []
+    item, rows = vectors.item_name.removesuffix("s"), list[dict[str, object]]()
     for index, name in enumerate(islice(vectors.words, MAX_WORDS)):
         vector = np.asarray(vectors.matrix[index], np.float64)
-        count = [] if vectors.counts is None else [int(vectors.counts[index])]
-        norm = float(np.sqrt((vector * vector).sum()))
-        rows.append(
-            [tag("td", word(name)), *count, number_cell(norm), *(number_cell(float(x)) for x in vector[:n_components])]
-        )
+        count = {} if vectors.counts is None else {"count": int(vectors.counts[index])}
+        components = {str(number): float(vector[number]) for number in range(n_components)}
+        rows.append({item: name, **count, "norm": float(np.sqrt((vector * vector).sum())), **components})
     rest = [f"{len(vectors) - len(rows):,} more {vectors.item_name}"] * (len(vectors) > len(rows))
     rest += [f"{vectors.dim - n_components:,} more components"] * (vectors.dim > n_components)
     compose_note = ["vectors of unseen words are composed"] * (vectors.compose is not None)
     return tag(
         "div",
         tag("p", tag("b", "Vectors"), f": {len(vectors):,} {vectors.item_name}, {vectors.dim:,} components"),
-        table(list(header), rows),
+        Html(ResultTable(rows)._repr_html_()),
         tag("p", "; ".join([" and ".join(rest)] * bool(rest) + compose_note)),
     )
 

@@ -21,7 +21,7 @@ from embeddings.eval.benchmark.workspace import (
 )
 from embeddings.eval.machine import describe
 from embeddings.settings.objective_choice import WORD_OBJECTIVES
-from embeddings.support.markdown_table import format_number, markdown_table
+from embeddings.support.result_table import format_number, markdown_table
 
 WORD_SETS = (
     "- Similarity is Spearman's correlation; analogies are answered from the 30,000 most frequent words; in brackets, "

@@ -29,6 +29,8 @@ from embeddings.eval.statistics.confidence_intervals import (
     ratios,
     wilson,
 )
+from embeddings.support.docstrings import argument_texts
+from embeddings.support.result_table import ResultTable
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,41 @@ class Result(Key):
     note: str | None = None
 
 
+ALL = "all"
+SHOWN = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
+OPTIONAL = ("composed", "runs", "sd")  # columns that are shown if a result has them
+LABELS = {"words": "The words that analogies are answered from: all, or the first ones by frequency."}
+
+
+class Scores(ResultTable[Result]):
+    """The results of an evaluation; sections that are details are not shown."""
+
+    columns = argument_texts(Key) | argument_texts(Result) | LABELS
+
+    def visible(self) -> list[Result]:
+        """The results of whole sets and kinds, or all results if there are no others."""
+        return [one for one in self if not one.is_detail] or self
+
+    def shown(self, row: Result) -> dict[str, Any]:
+        """The cells of a result."""
+        return result_cells(row, [name for name in OPTIONAL if any(getattr(one, name, None) for one in self)])
+
+
+def result_cells(result: Result, others: Iterable[str] = ()) -> dict[str, Any]:
+    """The cells of a result, with those of other columns at the end."""
+    values = {**asdict(result), **label_cells(result)}
+    if result.reason is not None:
+        values["value"] = f"none: {result.reason}"
+    return {name: values.get(name) for name in (*SHOWN, *others)}
+
+
+def label_cells(result: Key) -> dict[str, str]:
+    """The cells `set` (with its half), `section` and `words` (the vocabulary limit) of a result or comparison."""
+    name = result.set if result.half == ALL else f"{result.set} ({result.half})"
+    words = f"first {result.restrict}" if result.restrict else "all"
+    return {"set": name, "section": result.section or "all", "words": words}
+
+
 MCNEMAR = "McNemar, exact"
 SENTENCES = "paired bootstrap over sentences"
 PAIRS = "paired bootstrap over pairs"
@@ -122,6 +159,28 @@ class Comparison(Key):
     high: float | None
     p: float | None
     test: str
+
+
+COMPARED = (
+    "set", "section", "words", "measure", "method", "first", "second", "items", "total", "value_first", "value_second",
+    "difference", "low", "high", "p", "test",
+)  # fmt: skip
+
+
+class Comparisons(ResultTable[Comparison]):
+    """Paired tests; those of sections that are details are not shown."""
+
+    columns = argument_texts(Key) | argument_texts(Comparison) | LABELS
+
+    def visible(self) -> list[Comparison]:
+        """The tests of whole sets and kinds, or all tests if there are no others."""
+        return [one for one in self if not one.is_detail] or self
+
+    def shown(self, row: Comparison) -> dict[str, Any]:
+        """The cells of a test."""
+        values = {**asdict(row), **label_cells(row)}
+        *names, test = COMPARED
+        return {name: values[name] for name in (*names, *["p_holm"] * ("p_holm" in values), test)}
 
 
 @dataclass(frozen=True)

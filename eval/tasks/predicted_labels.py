@@ -15,7 +15,7 @@ NO_LABEL = -1
 
 
 class Ranker(Protocol):
-    """A classifier that ranks labels, such as `Classifier`."""
+    """A classifier that ranks labels, such as `LabelPredictor`."""
 
     @property
     def labels(self) -> Sequence[str]:
@@ -102,7 +102,7 @@ def predict_labels(
     threads: int | None = None,
     source: str = "the source",
 ) -> PredictedLabels:
-    """Predict the labels of texts; arguments and errors are those of `Classifier.predict`.
+    """Predict the labels of texts; arguments and errors are those of `LabelPredictor.predict`.
 
     Raises:
         CorpusError: no text has a label.

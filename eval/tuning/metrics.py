@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.classifier.classifier import Classifier
+from embeddings.classifier.classifier import LabelPredictor
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
@@ -160,7 +160,7 @@ MIN_CUTOFF = 256  # rows; fastText does not go below either
 MIN_LABELS = 256  # from which on the rows of labels are quantised too, as in fastText
 
 
-def quantize_to_size(classifier: Classifier, size: int, seed: int = 1) -> tuple[Classifier, int]:
+def quantize_to_size(classifier: LabelPredictor, size: int, seed: int = 1) -> tuple[LabelPredictor, int]:
     """A quantised copy whose file has at most `size` bytes, and its cutoff.
 
     Raises:

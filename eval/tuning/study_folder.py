@@ -3,20 +3,22 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError
-from embeddings.eval.statistics.results import Comparison, Result
+from embeddings.eval.statistics.results import Comparison, Comparisons, Result, Scores
 from embeddings.models.loading import load_classifier, load_model
 from embeddings.models.model import Model
+from embeddings.support.docstrings import argument_texts
 from embeddings.support.files import atomic_write, check_own_folder
 from embeddings.support.foreign_files import path_below
 from embeddings.support.local_paths import check_local
 from embeddings.support.records import check_fields, read_versioned, to_jsonable
+from embeddings.support.result_table import ResultTable, TabularResult
 from embeddings.training.trainer import Trainer
 
 State = Literal["complete", "halved", "failed"]
@@ -67,8 +69,8 @@ class Trial:
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
-@dataclass
-class Tuning:
+@dataclass(repr=False)
+class Tuning(TabularResult):
     """The outcome of a search.
 
     Arguments:
@@ -89,6 +91,65 @@ class Tuning:
     test: list[Result] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     is_interrupted: bool = False
+
+    @property
+    def tables(self) -> Sequence[ResultTable[Any]]:
+        """The trials, the results on the test half, and the paired tests."""
+        test = [
+            {
+                "settings": one.vectors,
+                "set": f"{one.set} ({one.half})",
+                "measure": " of ".join(filter(None, (one.measure, one.method))),
+                "value": f"none: {one.reason}" if one.value is None else one.value,
+                "low": one.low,
+                "high": one.high,
+                "items": f"{one.covered} of {one.total}",
+            }
+            for one in self.test
+        ]
+        comparisons = [
+            {
+                "set": f"{one.set} ({one.half})",
+                "measure": one.measure,
+                "settings": f"{one.first} - {one.second}",
+                "difference": one.difference,
+                "low": one.low,
+                "high": one.high,
+                "p": one.p,
+                "shared items": f"{one.items} of {one.total}",
+                "test": one.test,
+            }
+            for one in self.comparisons
+        ]
+        note = f"best by {self.metric}: trial {self.best.number}" if self.best else "no trial succeeded"
+        return [
+            ResultTable(self.trial_rows(), columns=argument_texts(Trial), notes=[note]),
+            ResultTable(test, columns=Scores.columns),
+            ResultTable(comparisons, columns=Comparisons.columns),
+        ]
+
+    def trial_rows(self, *, with_seconds: bool = True) -> list[dict[str, Any]]:
+        """The trials as rows, with the settings and details of all trials as columns."""
+        settings = dict.fromkeys(name for one in self.trials for name in one.settings)
+        details = dict.fromkeys(name for one in self.trials for name in one.details)
+        return [
+            {
+                "trial": trial.number,
+                "score": trial.score,
+                "state": "best" if trial is self.best else describe_state(trial),
+                **({"seconds": round(trial.seconds, 2)} if with_seconds else {}),
+                **{name: trial.settings.get(name) for name in settings},
+                **{name: trial.details.get(name) for name in details},
+            }
+            for trial in self.trials
+        ]
+
+
+def describe_state(trial: Trial) -> str:
+    """The state of a trial, with the epoch after which it was ended, or why it failed."""
+    if trial.state == "halved":
+        return f"ended after epoch {max(trial.epoch_scores)}"
+    return f"failed: {trial.reason}" if trial.state == "failed" else trial.state
 
 
 FORMAT_VERSION = 1

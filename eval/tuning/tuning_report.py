@@ -8,74 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.eval.tuning.study_folder import PICTURE, REPORT, TABLE, StudyFolder, Trial, Tuning
-from embeddings.support.markdown_table import format_number, markdown_table
+from embeddings.eval.tuning.study_folder import PICTURE, REPORT, TABLE, StudyFolder, Tuning
 from embeddings.support.plots import save_figure
+from embeddings.support.result_table import format_number, markdown_table
 
 SCORES = ("score", "value", "low", "high", "difference", "p")  # columns
 
 
-def trial_rows(tuning: Tuning, *, with_seconds: bool = True) -> list[dict[str, Any]]:
-    """The trials as rows, with the settings and details of all trials as columns."""
-    settings = dict.fromkeys(name for one in tuning.trials for name in one.settings)
-    details = dict.fromkeys(name for one in tuning.trials for name in one.details)
-    return [
-        {
-            "trial": trial.number,
-            "score": trial.score,
-            "state": "best" if trial is tuning.best else describe_state(trial),
-            **({"seconds": round(trial.seconds, 2)} if with_seconds else {}),
-            **{name: trial.settings.get(name) for name in settings},
-            **{name: trial.details.get(name) for name in details},
-        }
-        for trial in tuning.trials
-    ]
-
-
-def describe_state(trial: Trial) -> str:
-    """The state of a trial, with the epoch after which it was ended, or why it failed."""
-    if trial.state == "halved":
-        return f"ended after epoch {max(trial.epoch_scores)}"
-    return f"failed: {trial.reason}" if trial.state == "failed" else trial.state
-
-
-def test_rows(tuning: Tuning) -> list[dict[str, Any]]:
-    """The results on the test half as rows."""
-    return [
-        {
-            "settings": one.vectors,
-            "set": f"{one.set} ({one.half})",
-            "measure": " of ".join(filter(None, (one.measure, one.method))),
-            "value": f"none: {one.reason}" if one.value is None else one.value,
-            "low": one.low,
-            "high": one.high,
-            "items": f"{one.covered} of {one.total}",
-        }
-        for one in tuning.test
-    ]
-
-
-def comparison_rows(tuning: Tuning) -> list[dict[str, Any]]:
-    """The paired tests as rows, with the items that both share."""
-    return [
-        {
-            "set": f"{one.set} ({one.half})",
-            "measure": one.measure,
-            "settings": f"{one.first} - {one.second}",
-            "difference": one.difference,
-            "low": one.low,
-            "high": one.high,
-            "p": one.p,
-            "shared items": f"{one.items} of {one.total}",
-            "test": one.test,
-        }
-        for one in tuning.comparisons
-    ]
-
-
 def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None) -> None:
     """Write the trials as a table, the report and the picture of a search into its folder."""
-    rows = trial_rows(tuning)
+    rows = tuning.trial_rows()
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(rows[0]), delimiter="\t", lineterminator="\n")
     writer.writeheader()
@@ -98,11 +40,11 @@ def markdown(tuning: Tuning, study: dict[str, Any], command: str | None) -> str:
         lines += ["The search was interrupted, so nothing was scored on the test half yet.", ""]
     elif not tuning.comparisons and tuning.best.number == 1:
         lines += ["No trial was better than the given settings.", ""]
-    for rows in (test_rows(tuning), comparison_rows(tuning)):
+    for rows in tuning.tables[1:]:
         lines += [*score_table(rows), ""] if rows else []
     if command is not None:
         lines += ["The command that trains the best settings:", "", "```sh", command, "```", ""]
-    return "\n".join([*lines, *score_table(trial_rows(tuning, with_seconds=False)), ""])
+    return "\n".join([*lines, *score_table(tuning.trial_rows(with_seconds=False)), ""])
 
 
 def score_table(rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.classifier.classifier import Classifier, TextNormalizer
+from embeddings.classifier.classifier import LabelPredictor, TextNormalizer
 from embeddings.classifier.classifier_settings import HIERARCHICAL_SOFTMAX
 from embeddings.classifier.quantisation import buckets_of_rows, prune
 from embeddings.classifier.saved_classifier import LOSSES, OUTPUT, output_rows
@@ -38,15 +38,15 @@ Texts = Corpus | str | os.PathLike[str] | Iterable[Any]
 
 
 def quantize(
-    classifier: Classifier, cutoff: Positive | None = None, *, retrain: Texts | None = None, epochs: int = EPOCHS,
+    classifier: LabelPredictor, cutoff: Positive | None = None, *, retrain: Texts | None = None, epochs: int = EPOCHS,
     learning_rate: float = LEARNING_RATE, dsub: Positive = 2, qnorm: bool = False, qout: bool = False, seed: int = 1,
     threads: int | None = None, report: Report | None = None,
-) -> Classifier:  # fmt: skip
+) -> LabelPredictor:  # fmt: skip
     """A small copy of a classifier, whose rows can be trained further after the others are cut off.
 
     Arguments:
         classifier: the classifier, which is not changed.
-        cutoff, dsub, qnorm, qout, seed: those of `Classifier.quantize`.
+        cutoff, dsub, qnorm, qout, seed: those of `LabelPredictor.quantize`.
         retrain: labelled texts, by custom those of the training; requires `cutoff`. Unless it is a `Corpus`, its words
             are split as in the training of the classifier.
         epochs, learning_rate: of this training.
@@ -69,9 +69,9 @@ def quantize(
 
 
 def retrained(
-    classifier: Classifier, texts: Texts, *, epochs: int, learning_rate: float, seed: int, threads: int | None,
+    classifier: LabelPredictor, texts: Texts, *, epochs: int, learning_rate: float, seed: int, threads: int | None,
     report: Report | None,
-) -> Classifier:  # fmt: skip
+) -> LabelPredictor:  # fmt: skip
     """A classifier with the same words, n-grams and labels, whose rows are trained further."""
     features = classifier.features
     has_ngrams = features.word_ngrams > 1 or features.max_n > 0
@@ -91,7 +91,7 @@ def retrained(
     )
 
 
-def labelled_corpus(classifier: Classifier, texts: Texts, encoding_errors: DecodingPolicy = "strict") -> Corpus:
+def labelled_corpus(classifier: LabelPredictor, texts: Texts, encoding_errors: DecodingPolicy = "strict") -> Corpus:
     """Texts whose words are split as in the training of a classifier."""
     if isinstance(texts, Corpus):
         return texts
@@ -102,7 +102,7 @@ def labelled_corpus(classifier: Classifier, texts: Texts, encoding_errors: Decod
     return Corpus(texts, **words, encoding_errors=encoding_errors, labels=LabelFormat())
 
 
-def retraining(classifier: Classifier) -> type[TextClassification]:
+def retraining(classifier: LabelPredictor) -> type[TextClassification]:
     """A trainer that starts from the rows of a classifier, and learns no others."""
 
     class Retraining(TextClassification):
@@ -130,7 +130,7 @@ def retraining(classifier: Classifier) -> type[TextClassification]:
     return Retraining
 
 
-def known_labels(labels: TextLabels, classifier: Classifier) -> TextLabels:
+def known_labels(labels: TextLabels, classifier: LabelPredictor) -> TextLabels:
     """The labels of texts that a classifier has, in its order."""
     numbers = {name.removeprefix(PREFIX): number for number, name in enumerate(classifier.labels)}
     rows = np.array([numbers.get(name, -1) for name in labels.vocabulary.words], np.int64)[labels.ids]
@@ -140,7 +140,7 @@ def known_labels(labels: TextLabels, classifier: Classifier) -> TextLabels:
     return TextLabels(Vocabulary(list(numbers), classifier.label_counts), known[labels.starts], rows[rows >= 0])
 
 
-def known_features(features: TextFeatures, classifier: Classifier) -> TextFeatures:
+def known_features(features: TextFeatures, classifier: LabelPredictor) -> TextFeatures:
     """The features of texts that have rows in a classifier, as its rows."""
     own = classifier.features
     text, starts = own.text.tobytes(), own.starts.tolist()

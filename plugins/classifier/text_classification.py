@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from embeddings.classifier.classifier import Classifier
+from embeddings.classifier.classifier import LabelPredictor
 from embeddings.classifier.classifier_settings import HIERARCHICAL_SOFTMAX, ClassifierSettings
 from embeddings.classifier.saved_classifier import (
     NGRAM_BUCKETS,
@@ -157,7 +157,7 @@ class TextClassification(Trainer, ClassifierSettings):
         return encoded
 
     @staticmethod
-    def predictor(model: Model) -> Classifier:
+    def predictor(model: Model) -> LabelPredictor:
         """The classifier of a trained model."""
         return saved_classifier(model)
 

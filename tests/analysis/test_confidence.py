@@ -24,7 +24,7 @@ def model(corpus):
 
 @pytest.fixture(scope="module")
 def replicates(model, corpus):
-    return em.stability(model, corpus, resamples=4, seeds=3, threads=1, seed=5)
+    return em.analysis.stability(model, corpus, resamples=4, seeds=3, threads=1, seed=5)
 
 
 def normalized(vectors):
@@ -33,7 +33,7 @@ def normalized(vectors):
 
 def test_intervals_and_ranks_equal_plain_formulas(model, replicates):
     vectors = model.vectors
-    found = em.confident_neighbours(vectors, replicates, "king", top=3)
+    found = em.analysis.confident_neighbours(vectors, replicates, "king", top=3)
     assert [(one.neighbour, one.similarity.cosine) for one in found] == vectors.most_similar("king", top=3)
     king = vectors.index("king")
     for one in found:
@@ -57,7 +57,7 @@ def test_intervals_and_ranks_equal_plain_formulas(model, replicates):
         assert one.in_top == np.mean(np.array(ranks) <= 3)
         assert one.rank_low == 1 + np.sum(rest > similarity.high)
         assert one.rank_high == min(1 + np.sum(rest > similarity.low), len(rest))
-        pair = em.confident_similarity(vectors, replicates, "king", one.neighbour)
+        pair = em.analysis.confident_similarity(vectors, replicates, "king", one.neighbour)
         assert (pair.low + pair.high) / 2 == pytest.approx(similarity.cosine) or pair.high == 1 or pair.low == -1
 
 
@@ -74,20 +74,20 @@ def test_resamples_without_a_word_do_not_count(model, replicates):
         rows[row] = 0
     fewer = replace(replicates, resamples=changed)
     rest = replace(replicates, resamples=replicates.resamples[2:])
-    assert em.confident_similarity(model, fewer, "king", "queen") == em.confident_similarity(
+    assert em.analysis.confident_similarity(model, fewer, "king", "queen") == em.analysis.confident_similarity(
         model, rest, "king", "queen"
     )
     changed[2][row] = 0
-    one = em.confident_similarity(model, replace(replicates, resamples=changed), "king", "queen")
+    one = em.analysis.confident_similarity(model, replace(replicates, resamples=changed), "king", "queen")
     assert (one.low, one.high, one.data_sd) == (-1, 1, None)
-    found = em.confident_neighbours(model, replace(replicates, resamples=changed), "king", top=20)
+    found = em.analysis.confident_neighbours(model, replace(replicates, resamples=changed), "king", top=20)
     queen = next(one for one in found if one.neighbour == "queen")
     assert (queen.rank_low, queen.rank_high, queen.in_top) == (1, len(model.vectors) - 1, 0.25)
 
 
 def test_differences_equal_plain_formulas(model, replicates):
     vectors = model.vectors
-    one = em.confident_difference(model, replicates, "king", "queen", "rules")
+    one = em.analysis.confident_difference(model, replicates, "king", "queen", "rules")
     assert one.difference == pytest.approx(vectors.similarity("king", "queen") - vectors.similarity("king", "rules"))
     king, queen, rules = (vectors.index(word) for word in ("king", "queen", "rules"))
     units = [rows.astype(float) for rows in replicates.resamples]
@@ -97,7 +97,7 @@ def test_differences_equal_plain_formulas(model, replicates):
 
 
 def test_analogies_have_the_scores_of_the_model(model, replicates):
-    found = em.confident_analogy(model, replicates, "king", "rules", "queen", top=4)
+    found = em.analysis.confident_analogy(model, replicates, "king", "rules", "queen", top=4)
     answers = model.vectors.analogy("king", "rules", "queen", top=4)
     assert [(one.neighbour, one.similarity.cosine) for one in found] == answers
     a, b, c, x = (model.vectors.index(word) for word in ("king", "rules", "queen", found[0].neighbour))
@@ -109,27 +109,27 @@ def test_analogies_have_the_scores_of_the_model(model, replicates):
     one = found[0].similarity
     half = stats.t.ppf(0.975, 3) * np.hypot(np.std(scores, ddof=1), np.mean(scores) - one.cosine)
     assert one.low == pytest.approx(max(np.mean(scores) - half, -1), abs=1e-4)
-    assert em.confident_analogy(model, replicates, "king", "rules", "king", top=1)[0].neighbour != "king"
+    assert em.analysis.confident_analogy(model, replicates, "king", "rules", "king", top=1)[0].neighbour != "king"
 
 
 def test_without_other_seeds_the_spread_is_not_divided(model, corpus):
-    replicates = em.stability(model, corpus, resamples=2, seeds=0, threads=1)
-    one = em.confident_similarity(model.vectors, replicates, "king", "queen")
-    assert em.confident_similarity(model, replicates, "king", "queen") == one
+    replicates = em.analysis.stability(model, corpus, resamples=2, seeds=0, threads=1)
+    one = em.analysis.confident_similarity(model.vectors, replicates, "king", "queen")
+    assert em.analysis.confident_similarity(model, replicates, "king", "queen") == one
     assert (replicates.seeds, one.data_sd, one.seed_sd) == ([], None, None)
 
 
 def test_arguments_are_checked(model, corpus):
     for name, value in {"resamples": 1, "seeds": 1, "resample_by": "words", "threads": 0}.items():
         with pytest.raises(em.EmbeddingsError, match=name):
-            em.stability(model, corpus, **{name: value})
+            em.analysis.stability(model, corpus, **{name: value})
     with pytest.raises(em.EmbeddingsError, match="Model"):
-        em.stability(model.vectors, corpus)
+        em.analysis.stability(model.vectors, corpus)
     with pytest.raises(em.EmbeddingsError, match="Corpus"):
-        em.stability(model, "text.txt")
+        em.analysis.stability(model, "text.txt")
     with pytest.raises(em.EmbeddingsError, match="too few"):
-        em.stability(model, em.Corpus(TEXTS[:3]), resamples=2)
-    labelled = em.Corpus(["__label__a one two", "__label__b three four"] * 9, labels=em.LabelFormat())
+        em.analysis.stability(model, em.Corpus(TEXTS[:3]), resamples=2)
+    labelled = em.Corpus(["__label__a one two", "__label__b three four"] * 9, labels=em.corpora.LabelFormat())
     classifier = em.TextClassification(dim=4, epochs=1, min_count=1).train(labelled, threads=1)
     with pytest.raises(em.EmbeddingsError, match="classifier"):
-        em.stability(classifier, labelled)
+        em.analysis.stability(classifier, labelled)

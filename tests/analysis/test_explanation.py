@@ -92,7 +92,7 @@ def test_errors():
     with pytest.raises(em.EmbeddingsError, match="same word"):
         explain(None, corpus, "cat", "Cat")
     with pytest.raises(em.EmbeddingsError, match="window"):
-        em.concordance(corpus, "cat", "dog", window=10**21)
+        em.analysis.concordance(corpus, "cat", "dog", window=10**21)
     for name, value in {"window": 10**9, "top": 0, "lines": -1, "width": 10**21}.items():
         with pytest.raises(em.EmbeddingsError, match=name):
             explain(None, corpus, "cat", "dog", **{name: value})

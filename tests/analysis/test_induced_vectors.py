@@ -41,7 +41,9 @@ def test_means_equal_plain_loops(sentences, window, context_weights, threads):
     counts = encoded.vocabulary.counts / len(encoded.ids)
     shares = dict(zip(words, counts, strict=True))
     weights = {word: 1.0 if context_weights == "equal" else 1e-3 / (1e-3 + share) for word, share in shares.items()}
-    inducer = em.ContextInducer(KNOWN, encoded, window=window, context_weights=context_weights, threads=threads)
+    inducer = em.analysis.ContextInducer(
+        KNOWN, encoded, window=window, context_weights=context_weights, threads=threads
+    )
     phrases = [[word] for word in LETTERS] + [["a", "b"], ["d", "d"]]
     rows, occurrences = inducer.rows_of([inducer.parts(" ".join(phrase)) for phrase in phrases])
     for phrase, row, number in zip(phrases, rows, occurrences, strict=True):
@@ -63,7 +65,7 @@ def test_the_map_is_that_of_weighted_least_squares(monkeypatch):
     vectors, corpus = sample_model()
     encoded = corpus.encode()
     monkeypatch.setattr(induced_vectors, "CHUNK", 100)
-    fitted = em.fit_context_map(vectors, corpus, window=3, min_count=20, threads=2)
+    fitted = em.analysis.fit_context_map(vectors, corpus, window=3, min_count=20, threads=2)
     ids = np.flatnonzero(encoded.vocabulary.counts >= 20)
     means = ContextReader(encoded, vectors, 3, "equal").word_means(ids).means
     targets = vectors[[encoded.vocabulary.words[i] for i in ids]]
@@ -72,10 +74,10 @@ def test_the_map_is_that_of_weighted_least_squares(monkeypatch):
     assert fitted.words == len(ids) < 60
     assert fitted.matrix == pytest.approx(expected, rel=1e-4, abs=1e-6)
     word = next(word for word in encoded.vocabulary.words)
-    image = em.ContextInducer(vectors, corpus, fitted)([word, "unseen"])
+    image = em.analysis.ContextInducer(vectors, corpus, fitted)([word, "unseen"])
     assert image[0] == pytest.approx(expected @ means[0], abs=1e-5)
     assert not image[1].any()
-    other = em.fit_context_map(vectors, corpus, window=3, min_count=20, weighting="equal", threads=1)
+    other = em.analysis.fit_context_map(vectors, corpus, window=3, min_count=20, weighting="equal", threads=1)
     plain = np.linalg.lstsq(means, targets.astype(float), rcond=None)[0].T
     assert other.matrix == pytest.approx(plain, rel=1e-4, abs=1e-6)
 
@@ -96,14 +98,14 @@ def test_ridge_is_a_share_of_the_mean_eigenvalue():
 
 def test_results_do_not_depend_on_threads():
     vectors, corpus = sample_model()
-    one, three = (em.fit_context_map(vectors, corpus, window=2, min_count=5, threads=n).matrix for n in (1, 3))
+    one, three = (em.analysis.fit_context_map(vectors, corpus, window=2, min_count=5, threads=n).matrix for n in (1, 3))
     assert np.array_equal(one, three)
 
 
 def test_induced_words_know_their_contexts():
     lines = ["New York is big", "the emu is big", "new york is old", "emu", "an ox"]
     vectors = em.Vectors(["is", "big", "old", "the"], np.eye(4, dtype=np.float32), counts=[4, 2, 1, 1])
-    inducer = em.ContextInducer(vectors, em.Corpus(lines), window=2)
+    inducer = em.analysis.ContextInducer(vectors, em.Corpus(lines), window=2)
     result = inducer.induce(["new york", "Emu", "emu", "ox", "zebra", "the"])
     assert result.vectors.words == ["new_york", "emu"]
     assert result.vectors.counts.tolist() == [2, 1]
@@ -117,9 +119,9 @@ def test_induced_words_know_their_contexts():
 
 def test_a_saved_map_is_the_same(tmp_path):
     vectors, corpus = sample_model()
-    fitted = em.fit_context_map(vectors, corpus, window=2, min_count=5, context_weights="sif")
+    fitted = em.analysis.fit_context_map(vectors, corpus, window=2, min_count=5, context_weights="sif")
     fitted.save(tmp_path / "map")
-    loaded = em.ContextMap.load(tmp_path / "map")
+    loaded = em.analysis.ContextMap.load(tmp_path / "map")
     assert np.array_equal(loaded.matrix, fitted.matrix)
     assert (loaded.window, loaded.context_weights, loaded.vectors) == (2, "sif", vectors.fingerprint)
     with pytest.raises(OutputError):
@@ -132,33 +134,33 @@ def test_a_saved_map_is_the_same(tmp_path):
         fitted.save(tmp_path / "map", force=True)
     other = em.Vectors(vectors.words, vectors.matrix + 1)
     with pytest.raises(SettingError, match="other vectors"):
-        em.ContextInducer(other, corpus, loaded)
+        em.analysis.ContextInducer(other, corpus, loaded)
     record = json.loads((tmp_path / "map" / "map.json").read_text())
     for change in ({"window": 0}, {"context_weights": "x"}, {"words": None}, {"format_version": 9}):
         (tmp_path / "map" / "map.json").write_text(json.dumps(record | change))
         with pytest.raises(FormatError):
-            em.ContextMap.load(tmp_path / "map")
+            em.analysis.ContextMap.load(tmp_path / "map")
     with pytest.raises(FormatError, match="does not exist"):
-        em.ContextMap.load(tmp_path / "missing")
+        em.analysis.ContextMap.load(tmp_path / "missing")
 
 
 def test_what_cannot_be_fitted_is_refused():
     vectors, corpus = sample_model()
     with pytest.raises(CorpusError, match="no word of the corpus"):
-        em.ContextInducer(vectors, em.Corpus(["other words"]), window=2)
+        em.analysis.ContextInducer(vectors, em.Corpus(["other words"]), window=2)
     with pytest.raises(CorpusError, match="lower min_count"):
-        em.fit_context_map(vectors, corpus, min_count=10**6)
+        em.analysis.fit_context_map(vectors, corpus, min_count=10**6)
     with pytest.raises(SettingError, match="ridge"):
-        em.fit_context_map(vectors, corpus, max_words=3, min_count=1)
+        em.analysis.fit_context_map(vectors, corpus, max_words=3, min_count=1)
     broken = em.Vectors(vectors.words, np.where(np.arange(60)[:, None] == 7, np.nan, vectors.matrix))
     with pytest.raises(SettingError, match="w7"):
-        em.fit_context_map(broken, corpus)
-    inducer = em.ContextInducer(vectors, corpus)
+        em.analysis.fit_context_map(broken, corpus)
+    inducer = em.analysis.ContextInducer(vectors, corpus)
     for words in ([], "word", [""], [3]):
         with pytest.raises(SettingError):
             inducer.induce(words)
     with pytest.raises(SettingError, match="window"):
-        em.ContextInducer(vectors, corpus, em.fit_context_map(vectors, corpus, min_count=5), window=3)
+        em.analysis.ContextInducer(vectors, corpus, em.analysis.fit_context_map(vectors, corpus, min_count=5), window=3)
     for unseen, contexts in (("contexts", None), ("zero", inducer)):
         with pytest.raises(SettingError, match="require each other"):
             em.lookup(vectors, ["w1"], unseen, contexts=contexts)

@@ -13,7 +13,7 @@ def test_words_are_typed_as_in_the_text_or_otherwise():
     corpus = em.Corpus(["We met in New York.", "York is old, New\nYork new."], phrases=None)
     assert concordance(corpus, "new york").total == 1  # never across lines
     assert concordance(corpus, "YORK").total == 3
-    joined = em.Corpus(["We met in New York.", "York is old."], phrases=em.PhraseList(["new york"]))
+    joined = em.Corpus(["We met in New York.", "York is old."], phrases=em.corpora.PhraseList(["new york"]))
     assert [line.keyword for line in concordance(joined, "New York").lines] == ["new_york"]
     with pytest.raises(UnknownWordError, match=r"'yrok'.*york"):
         concordance(corpus, "yrok")
@@ -22,7 +22,7 @@ def test_words_are_typed_as_in_the_text_or_otherwise():
 
 
 def test_words_outside_a_fixed_vocabulary_are_an_ellipsis():
-    corpus = em.Corpus(["one two three"], vocabulary=em.Vocabulary(["two"], [1]))
+    corpus = em.Corpus(["one two three"], vocabulary=em.corpora.Vocabulary(["two"], [1]))
     (line,) = concordance(corpus, "two").lines
     assert (line.left, line.right) == ("…", "…")
 

@@ -30,7 +30,7 @@ def topic_of(words):
 def compare(texts, groups, **options):
     trainer = em.SkipGram(dim=6, min_count=1, subsample=0, epochs=20, learning_rate=0.05, window=10)
     settings = {"permutations": 12, "occurrences": 10, "threads": 1, **options}
-    return em.compare_usage(em.Corpus(texts), groups, trainer, **settings)
+    return em.analysis.compare_usage(em.Corpus(texts), groups, trainer, **settings)
 
 
 def test_words_with_another_use_are_found():
@@ -65,7 +65,7 @@ def test_random_groups_rarely_differ():
 
 def test_random_groups_have_as_many_words():
     texts = ["a b " * 50] * 30 + ["a b"] * 300 + ["left out"]
-    groups = DocumentGroups(em.Corpus(texts).encode(), np.array([0] * 30 + [1] * 300 + [-1]))
+    groups = DocumentGroups.of(em.Corpus(texts).encode(), np.array([0] * 30 + [1] * 300 + [-1]), "blocks")
     observed, *others = groups.divisions(10, 1)
     assert [len(part) for part in observed] == [30, 300]
     sizes = np.array([100] * 30 + [2] * 300)

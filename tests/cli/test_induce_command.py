@@ -33,8 +33,8 @@ def test_new_words_join_the_vectors(folder):
     assert "yak" in result.stderr
     vectors, model = em.load("v.txt"), em.load_model("model")
     assert vectors.words == [*model.vectors.words, "emu", "the_land"]
-    fitted = em.fit_context_map(model, em.Corpus("corpus.txt"), min_count=5, ridge=0.1)
-    expected = em.ContextInducer(model, em.Corpus("corpus.txt"), fitted)(["emu"])[0]
+    fitted = em.analysis.fit_context_map(model, em.Corpus("corpus.txt"), min_count=5, ridge=0.1)
+    expected = em.analysis.ContextInducer(model, em.Corpus("corpus.txt"), fitted)(["emu"])[0]
     assert vectors["emu"] == pytest.approx(expected, abs=1e-5)
     again = expect("induce", "model", "corpus.txt", "new.txt", "-o", "w.txt", "--map", "map", "--only-new", "--json")
     assert json.loads(again.stdout)[0] == {"word": "emu", "contexts": 2, "induced": True}

@@ -81,7 +81,7 @@ def test_inferred_vectors_in_every_format_are_those_of_python(models, documents,
     with documents.open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert vectors.words == [row["tag"] for row in rows]
-    both = em.concatenate(*map(em.load_model, models))
+    both = em.training.concatenate(*map(em.load_model, models))
     np.testing.assert_allclose(vectors.matrix, both.infer([row["text"] for row in rows], seed=3), rtol=1e-5, atol=1e-7)
 
 

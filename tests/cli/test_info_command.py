@@ -115,7 +115,7 @@ def test_info_reads_all_of_a_text_when_asked(tmp_path):
 
 
 def test_info_on_a_list_of_phrases(tmp_path):
-    em.PhraseList(["new york", "the big apple"]).save(tmp_path / "f")
+    em.corpora.PhraseList(["new york", "the big apple"]).save(tmp_path / "f")
     properties = info(tmp_path / "f")
     assert (properties["what"], properties["size"]) == ("list of phrases", (tmp_path / "f").stat().st_size)
     assert info(tmp_path / "f", "--full")["phrases"] == 2

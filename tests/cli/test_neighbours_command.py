@@ -46,7 +46,7 @@ def test_composed_vectors_of_unknown_words_are_reported(subword_model):
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     text = ["the king of new york and the queen", "new york has a café"] * 20
-    phrases = em.PhraseList(["New York"])
+    phrases = em.corpora.PhraseList(["New York"])
     model = em.SkipGram(dim=4, epochs=1, min_count=1).train(em.Corpus(text, phrases=phrases), threads=1)
     folder = tmp_path_factory.mktemp("recorded") / "model"
     model.save(folder)

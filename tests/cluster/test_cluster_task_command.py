@@ -96,7 +96,7 @@ def test_a_machine_without_a_cluster_is_told_so(monkeypatch):
 
     monkeypatch.setattr(ray, "init", refuse)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    with pytest.raises(ClusterError, match="no Ray cluster is running"), connected(em.Cluster("auto")):
+    with pytest.raises(ClusterError, match="no Ray cluster is running"), connected(em.training.Cluster("auto")):
         pass
 
 
@@ -108,10 +108,10 @@ def test_the_run_of_a_cluster_is_checked_once_its_replicas_are_known(tmp_path):
 
     trainer, checkpoints = em.SkipGram(dim=8, min_count=1, epochs=50), em.Checkpoints(tmp_path / "c")
     words = ["a b c d e f g h"] * 500
-    run = RunOptions(checkpoints=checkpoints, replicas=em.Replicas(2), callbacks=[Interrupt()])
-    with pytest.raises(em.Interrupted):
+    run = RunOptions(checkpoints=checkpoints, replicas=em.training.Replicas(2), callbacks=[Interrupt()])
+    with pytest.raises(em.training.Interrupted):
         trainer.train(words, threads=2, run_options=run)
     options = {"checkpoints": checkpoints, "resume": True}
-    RunOptions(**options, cluster=em.Cluster("local:2")).check_fingerprint(trainer, 2, 1)
+    RunOptions(**options, cluster=em.training.Cluster("local:2")).check_fingerprint(trainer, 2, 1)
     with pytest.raises(em.EmbeddingsError, match="replicas"):
         RunOptions(**options).check_fingerprint(trainer, 2, 1)

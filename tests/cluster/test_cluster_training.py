@@ -11,7 +11,7 @@ import embeddings as em
 from embeddings.cluster import cluster_training
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns
-FOUR = em.Replicas(4, merge_every=4000)
+FOUR = em.training.Replicas(4, merge_every=4000)
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def one_machine():
 @pytest.mark.parametrize(("workers", "threads", "direct"), [(1, 1, 2), (1, 2, 2), (2, 1, 2), (2, 1, 0)])
 def test_workers_and_threads_do_not_change_the_result(ray, one_machine, monkeypatch, workers, threads, direct):
     monkeypatch.setattr(cluster_training, "MAX_DIRECT_WORKERS", direct)  # otherwise each merges a part of the rows
-    cluster = em.Cluster("auto", workers=workers, threads_per_worker=threads)
+    cluster = em.training.Cluster("auto", workers=workers, threads_per_worker=threads)
     model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR, cluster=cluster)
     assert table_bytes(model) == table_bytes(one_machine)
     for name in ("loss_by_epoch", "words", "steps", "corpus", "replicas"):
@@ -40,22 +40,22 @@ def test_workers_and_threads_do_not_change_the_result(ray, one_machine, monkeypa
      ("sembei", {"max_n": 2, "per_length": "all"}), ("glove", {})],
 )  # fmt: skip
 def test_any_trainer_learns_the_same(ray, trainer, settings):
-    text, replicas = corpus(trainer), em.Replicas(2, merge_every=4000)
+    text, replicas = corpus(trainer), em.training.Replicas(2, merge_every=4000)
     if trainer == "glove":
         settings = {"subsample": 0} if "subsample" in em.GloVe.__dataclass_fields__ else {}
         small = {"dim": 8, "min_count": 1, "epochs": 2}
         one, other = (
             em.train("glove", text, threads=1, seed=3, **small, replicas=replicas, cluster=cluster)
-            for cluster in (None, em.Cluster("auto", workers=2))
+            for cluster in (None, em.training.Cluster("auto", workers=2))
         )
     else:
         one = learn(trainer, text, settings, replicas=replicas)
-        other = learn(trainer, text, settings, replicas=replicas, cluster=em.Cluster("auto", workers=2))
+        other = learn(trainer, text, settings, replicas=replicas, cluster=em.training.Cluster("auto", workers=2))
     assert table_bytes(one) == table_bytes(other)
 
 
 def test_threads_of_a_worker_share_its_tables(ray):
-    cluster = em.Cluster("auto", workers=1, threads_per_worker=2, merge_every=3000)
+    cluster = em.training.Cluster("auto", workers=1, threads_per_worker=2, merge_every=3000)
     model = learn("skipgram", corpus("skipgram"), {}, cluster=cluster)
     assert model.record["words"] == model.record["total_words"]
     assert model.record["replicas"]["count"] == 1
@@ -71,7 +71,7 @@ def test_callbacks_and_frozen_vectors(ray):
             if end.epoch == 2:
                 end.stop()
 
-    cluster = em.Cluster("auto", workers=2, merge_every=4000)
+    cluster = em.training.Cluster("auto", workers=2, merge_every=4000)
     model = learn("skipgram", text, {"epochs": 4}, callbacks=[Stop()], cluster=cluster)
     assert len(ends) == 2
     assert (ends[1] == model.vectors.matrix).all()
@@ -82,8 +82,9 @@ def test_callbacks_and_frozen_vectors(ray):
 
 @pytest.mark.parametrize(
     ("cluster", "options", "message"),
-    [(em.Cluster("auto", workers=3), {}, "need 3 CPUs"), (em.Cluster("local:2"), {}, "connected to Ray already"),
-     (em.Cluster("auto", workers=2), {"replicas": em.Replicas(1)}, "use fewer workers")],
+    [(em.training.Cluster("auto", workers=3), {}, "need 3 CPUs"),
+     (em.training.Cluster("local:2"), {}, "connected to Ray already"),
+     (em.training.Cluster("auto", workers=2), {"replicas": em.training.Replicas(1)}, "use fewer workers")],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(ray, cluster, options, message):
     with pytest.raises(em.EmbeddingsError, match=message):
@@ -93,18 +94,20 @@ def test_what_does_not_fit_is_refused(ray, cluster, options, message):
 def test_replicas_are_checked_before_ray_starts(monkeypatch):
     monkeypatch.setattr("embeddings.cluster.cluster_training.connected", None)
     with pytest.raises(em.EmbeddingsError, match="use fewer workers"):
-        learn("skipgram", corpus("skipgram"), {}, cluster=em.Cluster("local:2"), replicas=em.Replicas(1))
+        learn(
+            "skipgram", corpus("skipgram"), {}, cluster=em.training.Cluster("local:2"), replicas=em.training.Replicas(1)
+        )
 
 
 def test_a_text_with_too_few_shares_is_refused(ray):
     with pytest.raises(em.EmbeddingsError, match="shares for 1 of 2"):
-        learn("skipgram", em.Corpus([["a", "b", "c"]] * 20), {}, cluster=em.Cluster("auto", workers=2))
+        learn("skipgram", em.Corpus([["a", "b", "c"]] * 20), {}, cluster=em.training.Cluster("auto", workers=2))
 
 
 def test_tables_larger_than_memory_are_refused(ray):
     with pytest.raises(em.EmbeddingsError, match="not divided among machines"):
         learn("fasttext", corpus("skipgram"), {"buckets": 2_000_000_000, "dim": 300},
-              cluster=em.Cluster("auto", workers=2))  # fmt: skip
+              cluster=em.training.Cluster("auto", workers=2))  # fmt: skip
 
 
 @pytest.fixture
@@ -117,10 +120,10 @@ def files(tmp_path):
 
 
 def test_workers_read_the_text_and_learn_the_same(ray, files, monkeypatch):
-    settings, replicas = {"min_count": 3, "shuffle": True}, em.Replicas(4, merge_every=4000)
+    settings, replicas = {"min_count": 3, "shuffle": True}, em.training.Replicas(4, merge_every=4000)
     one = learn("skipgram", em.Corpus(files), settings, replicas=replicas)
     monkeypatch.setattr(cluster_training, "prepare", None)  # not this process
-    cluster = em.Cluster("auto", workers=2)
+    cluster = em.training.Cluster("auto", workers=2)
     other = learn("skipgram", em.Corpus(files), settings, replicas=replicas, cluster=cluster)
     assert other.vectors.words == one.vectors.words
     assert (other.vocabulary.counts == one.vocabulary.counts).all()
@@ -134,10 +137,10 @@ def test_workers_read_the_text_and_learn_the_same(ray, files, monkeypatch):
 
 
 def test_a_lost_worker_reads_its_piece_again(ray, files, monkeypatch):
-    replicas = em.Replicas(2, merge_every=4000)
+    replicas = em.training.Replicas(2, merge_every=4000)
     one = learn("skipgram", em.Corpus(files), {}, replicas=replicas)
     kill_before(monkeypatch, "learn", {1: [0, 1], 3: [1]})
-    cluster = em.Cluster("auto", workers=2)
+    cluster = em.training.Cluster("auto", workers=2)
     with pytest.raises(em.EmbeddingsError, match="all workers, or the rows"):
         learn("skipgram", em.Corpus(files), {}, replicas=replicas, cluster=cluster)
     monkeypatch.undo()
@@ -149,7 +152,10 @@ def test_a_lost_worker_reads_its_piece_again(ray, files, monkeypatch):
 
 def test_a_trainer_of_another_package_learns_the_same(ray, monkeypatch):
     trainer, text = DoubledSkipGram(dim=8, min_count=1, epochs=2), corpus("skipgram")
-    runs = [em.RunOptions(replicas=FOUR, cluster=cluster) for cluster in (None, em.Cluster("auto", workers=2))]
+    runs = [
+        em.training.RunOptions(replicas=FOUR, cluster=cluster)
+        for cluster in (None, em.training.Cluster("auto", workers=2))
+    ]
     one, other = (trainer.train(text, threads=1, run_options=options) for options in runs)
     assert table_bytes(one) == table_bytes(other)
     assert "spare" in one.tables
@@ -163,12 +169,12 @@ def test_what_a_cluster_cannot_do_is_refused(ray):
         def learn(self, data):
             return super().learn(data)
 
-    options = em.RunOptions(cluster=em.Cluster("auto", workers=2))
+    options = em.training.RunOptions(cluster=em.training.Cluster("auto", workers=2))
     with pytest.raises(em.EmbeddingsError, match="has no plan"):
         Counting().train(corpus("skipgram"), run_options=options)
     model = learn("skipgram", corpus("skipgram"), {})
     with pytest.raises(em.EmbeddingsError, match="cannot be continued on a cluster"):
-        em.continue_training(model, corpus("skipgram"), cluster=em.Cluster("auto", workers=2))
+        em.continue_training(model, corpus("skipgram"), cluster=em.training.Cluster("auto", workers=2))
 
 
 def test_workers_read_files_of_servers(ray, files):
@@ -176,5 +182,5 @@ def test_workers_read_files_of_servers(ray, files):
     one = learn("skipgram", em.Corpus(*paths), {}, replicas=FOUR)
     with web_server(files={f"/{path.name}": path.read_bytes() for path in paths}) as server:
         text = em.Corpus(*(f"{server.url}/{path.name}" for path in paths))
-        other = learn("skipgram", text, {}, replicas=FOUR, cluster=em.Cluster("auto", workers=2))
+        other = learn("skipgram", text, {}, replicas=FOUR, cluster=em.training.Cluster("auto", workers=2))
     assert table_bytes(one) == table_bytes(other)

@@ -8,7 +8,7 @@ from interrupted_runs import corpus, learn, table_bytes
 import embeddings as em
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns
-FOUR = em.Replicas(4, merge_every=4000)
+FOUR = em.training.Replicas(4, merge_every=4000)
 
 
 def test_nodes_do_not_change_the_result(monkeypatch):
@@ -25,10 +25,10 @@ def test_nodes_do_not_change_the_result(monkeypatch):
         for _ in range(2):
             nodes.add_node(num_cpus=1)
         ray.init(address=nodes.address, log_to_driver=False)
-        model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR, cluster=em.Cluster("auto"))
+        model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR, cluster=em.training.Cluster("auto"))
         assert model.record["cluster"]["workers"] == 3
         assert table_bytes(model) == table_bytes(one_machine)
-        one_worker = em.Cluster("auto", workers=1, threads_per_worker=4)  # more than there are cores, perhaps
+        one_worker = em.training.Cluster("auto", workers=1, threads_per_worker=4)  # more than there are cores, perhaps
         model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=FOUR, cluster=one_worker)
         assert model.record["cluster"]["workers"] == 1
         assert table_bytes(model) == table_bytes(one_machine)

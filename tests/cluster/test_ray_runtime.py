@@ -38,7 +38,7 @@ def local_run():
         def token(self):
             return os.environ.get("RAY_AUTH_TOKEN")
 
-    with connected(em.Cluster("local:1")) as ray:
+    with connected(em.training.Cluster("local:1")) as ray:
         worker = ray.remote(Worker).remote()
         ray.get(worker.token.remote())
         yield ray, worker

@@ -14,7 +14,7 @@ from embeddings.support import tensors
 from embeddings.support.cache_folder import cache_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns
-TWO = em.Replicas(2, merge_every=3000)
+TWO = em.training.Replicas(2, merge_every=3000)
 
 
 @pytest.mark.parametrize("direct", [0, 2])
@@ -29,7 +29,7 @@ def test_lost_changes_are_sent_again(ray, monkeypatch, direct):
         merge(pool)
 
     monkeypatch.setattr(WorkerPool, "merge", lose_and_merge)
-    model = learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
+    model = learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.training.Cluster("auto", workers=2))
     assert len(merges) >= 4
     assert model.record["cluster"]["replaced_workers"] == []
     assert table_bytes(model) == table_bytes(one)
@@ -44,7 +44,7 @@ def test_lost_merged_rows_end_the_run(ray, monkeypatch):
 
     monkeypatch.setattr(WorkerPool, "merge", merge_and_lose)
     with pytest.raises(em.EmbeddingsError, match="the rows that they exchanged, were lost at once") as raised:
-        learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
+        learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.training.Cluster("auto", workers=2))
     assert "\n" not in str(raised.value)
 
 
@@ -55,7 +55,7 @@ def test_training_goes_on_if_a_checkpoint_cannot_be_written(ray, tmp_path, monke
 
     whole = learn("skipgram", corpus("skipgram"), {}, replicas=TWO)
     monkeypatch.setattr(tensors, "save", refuse)
-    checkpoints, cluster = em.Checkpoints(tmp_path / "c", every="1w"), em.Cluster("auto", workers=2)
+    checkpoints, cluster = em.Checkpoints(tmp_path / "c", every="1w"), em.training.Cluster("auto", workers=2)
     model = learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=cluster, checkpoints=checkpoints)
     assert "No space left on device" in caplog.text
     assert not list(tmp_path.glob("c/*"))

@@ -12,7 +12,7 @@ from embeddings.cluster import cluster_training, worker_pool
 from embeddings.cluster.worker_pool import WorkerPool
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns
-TWO = em.Replicas(2, merge_every=3000)
+TWO = em.training.Replicas(2, merge_every=3000)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,9 @@ def one_machine():
 def test_a_worker_that_is_killed_three_times_does_not_change_the_result(ray, one_machine, monkeypatch, method, direct):
     monkeypatch.setattr(cluster_training, "MAX_DIRECT_WORKERS", direct)
     kill_before(monkeypatch, method, {0: [1], 2: [0], 4: [1]})
-    model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
+    model = learn(
+        "skipgram", corpus("skipgram"), {"epochs": 3}, replicas=TWO, cluster=em.training.Cluster("auto", workers=2)
+    )
     assert model.record["cluster"]["replaced_workers"] == [1, 0, 1]
     assert table_bytes(model) == table_bytes(one_machine)
     for name in ("loss_by_epoch", "words", "steps"):
@@ -33,7 +35,7 @@ def test_a_worker_that_is_killed_three_times_does_not_change_the_result(ray, one
 
 def test_a_worker_that_others_wait_for_is_replaced(ray, one_machine, monkeypatch):
     monkeypatch.setattr(WorkerPool, "load", stop_after(WorkerPool.load))
-    cluster = em.Cluster("auto", workers=2, worker_timeout=20)
+    cluster = em.training.Cluster("auto", workers=2, worker_timeout=20)
     model = learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=TWO, cluster=cluster)
     assert model.record["cluster"]["replaced_workers"] == [1]
     assert table_bytes(model) == table_bytes(one_machine)
@@ -51,7 +53,7 @@ def stop_after(load):
 
 def test_all_workers_lost_at_once_end_the_run(ray, monkeypatch, tmp_path):
     kill_before(monkeypatch, "learn", {6: [0, 1]})
-    cluster, checkpoints = em.Cluster("auto", workers=2), em.Checkpoints(tmp_path / "c", every="20kw")
+    cluster, checkpoints = em.training.Cluster("auto", workers=2), em.Checkpoints(tmp_path / "c", every="20kw")
     with pytest.raises(em.EmbeddingsError, match="all workers, or the rows"):
         learn("skipgram", corpus("skipgram"), {"epochs": 3}, replicas=TWO, cluster=cluster, checkpoints=checkpoints)
     monkeypatch.undo()
@@ -66,9 +68,9 @@ def test_an_interrupted_run_is_resumed(ray, one_machine, tmp_path):
             if progress.share > 0.4:
                 raise KeyboardInterrupt
 
-    checkpoints, cluster = em.Checkpoints(tmp_path / "c"), em.Cluster("auto", workers=2)
+    checkpoints, cluster = em.Checkpoints(tmp_path / "c"), em.training.Cluster("auto", workers=2)
     options = {"replicas": TWO, "cluster": cluster, "checkpoints": checkpoints}
-    with pytest.raises(em.Interrupted) as interrupt:
+    with pytest.raises(em.training.Interrupted) as interrupt:
         learn("skipgram", corpus("skipgram"), {"epochs": 3}, callbacks=[Interrupt()], **options)
     record = interrupt.value.model.record
     assert 0 < record["words"] < record["total_words"]
@@ -80,11 +82,11 @@ def test_other_versions_and_missing_plugins_are_refused(ray, monkeypatch):
     here = dict(cluster_training.package_versions())
     monkeypatch.setattr(cluster_training, "package_versions", lambda: here | {"numpy": "1.0"})
     with pytest.raises(em.EmbeddingsError, match=r"worker 0 on .* has numpy .*, but this machine has 1\.0"):
-        learn("skipgram", corpus("skipgram"), {}, cluster=em.Cluster("auto", workers=2))
+        learn("skipgram", corpus("skipgram"), {}, cluster=em.training.Cluster("auto", workers=2))
     monkeypatch.undo()
     monkeypatch.setattr(cluster_training, "package_of", lambda kind, name: {"a-plugin": "2.0"})
     with pytest.raises(em.EmbeddingsError, match=r"has a-plugin not installed, but this machine has 2\.0"):
-        learn("skipgram", corpus("skipgram"), {}, cluster=em.Cluster("auto", workers=2))
+        learn("skipgram", corpus("skipgram"), {}, cluster=em.training.Cluster("auto", workers=2))
 
 
 def test_a_worker_that_fails_again_and_again_ends_the_run(ray, monkeypatch):
@@ -97,7 +99,7 @@ def test_a_worker_that_fails_again_and_again_ends_the_run(ray, monkeypatch):
 
     monkeypatch.setattr(WorkerPool, "send_learn", kill_and_send)
     with pytest.raises(em.EmbeddingsError, match=f"worker 1 failed {worker_pool.MAX_FAILURES + 1} times"):
-        learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
+        learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.training.Cluster("auto", workers=2))
 
 
 def test_a_ray_that_has_ended_is_one_line(ray, monkeypatch):  # the last test: it ends the Ray of the others
@@ -110,4 +112,4 @@ def test_a_ray_that_has_ended_is_one_line(ray, monkeypatch):  # the last test: i
 
     monkeypatch.setattr(WorkerPool, "send_learn", end_ray_and_send)
     with pytest.raises(em.EmbeddingsError, match=r"gcs_server.* has ended; .*resume"):
-        learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.Cluster("auto", workers=2))
+        learn("skipgram", corpus("skipgram"), {}, replicas=TWO, cluster=em.training.Cluster("auto", workers=2))

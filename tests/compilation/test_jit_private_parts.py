@@ -6,7 +6,7 @@ USES = re.compile(r"^\s*(?:from|import) (?:numba\.core|llvmlite)|\._cache\b|\b_d
 
 
 def test_the_page_names_every_module_that_uses_private_parts(root):
-    page = (root / "docs/extending/compilation.md").read_text("utf-8")
+    page = (root / "docs/reference/compilation.md").read_text("utf-8")
     table = page.partition("## Private parts")[2]
     named = set(re.findall(r"`(\w+/[\w/]+\.py)`", table))
     paths = {

@@ -175,7 +175,7 @@ def test_a_shortened_vocabulary_with_an_adjusted_description_is_noticed(text, ca
 @pytest.mark.parametrize(
     ("trainer", "options"),
     [
-        ("cbow", {"shuffle": True, "phrases": em.PhraseList(["a b", "o p"])}),
+        ("cbow", {"shuffle": True, "phrases": em.corpora.PhraseList(["a b", "o p"])}),
         ("fasttext", {"shuffle": True}),
         ("paragraph-dbow", {}),
         ("paragraph-dm", {}),

@@ -214,10 +214,10 @@ def test_invalid_tag_columns(tmp_path, columns):
 
 def test_tags_of_derived_and_cached_corpora(tmp_path):
     settings = {"text_column": "text", "tag_column": ["id", "author"]}
-    corpus = em.Corpus(write_csv(tmp_path), vocabulary=em.Vocabulary(["b"], [1]), **settings)
+    corpus = em.Corpus(write_csv(tmp_path), vocabulary=em.corpora.Vocabulary(["b"], [1]), **settings)
     expected = [["x", "eve"], ["y"], ["eve"], ["z"]]
     assert tags_by_document(corpus.encode()) == expected
-    joined = em.Corpus(tmp_path / "t.csv", phrases=em.PhraseList(["a b"]), **settings)
+    joined = em.Corpus(tmp_path / "t.csv", phrases=em.corpora.PhraseList(["a b"]), **settings)
     assert tags_by_document(joined.encode()) == tags_by_document(joined.encode()) == expected
     damaged = joined.encode().folder / "tag_starts.npy"
     content = damaged.read_bytes()
@@ -279,5 +279,5 @@ def test_a_column_that_is_text_and_surrogates_in_some_rows_must_be_text_in_all()
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "Arrow table"])
 def test_a_column_can_be_selected_twice(library, tmp_path):
-    pairs = em.TextPairs(SOURCES[library](tmp_path), columns=em.PairColumns("text", "text"))
+    pairs = em.TextPairs(SOURCES[library](tmp_path), columns=em.corpora.PairColumns("text", "text"))
     assert [text for batch in pairs for text in batch.right] == TEXTS

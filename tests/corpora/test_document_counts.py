@@ -39,7 +39,7 @@ def test_words_of_few_documents_get_no_vector(tmp_path):
     settings = {"dim": 4, "min_count": 1, "subsample": 0, "threads": 1}
     model = em.train("skipgram", corpus(tmp_path), min_documents=2, **settings)
     assert sorted(model.vocabulary.words) == ["a", "b", "c", "e"]  # d occurs four times, on one line
-    words = em.Vocabulary.from_counts({"a": 4, "b": 3, "c": 2, "e": 4}, total=17)
+    words = em.corpora.Vocabulary.from_counts({"a": 4, "b": 3, "c": 2, "e": 4}, total=17)
     expected = em.train("skipgram", em.Corpus(tmp_path / "text.txt", vocabulary=words), **settings)
     np.testing.assert_array_equal(model.vectors.matrix, expected.vectors.matrix)
     with pytest.raises(CorpusError, match=r"no word is left.*min_documents=4.*3 documents"):
@@ -92,8 +92,8 @@ def test_unsuitable_rules(options, message):
 
 
 def test_a_rule_does_not_fit_a_given_vocabulary_or_a_trainer_of_ngrams():
-    rule = em.RunOptions(vocabulary_rule=lambda word, count: True)
-    text = em.Corpus(["a a b"] * 9, vocabulary=em.Vocabulary(["a", "b"], [3, 2]))
+    rule = em.training.RunOptions(vocabulary_rule=lambda word, count: True)
+    text = em.Corpus(["a a b"] * 9, vocabulary=em.corpora.Vocabulary(["a", "b"], [3, 2]))
     with pytest.raises(SettingError, match="vocabulary"):
         em.SkipGram(dim=4).train(text, threads=1, run_options=rule)
     with pytest.raises(SettingError, match="sembei does not support vocabulary_rule"):

@@ -33,9 +33,9 @@ try:
         Corpus(jsonl, text_column="text", tag_column="tag").encode()
     elif what == "vocabulary":
         words = [f"w{i}" for i in range(100_000)]
-        Corpus(words[:200], vocabulary=em.Vocabulary(words, [1] * len(words))).encode()
+        Corpus(words[:200], vocabulary=em.corpora.Vocabulary(words, [1] * len(words))).encode()
     elif what == "text":
-        write_vocabulary_file(em.Vocabulary([f"word{i}" for i in range(200000)], [1] * 200000), disk / "v.txt")
+        write_vocabulary_file(em.corpora.Vocabulary([f"word{i}" for i in range(200000)], [1] * 200000), disk / "v.txt")
     elif what == "model":
         model.save(disk / "model")
     else:

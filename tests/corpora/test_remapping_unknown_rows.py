@@ -68,7 +68,7 @@ def test_the_word_of_the_text_and_lost_tokens_count_as_unknown():
     _, encoded = with_rows([["<unk>"] * 3 + ["a"] * 3 + ["b"]], 2, 1)
     assert encoded.vocabulary.words == ["<unk>", "a"]
     assert encoded.vocabulary.counts.tolist() == [4, 3]
-    vocabulary = em.Vocabulary.from_counts({"the": 9})
+    vocabulary = em.corpora.Vocabulary.from_counts({"the": 9})
     model = em.train("skipgram", em.Corpus(TEXT, vocabulary=vocabulary), **SMALL | {"min_count": 1}, unknown_rows=1)
     assert dict(zip(model.vocabulary.words, model.vocabulary.counts.tolist(), strict=True)) == {"<unk>": 35, "the": 9}
     with pytest.raises(CorpusError, match="unknown_rows=1"):

@@ -77,16 +77,16 @@ def test_columns_can_be_selected_by_name_or_number(tmp_path):
     data = frame(("b", "a", "value")).assign(id=[7, 8, 9], note="n")
     with pytest.raises(CorpusError, match="left_column"):
         read(em.TextPairs(data))
-    columns = em.PairColumns(left="a", right="b", rating="value")
+    columns = em.corpora.PairColumns(left="a", right="b", rating="value")
     assert read(em.TextPairs(data, columns=columns)) == [(b, a, None, rating) for a, b, rating in ROWS]
     (tmp_path / "p.txt").write_text("one\ta\tb\ntwo\tc\td\n")
-    columns = em.PairColumns(left="3", right="1")
+    columns = em.corpora.PairColumns(left="3", right="1")
     assert read(em.TextPairs(tmp_path / "p.txt", columns=columns)) == [
         ("b", "one", None, None),
         ("d", "two", None, None),
     ]
     with pytest.raises(CorpusError, match="no column '4'"):
-        read(em.TextPairs(tmp_path / "p.txt", columns=em.PairColumns(left="4", right="1")))
+        read(em.TextPairs(tmp_path / "p.txt", columns=em.corpora.PairColumns(left="4", right="1")))
 
 
 def test_three_columns_of_text_are_triplets_and_numbers_of_rows_are_not_ratings():
@@ -107,10 +107,10 @@ def test_any_texts_are_read_as_they_are(tmp_path_factory, rows):
     folder, data = tmp_path_factory.mktemp("any"), pd.DataFrame(rows, columns=["left", "right", "score"])
     data.to_csv(folder / "p.csv", index=False)
     (folder / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in data.to_dict("records")))
-    columns = em.PairColumns("left", "right", rating="score", header=True)
+    columns = em.corpora.PairColumns("left", "right", rating="score", header=True)
     expected = [(left, right, None, rating) for left, right, rating in rows]
     for source in (folder / "p.csv", folder / "p.jsonl", data, rows):
-        names = em.PairColumns("1", "2", rating="3") if source is rows else columns
+        names = em.corpora.PairColumns("1", "2", rating="3") if source is rows else columns
         assert read(em.TextPairs(source, columns=names)) == expected
 
 
@@ -128,7 +128,7 @@ def test_texts_may_begin_with_numbers(tmp_path):
 def test_a_header_can_be_declared(tmp_path):
     (tmp_path / "p.csv").write_text("left,right\na,b\nc,d\n")
     assert len(read(em.TextPairs(tmp_path / "p.csv"))) == 2
-    assert len(read(em.TextPairs(tmp_path / "p.csv", columns=em.PairColumns(header=False)))) == 3
+    assert len(read(em.TextPairs(tmp_path / "p.csv", columns=em.corpora.PairColumns(header=False)))) == 3
 
 
 def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
@@ -237,7 +237,7 @@ def test_kinds_are_checked():
         with pytest.raises(SettingError, match=name):
             em.TextPairs(ROWS, **{name: value})
     with pytest.raises(SettingError, match="together"):
-        em.PairColumns(left="a")
+        em.corpora.PairColumns(left="a")
 
 
 def test_tables_are_mixed_with_documents(documents, tmp_path):
@@ -281,5 +281,5 @@ def test_labels_and_ids_are_not_texts_of_a_pair_unless_they_are_selected(columns
     table = pd.DataFrame([{name: f"{name} {n}" for name in columns} for n in range(3)])
     with pytest.raises(CorpusError, match="set left_column and right_column"):
         read(em.TextPairs(table))
-    selected = em.PairColumns(left=columns[0], right=columns[1])
+    selected = em.corpora.PairColumns(left=columns[0], right=columns[1])
     assert read(em.TextPairs(table, columns=selected))[0][:2] == (f"{columns[0]} 0", f"{columns[1]} 0")

@@ -177,20 +177,25 @@ def run_page(page, folder, model, *, slow):
 
 
 LONG = {  # the code of these pages takes longer than that of all others
-    f"docs/guide/{name}.md"
-    for name in (
-        "classification",
-        "corpora",
-        "documents",
-        "evaluation",
-        "long-runs",
-        "objectives",
-        "phrases",
-        "scikit-learn",
-        "search",
-        "text-pairs",
-        "training",
-        "tuning",
+    f"docs/{page}.md"
+    for page in (
+        "analysis/evaluation",
+        "corpora/corpora",
+        "corpora/vocabulary",
+        "labels/classification",
+        "labels/tune-and-export",
+        "phrases/phrases",
+        "reference/evaluation-protocol",
+        "reference/files",
+        "reference/paragraph-vectors",
+        "reference/training-settings",
+        "runs/long-runs",
+        "runs/tuning",
+        "texts/vectors",
+        "words/objectives",
+        "words/pretrained",
+        "words/search",
+        "words/training",
     )
 }
 WITH_CODE = [
@@ -227,6 +232,24 @@ def test_every_page_is_in_the_navigation():
         assert f" {page.removeprefix('docs/')}\n" in navigation, page
 
 
+REFERENCE = ("docs/reference/", "docs/evidence/")  # facts to look up, and measurements: as long as they must be
+GUIDES = [page for page in PAGES[1:] if not page.startswith(REFERENCE)]
+
+
+def n_words(page):
+    """The words between white space of a page: its code and the tables in it, not what it includes from other files."""
+    return len((ROOT / page).read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_a_guide_is_short(page):
+    assert n_words(page) <= 1200
+
+
+def test_all_guides_together_are_short():
+    assert sum(map(n_words, GUIDES)) <= 25_000
+
+
 def test_links_lead_to_files():
     generated = ("contributing.md", "changelog.md", "reference/commands/")
     for page in [*PAGES, "CONTRIBUTING.md"]:
@@ -250,7 +273,7 @@ def installed(kind):
 
 @pytest.mark.parametrize(
     ("kind", "page"),
-    [("trainer", "docs/models.md"), ("format", "docs/guide/formats.md"), ("index", "docs/guide/search.md")],
+    [("trainer", "docs/models.md"), ("format", "docs/words/formats.md"), ("index", "docs/words/search.md")],
 )
 def test_every_plugin_has_a_row(kind, page):
     rows = re.findall(r"^\| `([a-z0-9-]+)` \|", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)

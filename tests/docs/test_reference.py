@@ -14,6 +14,7 @@ from embeddings import errors, registry
 from embeddings.cli import main
 
 ROOT = Path(__file__).parents[2]
+SPACES = em.NAMESPACES
 DOCUMENTED = re.findall(
     r"^::: embeddings\.([\w.]+)$",
     "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md")),
@@ -27,8 +28,46 @@ def trainers():
     return {offer.attr for offer in offers if registry.distribution_name(offer) == "embeddings-toolkit"}
 
 
+def public_names(package):
+    """The names of a public package, without namespaces and trainers."""
+    return set(importlib.import_module(package).MODULES)
+
+
+PACKAGES = {"embeddings": set(em.MODULES), **{f"embeddings.{one}": public_names(f"embeddings.{one}") for one in SPACES}}
+
+
+def test_the_package_has_at_most_45_names():
+    offers = [entry for entries in registry.find_all("trainer").values() for entry in entries]
+    foreign = {each.attr for each in offers if registry.distribution_name(each) != "embeddings-toolkit"}
+    listed = set(dir(em)) - foreign
+    assert listed == set(em.MODULES) | trainers() | set(SPACES)
+    assert len(listed) <= 45
+
+
+@pytest.mark.parametrize(
+    "place", [f"{one}.{name}" for one in SPACES for name in sorted(public_names(f"embeddings.{one}"))]
+)
+def test_names_in_namespaces_are_found_and_pointed_at(place):
+    namespace, name = place.split(".")
+    assert name in dir(getattr(em, namespace))
+    assert getattr(getattr(em, namespace), name) is getattr(importlib.import_module(f"embeddings.{namespace}"), name)
+    if name not in em.MODULES:
+        with pytest.raises(AttributeError, match=rf"use embeddings\.{place}$"):
+            getattr(em, name)
+
+
+@pytest.mark.parametrize("name", sorted(em.RENAMED))
+def test_earlier_names_are_answered_with_the_present_ones(name):
+    with pytest.raises(AttributeError) as refused:
+        getattr(em, name)
+    namespace, present = str(refused.value).rpartition("use embeddings.")[2].split(".")
+    assert hasattr(getattr(em, namespace), present)
+
+
 def test_every_public_name_is_in_the_reference():
-    assert set(em.MODULES) | trainers() <= set(DOCUMENTED)
+    short = {f"{package}.{name}".removeprefix("embeddings.") for package, names in PACKAGES.items() for name in names}
+    listed = {name for name in short if name.rpartition(".")[2] not in em.MODULES or "." not in name}
+    assert listed | trainers() <= {*DOCUMENTED, "corpora.EncodedCorpus"}
     classes = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Exception)]
     assert {each.__name__ for each in classes} <= {name.split(".")[-1] for name in DOCUMENTED}
 
@@ -43,12 +82,20 @@ def test_every_name_in_the_reference_exists_and_is_documented(name):
 
 def test_editors_and_the_interpreter_see_the_same_names():
     """The names that type checkers see, and those that can be imported at run time."""
-    tree = ast.parse(Path(em.__file__).read_text(encoding="utf-8"))
-    imported = {alias.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert imported - {None} == set(em.MODULES) | trainers()
-    assert set(em.MODULES) <= set(dir(em))
-    hooks = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "__getattr__"]
-    assert not hooks, "type checkers would accept any name"
+    for package, names in PACKAGES.items():
+        tree = ast.parse(Path(importlib.import_module(package).__file__).read_text(encoding="utf-8"))
+        imported = {alias.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+        others = trainers() | set(SPACES) if package == "embeddings" else set()
+        assert imported - {None} == names | others
+        assert names <= set(dir(importlib.import_module(package)))
+        assert "__getattr__" not in {name for node in tree.body for name in assigned(node)}, "type checkers accept all"
+
+
+def assigned(node):
+    """The names that a statement at the top of a module defines."""
+    if isinstance(node, ast.FunctionDef):
+        return {node.name}
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if isinstance(node, ast.Assign) else set()
 
 
 def commands(group, prefix=()):

@@ -58,7 +58,7 @@ def test_tagging_table_is_that_of_the_evaluation():
             name, window, seed = row["vectors"].rsplit("-", 2)
             if row["section"] == "all":
                 accuracies.setdefault((name, window), {})[seed] = float(row["value"])
-    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "benchmarks.md").read_text(encoding="utf-8")
     table = page.split("<!-- tagging -->\n")[1].split("<!-- end of tagging -->")[0]
     rows = dict(re.findall(r"^\| `([a-z-]+)` (\|.*) \|$", table, re.MULTILINE))
     assert {(name, window) for name in rows for window in ("w2", "w5")} == set(accuracies)
@@ -98,8 +98,8 @@ READERS = re.compile(
 
 
 def test_every_format_has_been_read_by_another_library():
-    """`pytest --readers docs/formats.md` writes the page from tests that passed; each mark has its row in it."""
-    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    """`pytest --readers docs/evidence/formats.md` writes the page; each mark has its row in it."""
+    page = (ROOT / "docs" / "evidence" / "formats.md").read_text(encoding="utf-8")
     read, written = (set(READERS.findall(part)) for part in page.split("## Libraries whose files"))
     offers = registry.find_all("format").items()
     ours = {name for name, [first, *_] in offers if registry.distribution_name(first) == "embeddings-toolkit"}

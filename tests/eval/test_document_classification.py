@@ -191,7 +191,7 @@ def test_concatenated_models_are_evaluated_by_documents_only(tmp_path):
     made = {"dim": 8, "min_count": 1, "epochs": 20, "subsample": 0, "learning_rate": 0.05}
     corpus = em.Corpus(path, text_column="text")
     one, two = (kind(**made).train(corpus, threads=1) for kind in (em.ParagraphDBOW, em.ParagraphDM))
-    both = em.concatenate(one, two)
+    both = em.training.concatenate(one, two)
     *_, whole = evaluate(both, documents=path)
     assert (whole.vectors, whole.total) == ("paragraph-dbow + paragraph-dm", 100)
     inferred = Vectors(map(str, range(100)), both.infer(corpus))

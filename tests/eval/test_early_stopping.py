@@ -59,7 +59,7 @@ def test_early_stopping_is_resumed(tmp_path):
                 raise KeyboardInterrupt
 
     callbacks = [em.EarlyStopping(score=by_words), Interrupt()]
-    with pytest.raises(em.Interrupted):
+    with pytest.raises(em.training.Interrupted):
         learn("cbow", synonym_corpus(), {"epochs": 9}, callbacks=callbacks, checkpoints=checkpoints)
     other = em.EarlyStopping(score=by_words, patience=3)
     with pytest.raises(CheckpointError, match=r"patience.*2.*3"):
@@ -76,7 +76,7 @@ def test_resume_requires_the_same_test_sets(tmp_path):
         path.write_text(PAIRS)
     checkpoints = em.Checkpoints(tmp_path / "c")
     run = {"text": synonym_corpus(), "settings": {"epochs": 9}, "checkpoints": checkpoints}
-    with interrupted_after(2), pytest.raises(em.Interrupted):
+    with interrupted_after(2), pytest.raises(em.training.Interrupted):
         learn("cbow", **run, callbacks=[em.EarlyStopping(similarity=pairs[0])])
 
     def unread_corpus():
@@ -100,7 +100,7 @@ def test_resume_requires_the_same_test_sets(tmp_path):
 
 
 def test_restored_model_has_phrases_and_text_settings():
-    corpus = em.Corpus(["new york is a city of the state new york"] * 200, phrases=em.PhraseList(["new york"]))
+    corpus = em.Corpus(["new york is a city of the state new york"] * 200, phrases=em.corpora.PhraseList(["new york"]))
     stopping = em.EarlyStopping(score=fixed_scores([3.0, 2.0, 1.0]))
     model = em.train("paragraph-dbow", corpus, dim=4, min_count=1, epochs=9, threads=1, callbacks=[stopping])
     assert model.phrases is not None
@@ -142,7 +142,7 @@ def test_mean_score_of_test_sets(tmp_path):
         ({"similarity": "wordsim353", "patience": 0}, r"patience.*got 0"),
         ({"score": 0.5}, r"score.*got 0\.5"),
         ({"score": len, "decay": 0.1}, r"decay=0\.1 requires decay_on_plateau"),
-        ({"score": len, "label_format": em.LabelFormat()}, r"label_format requires labels"),
+        ({"score": len, "label_format": em.corpora.LabelFormat()}, r"label_format requires labels"),
         ({"score": len, "decay_on_plateau": -1}, r"decay_on_plateau.*got -1"),
         ({"score": len, "decay_on_plateau": 1, "decay": 0}, r"decay must be in \(0, 1\], got 0"),
     ],
@@ -249,9 +249,9 @@ def test_a_run_with_plateaus_is_resumed(checks, tmp_path):
     learn("cbow", text, settings, callbacks=[stopping(expected)])
     checkpoints = em.Checkpoints(tmp_path / "c")
     run = {"settings": settings, "text": text, "checkpoints": checkpoints}
-    with interrupted_at_check(checks), pytest.raises(em.Interrupted):
+    with interrupted_at_check(checks), pytest.raises(em.training.Interrupted):
         learn("cbow", **run, callbacks=[stopping(tables)])
-    with interrupted_at_check(3), pytest.raises(em.Interrupted):
+    with interrupted_at_check(3), pytest.raises(em.training.Interrupted):
         learn("cbow", **run, callbacks=[stopping(tables)], resume=True)
     model = learn("cbow", **run, callbacks=[stopping(tables)], resume=True)
     assert tables == expected
@@ -276,7 +276,7 @@ def test_a_checkpoint_at_the_end_of_an_epoch_holds_the_rollback(tmp_path):
 def test_resume_requires_the_same_decay(tmp_path):
     checkpoints = em.Checkpoints(tmp_path / "c")
     run = {"settings": PLATEAU, "text": synonym_corpus(), "checkpoints": checkpoints}
-    with interrupted_after(2), pytest.raises(em.Interrupted):
+    with interrupted_after(2), pytest.raises(em.training.Interrupted):
         learn("cbow", **run, callbacks=[plateau_stopping()])
     with pytest.raises(CheckpointError, match=r"decay was 0\.5, but is 0\.1"):
         learn("cbow", **run, callbacks=[plateau_stopping(decay=0.1)], resume=True)

@@ -93,7 +93,7 @@ def test_what_has_no_perplexity(text, tmp_path):
         with pytest.raises(SettingError, match="do not predict words of new text from their contexts alone"):
             em.evaluate(documents, perplexity=text)
     with pytest.raises(SettingError, match="evaluate them by documents"):
-        em.evaluate(em.concatenate(documents, documents), perplexity=text)
+        em.evaluate(em.training.concatenate(documents, documents), perplexity=text)
     model = em.train("skipgram", TEXT, objective="nce", **SMALL)
     (tmp_path / "other.txt").write_text("entirely unknown\n")
     (tmp_path / "alone.txt").write_text("cat\ndog\n")

@@ -82,5 +82,5 @@ def test_texts_to_fit_on_are_refused_if_nothing_is_learned(vectors, tmp_path):
         with pytest.raises(SettingError, match="fit_on has no effect"):
             em.embed(vectors, ["w1"], fit_on=["w2"], **settings)
     with pytest.raises(SettingError, match="fit_on has no effect"):
-        em.weight_vectors(vectors, "sif", fit_on=["w1 w2"])
+        em.training.weight_vectors(vectors, "sif", fit_on=["w1 w2"])
     assert em.embed(vectors, ["w1"], fit_on=["w2"], pool="sif", frequencies="texts").any()

@@ -40,7 +40,7 @@ def test_predicted_ratings_are_scored(tmp_path):
         "text-pairs", em.TextPairs(path), objective="rating-distribution", dim=8, epochs=2, min_count=1, threads=1
     )
     results = by_measure(em.evaluate(model, pairs=path))
-    ratings = em.RatingPredictor(model).predict([row[0] for row in rows], [row[1] for row in rows])
+    ratings = em.training.RatingPredictor(model).predict([row[0] for row in rows], [row[1] for row in rows])
     expected = spearmanr(ratings, [row[2] for row in rows]).statistic
     assert results["spearman", "predicted ratings"].value == pytest.approx(expected, abs=1e-9)
     assert results["spearman", None].value != results["spearman", "predicted ratings"].value

@@ -113,7 +113,7 @@ def test_a_search_is_not_resumed_with_changed_test_items(pairs, tmp_path):
 
 def test_fingerprints_change_with_labelled_and_held_out_texts(tmp_path):
     texts = [f"__label__{'ab'[n % 2]} word{n} word{n // 2}" for n in range(40)]
-    corpus = em.Corpus(texts, labels=em.LabelFormat())
+    corpus = em.Corpus(texts, labels=em.corpora.LabelFormat())
     relabelled, changed = [*texts[:-1], texts[-1].replace("__b", "__a")], [*texts[:-1], texts[-1] + "x"]
     made = [
         new_metric("f1", em.TextClassification(), corpus, labels=labels).fingerprint

@@ -15,7 +15,7 @@ def folder(tmp_path_factory):
     corpus = em.Corpus(path / "text.txt")
     model = em.train("skipgram", corpus, dim=8, min_count=1, epochs=2, threads=1)
     model.save(path / "model")
-    em.stability(model, corpus, resamples=2, seeds=0, resample_by="lines", threads=1).save(path / "replicates")
+    em.analysis.stability(model, corpus, resamples=2, seeds=0, resample_by="lines", threads=1).save(path / "replicates")
     words = [HOSTILE, "Word", "word", "wörter", "日本", "x" * 3000, "a b", "zero"]
     matrix = np.random.default_rng(1).standard_normal((len(words), 5)).astype(np.float32)
     matrix[-1] = 0

@@ -37,7 +37,9 @@ def server(tmp_path_factory):
     corpus = em.Corpus(folder / "text.txt", tokenizer="whitespace")
     model = em.train("fasttext", corpus, dim=8, min_count=1, epochs=3, threads=1, buckets=100)
     model.save(folder / "model")
-    em.stability(model, corpus, resamples=2, seeds=0, resample_by="lines", threads=1).save(folder / "replicates")
+    em.analysis.stability(model, corpus, resamples=2, seeds=0, resample_by="lines", threads=1).save(
+        folder / "replicates"
+    )
     running = Server(
         folder / "model", "--corpus", folder / "text.txt", "--confidence", folder / "replicates", "--groups", 3,
         EMBEDDINGS_CACHE=str(folder),

@@ -307,7 +307,7 @@ def test_int8_rows_are_read_by_model2vec(tmp_path, vectors, run_json):
 @requires("model2vec", "sentence_transformers")
 def test_weighted_rows_give_the_vectors_of_embed(tmp_path, vectors, run_json):
     texts = ["King", "the King, the QUEEN!", "Été in 日本", "king nobody", "nobody", "new_york"]
-    weighted = em.weight_vectors(vectors, "sif", remove_components=1, fit_on=texts[:3])
+    weighted = em.training.weight_vectors(vectors, "sif", remove_components=1, fit_on=texts[:3])
     expected = em.embed(vectors, texts, pool="sif", remove_components=1, fit_on=texts[:3], tokenizer=split_words)
     for form, code in (("model2vec", STATIC), ("sentence-transformers", ENCODE)):
         weighted.save(tmp_path / form, form)

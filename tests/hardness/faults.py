@@ -61,8 +61,8 @@ def model(version: int) -> em.Model:
     return fasttext
 
 
-def phrases(version: int) -> em.PhraseList:
-    return em.PhraseList([(f"new{version}", f"york{i}") for i in range(200)])
+def phrases(version: int) -> em.corpora.PhraseList:
+    return em.corpora.PhraseList([(f"new{version}", f"york{i}") for i in range(200)])
 
 
 def phrase_table(version: int) -> Any:
@@ -80,7 +80,7 @@ def write_index(path: Path, version: int) -> None:
 def write_vocabulary(path: Path, version: int) -> None:
     from embeddings.corpora.vocabulary import write_vocabulary_file
 
-    write_vocabulary_file(em.Vocabulary([f"word{version}{i}" for i in range(999)], [1] * 999), path, force=True)
+    write_vocabulary_file(em.corpora.Vocabulary([f"word{version}{i}" for i in range(999)], [1] * 999), path, force=True)
 
 
 def write_checkpoint(path: Path, version: int) -> None:

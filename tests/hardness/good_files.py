@@ -109,7 +109,7 @@ def classifier_reader(loss: str, **kind: Any) -> Reader:
     return Reader(make, read)
 
 
-def check_copy(classifier: em.Classifier, path: Path) -> None:
+def check_copy(classifier: em.training.LabelPredictor, path: Path) -> None:
     """A classifier predicts the same after writing and reading."""
     classifier.export(path, force=True)
     copy = em.load_classifier(path)
@@ -122,7 +122,7 @@ def model_reader(trainer: str, **settings: Any) -> Reader:
 
     def make(folder: Path) -> Path:
         text = em.Corpus([{"text": line, "tag": f"t{i}"} for i, line in enumerate(TEXT.split("\n")[:20])],
-                         text_column="text", tag_column="tag", phrases=em.PhraseList(["the king"]))  # fmt: skip
+                         text_column="text", tag_column="tag", phrases=em.corpora.PhraseList(["the king"]))  # fmt: skip
         text = em.Corpus(TEXT.split("\n"), tokenizer="codepoints") if trainer == "sembei" else text
         em.train(trainer, text, **{**SMALL, **settings}).save(folder / "m")
         return folder / "m"
@@ -232,7 +232,7 @@ def corpus_readers() -> dict[str, Reader]:
 
 def write_encoded_corpus(folder: Path) -> Path:
     with em.Corpus([{"text": line, "tag": "t"} for line in TEXT.split("\n")], text_column="text", tag_column="tag",
-                   phrases=em.PhraseList(["the king"])).encode() as encoded:  # fmt: skip
+                   phrases=em.corpora.PhraseList(["the king"])).encode() as encoded:  # fmt: skip
         shutil.copytree(encoded.folder, folder / "e")
     return folder / "e"
 
@@ -289,11 +289,11 @@ def list_readers() -> dict[str, Reader]:
     from embeddings.corpora.vocabulary import write_vocabulary_file as write_vocabulary
     from embeddings.support.arrow import write_table
 
-    phrases = em.PhraseList([Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
+    phrases = em.corpora.PhraseList([Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
 
     def vocabulary(name: str) -> Callable[[Path], Path]:
         def make(folder: Path) -> Path:
-            write_vocabulary(em.Vocabulary(["a", "été", "c"], [9, 5, 1]), folder / name)
+            write_vocabulary(em.corpora.Vocabulary(["a", "été", "c"], [9, 5, 1]), folder / name)
             return folder / name
 
         return make
@@ -378,7 +378,7 @@ def checkpoint_reader(trainer: str, *, fix_checksum: bool) -> Reader:
         with interrupted_after(1):
             try:
                 em.train(trainer, text, checkpoints=em.Checkpoints(folder / "c"), **settings)
-            except em.Interrupted:
+            except em.training.Interrupted:
                 return folder / "c"
         raise AssertionError("the run was not interrupted")
 

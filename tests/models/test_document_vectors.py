@@ -56,7 +56,7 @@ def test_broken_tags_are_refused(tmp_path):
 def test_concatenated_models():
     corpus = em.Corpus(list(texts()))
     first, second = (trainer(**{**SMALL, "epochs": 2}).train(corpus) for trainer in (em.ParagraphDBOW, em.ParagraphDM))
-    both = em.concatenate(first, second)
+    both = em.training.concatenate(first, second)
     assert both.documents.words == first.documents.words
     np.testing.assert_array_equal(both.documents.matrix[:, :8], first.documents.matrix)
     np.testing.assert_array_equal(both.documents.matrix[:, 8:], second.documents.matrix)
@@ -65,9 +65,9 @@ def test_concatenated_models():
     np.testing.assert_array_equal(vectors[:, 8:], second.infer(list(texts(9))))
     other = em.ParagraphDM(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b"]))
     with pytest.raises(SettingError, match="240 and 1"):
-        _ = em.concatenate(first, other).documents
+        _ = em.training.concatenate(first, other).documents
     with pytest.raises(SettingError, match="at least one model"):
-        em.concatenate()
+        em.training.concatenate()
     lines = em.ParagraphDM(**{**SMALL, "epochs": 1, "documents": "lines"}).train(corpus)
     with pytest.raises(SettingError, match=r"documents.*auto, lines"):
-        em.concatenate(first, lines).infer(corpus)
+        em.training.concatenate(first, lines).infer(corpus)

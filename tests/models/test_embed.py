@@ -152,7 +152,7 @@ def test_other_spellings_and_languages():
 
 def test_phrases_are_joined_as_in_training():
     model = em.CBOW(dim=8, min_count=1, subsample=0).train(
-        em.Corpus(["new york and new york"] * 5, phrases=em.PhraseList(["new york"])), threads=1
+        em.Corpus(["new york and new york"] * 5, phrases=em.corpora.PhraseList(["new york"])), threads=1
     )
     rows = em.embed(model, ["", "New York", "and", ""])
     np.testing.assert_array_equal(rows[1], model.vectors["new_york"])

@@ -117,7 +117,7 @@ def test_phrase_list_and_vocabulary():
 
     phrases = read_phrases(FILES / "phrases.tsv")
     assert [phrase.words for phrase in phrases] == [("new", "york")]
-    vocabulary = em.Vocabulary.load(FILES / "vocabulary.arrow")
+    vocabulary = em.corpora.Vocabulary.load(FILES / "vocabulary.arrow")
     assert list(vocabulary.words) == em.load(FILES / "skipgram").words
     encoded = em.Corpus(TEXT, phrases=phrases).encode()
     assert "new_york" in encoded.vocabulary

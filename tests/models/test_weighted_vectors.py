@@ -33,7 +33,7 @@ def unit(rows):
 def test_plain_means_are_weighted_means(vectors, texts, weighting, removed):
     """Equal for sif, whose sums are divided by the number of words; else up to a factor."""
     fit = {"fit_on": texts} if removed or weighting == "idf" else {}
-    weighted = em.weight_vectors(vectors, weighting, remove_components=removed, **fit)
+    weighted = em.training.weight_vectors(vectors, weighting, remove_components=removed, **fit)
     pool = "mean" if weighting == "none" else weighting
     expected = em.embed(vectors, texts, pool=pool, remove_components=removed, **fit)
     rows = em.embed(weighted, texts)
@@ -43,7 +43,7 @@ def test_plain_means_are_weighted_means(vectors, texts, weighting, removed):
 
 
 def test_projection_keeps_the_directions_of_most_variance(vectors, texts):
-    weighted = em.weight_vectors(vectors, remove_components=1, pca=3, fit_on=texts)
+    weighted = em.training.weight_vectors(vectors, remove_components=1, pca=3, fit_on=texts)
     assert weighted.dim == 3
     plain = em.embed(vectors, texts, pool="sif").astype(float)
     directions = np.linalg.svd(plain, full_matrices=False)[2][1:4]
@@ -57,8 +57,8 @@ def test_directions_expected_by_counts_are_those_of_random_texts(vectors):
     rng = np.random.default_rng(6)
     shares = vectors.counts / vectors.counts.sum()
     random_texts = [" ".join(rng.choice(WORDS, size=16, p=shares)) for _ in range(4000)]
-    drawn = em.weight_vectors(vectors, constant=0.1, remove_components=1, fit_on=random_texts).matrix
-    expected = em.weight_vectors(vectors, constant=0.1, remove_components=1).matrix
+    drawn = em.training.weight_vectors(vectors, constant=0.1, remove_components=1, fit_on=random_texts).matrix
+    expected = em.training.weight_vectors(vectors, constant=0.1, remove_components=1).matrix
     assert (unit(drawn) * unit(expected)).sum(axis=1).min() > 0.995
 
 
@@ -73,9 +73,9 @@ def test_refusals(vectors, texts):
         (vectors, {"pca": 8, "fit_on": ["w1 w2"]}, "span 1"),
     ]:
         with pytest.raises(SettingError, match=message):
-            em.weight_vectors(source, **options)
-    assert em.weight_vectors(bare, "none").matrix.tolist() == [[1, 2], [3, 4]]
-    assert em.weight_vectors(bare, fit_on=["a b", "a"]).matrix.shape == (2, 2)
+            em.training.weight_vectors(source, **options)
+    assert em.training.weight_vectors(bare, "none").matrix.tolist() == [[1, 2], [3, 4]]
+    assert em.training.weight_vectors(bare, fit_on=["a b", "a"]).matrix.shape == (2, 2)
 
 
 @pytest.mark.parametrize("form", ["model2vec", "sentence-transformers"])

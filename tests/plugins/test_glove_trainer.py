@@ -176,7 +176,7 @@ def test_repeatedly_interrupted_run_ends_with_the_same_bytes(settings, tmp_path,
     whole = em.train("glove", text, **settings)
     checkpoints = em.Checkpoints(tmp_path / "c")
     for number, checks in enumerate([1, 2, 3, 5, 4, 2]):
-        with interrupted_after(checks), pytest.raises(em.Interrupted):
+        with interrupted_after(checks), pytest.raises(em.training.Interrupted):
             em.train("glove", text, checkpoints=checkpoints, resume=number > 0, **settings)
     resumed = em.train("glove", text, checkpoints=checkpoints, resume=True, **settings)
     assert table_bytes(resumed) == table_bytes(whole)

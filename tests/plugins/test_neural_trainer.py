@@ -33,7 +33,7 @@ def test_a_run_interrupted_at_several_blocks_ends_with_the_same_bytes(name, tmp_
     settings = {"threads": 1, "seed": 3, **SMALL, **TRAINERS[name], "max_length": 5}
     whole, checkpoints = em.train(name, TEXTS, **settings), em.Checkpoints(tmp_path / "c")
     for number, checks in enumerate([3, 1, 6]):
-        with interrupted_after(checks), pytest.raises(em.Interrupted):
+        with interrupted_after(checks), pytest.raises(em.training.Interrupted):
             em.train(name, TEXTS, checkpoints=checkpoints, resume=number > 0, **settings)
     assert table_bytes(em.train(name, TEXTS, checkpoints=checkpoints, resume=True, **settings)) == table_bytes(whole)
 

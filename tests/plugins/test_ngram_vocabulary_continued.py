@@ -132,6 +132,6 @@ def test_a_model_with_an_ngram_of_impossible_length_is_refused():
     model = em.train("sembei", OLD, **SMALL, compositional=True)
     words = list(model.vocabulary.words)
     words[0] = "a" * 99_999
-    model.vocabulary = em.Vocabulary(words, model.vocabulary.counts)
+    model.vocabulary = em.corpora.Vocabulary(words, model.vocabulary.counts)
     with pytest.raises(FormatError, match="99999 characters"):
         continued(model, NEW, compositional=True)

@@ -86,7 +86,7 @@ def test_settings_are_honoured_or_refused(settings, message):
 
 def test_a_corpus_of_pairs_excludes_other_ways_to_read_rows():
     with pytest.raises(SettingError, match="cannot be combined with deduplicate"):
-        em.Corpus([("a", "b")], pairs=em.PairFormat(), deduplicate=True)
+        em.Corpus([("a", "b")], pairs=em.corpora.PairFormat(), deduplicate=True)
     with pytest.raises(SettingError, match="PairFormat, got True"):
         em.Corpus([("a", "b")], pairs=True)
 
@@ -114,7 +114,7 @@ def test_weights_and_map_are_part_of_the_vectors():
 
 def test_frozen_words_stay_while_weights_are_learned():
     vectors = train(thing_pairs()).vectors
-    options = em.RunOptions(init=em.InitFrom(vectors, freeze=True))
+    options = em.training.RunOptions(init=em.InitFrom(vectors, freeze=True))
     trainer = em.DualEncoder(dim=8, epochs=2, batch_size=16, token_weights="ones")
     model = trainer.train(thing_pairs(), threads=1, run_options=options)
     np.testing.assert_array_equal(model.tables["words"], vectors.matrix)
@@ -145,17 +145,19 @@ def test_ratings_of_pairs_are_predicted(tmp_path):
     pairs = [(a, b, rating - 1) for a, b, rating in rated_pairs()]
     left, right, ratings = zip(*pairs, strict=True)
     model = train(pairs, objective="rating-distribution", epochs=60, learning_rate=0.02, batch_size=8)
-    predictor = em.RatingPredictor(model)
+    predictor = em.training.RatingPredictor(model)
     predicted = predictor.predict(left, right)
     assert np.corrcoef(predicted, ratings)[0, 1] > 0.9
     assert -1 <= predicted.min() <= predicted.max() <= 4
     assert predictor.distribution(left, right).shape == (len(pairs), 6)
     model.save(tmp_path / "model")
-    np.testing.assert_array_equal(em.RatingPredictor(em.load_model(tmp_path / "model")).predict(left, right), predicted)
+    np.testing.assert_array_equal(
+        em.training.RatingPredictor(em.load_model(tmp_path / "model")).predict(left, right), predicted
+    )
     with pytest.raises(SettingError, match="does not predict ratings"):
-        em.RatingPredictor(train(thing_pairs()))
+        em.training.RatingPredictor(train(thing_pairs()))
     with pytest.raises(SettingError, match="must be a Model"):
-        em.RatingPredictor(model.vectors)
+        em.training.RatingPredictor(model.vectors)
     with pytest.raises(SettingError, match="lists of texts"):
         predictor.predict("ab", "cd")
 
@@ -165,7 +167,7 @@ def test_the_network_gives_the_recorded_loss():
     pairs = rated_pairs()
     left, right, ratings = zip(*pairs, strict=True)
     model = train(pairs, objective="rating-distribution", epochs=1, learning_rate=1e-9)
-    rows = em.RatingPredictor(model).distribution(left, right)
+    rows = em.training.RatingPredictor(model).distribution(left, right)
     loss = np.mean([-np.log(row[int(rating)]) for row, rating in zip(rows, ratings, strict=True)])
     assert model.record["loss_by_epoch"][0] == pytest.approx(loss, rel=1e-4)
 
@@ -215,7 +217,7 @@ def test_words_are_composed_of_ngrams(tmp_path):
 
 def test_ngrams_start_from_nothing_so_that_given_vectors_are_the_start():
     start = train(thing_pairs()).vectors
-    options = em.RunOptions(init=em.InitFrom(start))
+    options = em.training.RunOptions(init=em.InitFrom(start))
     trainer = em.DualEncoder(dim=8, epochs=1, batch_size=16, max_n=3, learning_rate=1e-9)
     model = trainer.train(thing_pairs(), threads=1, run_options=options)
     np.testing.assert_allclose(model.vectors.matrix, start.matrix, atol=1e-6)
@@ -228,7 +230,9 @@ def test_ngrams_start_from_nothing_so_that_given_vectors_are_the_start():
         with pytest.raises(SettingError, match=message):
             em.DualEncoder(**settings)
     with pytest.raises(SettingError, match="cannot freeze"):
-        trainer.train(thing_pairs(), threads=1, run_options=em.RunOptions(init=em.InitFrom(start, freeze=True)))
+        trainer.train(
+            thing_pairs(), threads=1, run_options=em.training.RunOptions(init=em.InitFrom(start, freeze=True))
+        )
 
 
 @pytest.mark.skipif(find_spec("tokenizers") is None, reason="requires tokenizers")
@@ -240,7 +244,9 @@ def test_texts_of_pairs_are_split_by_a_tokenizer_json(tmp_path):
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     rows = [("reddish apples", "red apple", 3.0), ("green pears", "pear", 5.0), ("green apple", "red pear", 1.0)] * 8
-    corpus = em.Corpus(rows, pairs=em.PairFormat(), tokenizer=f"huggingface:{tmp_path / 'tokenizer.json'}", case="keep")
+    corpus = em.Corpus(
+        rows, pairs=em.corpora.PairFormat(), tokenizer=f"huggingface:{tmp_path / 'tokenizer.json'}", case="keep"
+    )
     model = train(corpus, objective="cosent")
     assert set(model.vectors.words) == set(pieces[1:])
     assert model.record["pairs"] == 24

@@ -301,7 +301,7 @@ def test_interrupted_runs_of_several_tags_end_with_the_same_bytes(name, shuffle,
     text, settings = corpus([{"text": row["text"] * 60, "tags": row["tags"]} for row in ROWS]), {"shuffle": shuffle}
     whole, checkpoints = learn(name, text, settings), em.Checkpoints(tmp_path / "c")
     for number, checks in enumerate([1, 2, 1]):
-        with interrupted_after(checks), pytest.raises(em.Interrupted):
+        with interrupted_after(checks), pytest.raises(em.training.Interrupted):
             learn(name, text, settings, checkpoints=checkpoints, resume=number > 0)
     assert table_bytes(learn(name, text, settings, checkpoints=checkpoints, resume=True)) == table_bytes(whole)
 
@@ -309,7 +309,7 @@ def test_interrupted_runs_of_several_tags_end_with_the_same_bytes(name, shuffle,
 @pytest.mark.slow
 def test_replicas_and_threads_learn_several_tags():
     text = corpus([{"text": row["text"] * 20, "tags": row["tags"]} for row in ROWS])
-    for options in {"replicas": em.Replicas(2, merge_every=1000)}, {"threads": 3}:
+    for options in {"replicas": em.training.Replicas(2, merge_every=1000)}, {"threads": 3}:
         model = learn("paragraph-dbow", text, {"epochs": 20, "subsample": 0, "learning_rate": 0.05}, **options)
         near = [int(tag[1:]) for tag, _ in model.documents.most_similar("sea", top=20) if tag.startswith("d")]
         assert np.mean([ROWS[number]["tags"][1] == "sea" for number in near]) > 0.8

@@ -63,7 +63,9 @@ def test_models_of_fasttext_are_trained_further(tmp_path, loss):
 
 def test_quantizing_after_training_again(tmp_path):
     classifier = train(word_ngrams=2)
-    small = em.quantize(classifier, 12, retrain=labelled_lines(), epochs=20, learning_rate=0.5, qnorm=True, threads=1)
+    small = em.training.quantize(
+        classifier, 12, retrain=labelled_lines(), epochs=20, learning_rate=0.5, qnorm=True, threads=1
+    )
     lines = labelled_lines(seed=2)
     assert probability_of_truth(small, lines) > probability_of_truth(classifier.quantize(12, qnorm=True), lines)
     small.export(tmp_path / "small.ftz")
@@ -74,7 +76,7 @@ def test_quantizing_after_training_again(tmp_path):
 
 def test_texts_are_split_as_in_training():
     rows = [{"text": line.split(" ", 1)[1].title() + "!", "label": line[9:10]} for line in labelled_lines()]
-    corpus = em.Corpus(rows, text_column="text", tokenizer="words", labels=em.LabelFormat())
+    corpus = em.Corpus(rows, text_column="text", tokenizer="words", labels=em.corpora.LabelFormat())
     classifier = em.train("classifier", corpus, dim=8, epochs=2, threads=1).classifier
     lines = [f"__label__{row['label']} {row['text']}" for row in rows]
     better = retrained(prune(classifier, 12), lines, epochs=20, learning_rate=0.5, **RUN)

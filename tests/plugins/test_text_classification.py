@@ -48,7 +48,7 @@ def test_a_saved_model_predicts_the_same(model, tmp_path):
 
 def test_labels_of_tables_have_no_prefix_and_texts_are_tokenized_as_in_training():
     rows = [{"text": line.split(" ", 1)[1].title() + "!", "label": line[9:10]} for line in labelled_lines()]
-    corpus = em.Corpus(rows, text_column="text", tokenizer="words", labels=em.LabelFormat())
+    corpus = em.Corpus(rows, text_column="text", tokenizer="words", labels=em.corpora.LabelFormat())
     model = em.train("classifier", corpus, **SMALL)
     assert model.predict(["FILM, GOOD", "(awful)"]).labels[:, 0].tolist() == ["a", "b"]
 
@@ -73,7 +73,7 @@ def test_texts_that_cannot_be_classified_are_refused(lines, message):
 def test_a_label_with_the_separator_of_labels_is_refused():
     rows = [{"text": "one", "label": "a\x1fb"}, {"text": "two", "label": "c"}]
     with pytest.raises(CorpusError, match=r"label 'a\\x1fb'.*U\+001F"):
-        em.train("classifier", em.Corpus(rows, text_column="text", labels=em.LabelFormat()), **SMALL)
+        em.train("classifier", em.Corpus(rows, text_column="text", labels=em.corpora.LabelFormat()), **SMALL)
 
 
 def test_a_corpus_without_labels_is_refused():

@@ -80,10 +80,12 @@ def test_old_words_may_be_rare_and_new_ones_may_not(model):
 
 def test_labels_of_negative_sampling_and_of_tables():
     rows = [{"text": line.split(" ", 1)[1], "label": line[9:10]} for line in labelled_lines()]
-    corpus = em.Corpus(rows, text_column="text", tokenizer="ascii-whitespace", case="keep", labels=em.LabelFormat())
+    corpus = em.Corpus(
+        rows, text_column="text", tokenizer="ascii-whitespace", case="keep", labels=em.corpora.LabelFormat()
+    )
     model = em.train("classifier", corpus, objective="negative-sampling", **SMALL)
     new = [{"text": "film odd", "label": "d"}, {"text": "film good", "label": "a"}] * 20
-    new = em.Corpus(new, text_column="text", tokenizer="ascii-whitespace", case="keep", labels=em.LabelFormat())
+    new = em.Corpus(new, text_column="text", tokenizer="ascii-whitespace", case="keep", labels=em.corpora.LabelFormat())
     continued = em.continue_training(model, new, threads=1)
     assert continued.predict(["odd", "good"]).labels[:, 0].tolist() == ["d", "a"]
 

@@ -41,15 +41,15 @@ class VectorsOfNumbers(NumbersAsTexts):
         return self.fit(X, y).transform(X)
 
 
-class MeansOfNumbers(VectorsOfNumbers, em.MeanVectorizer):
+class MeansOfNumbers(VectorsOfNumbers, em.sklearn.MeanVectorizer):
     """Means of word vectors for numbers."""
 
 
-class ParagraphsOfNumbers(VectorsOfNumbers, em.ParagraphVectorizer):
+class ParagraphsOfNumbers(VectorsOfNumbers, em.sklearn.ParagraphVectorizer):
     """Document vectors for numbers."""
 
 
-class ClassifierOfNumbers(NumbersAsTexts, em.TextClassifier):
+class ClassifierOfNumbers(NumbersAsTexts, em.sklearn.TextClassifier):
     """A classifier of numbers."""
 
     def predict_proba(self, X):
@@ -70,7 +70,7 @@ def test_checks_of_scikit_learn(estimator, check):
 
 
 def test_tags():
-    for estimator in (em.MeanVectorizer(), em.ParagraphVectorizer(), em.TextClassifier()):
+    for estimator in (em.sklearn.MeanVectorizer(), em.sklearn.ParagraphVectorizer(), em.sklearn.TextClassifier()):
         tags = estimator.__sklearn_tags__()
         assert (tags.input_tags.string, tags.input_tags.one_d_array, tags.input_tags.two_d_array) == (True, True, False)
         assert tags.requires_fit
@@ -91,8 +91,8 @@ NUMBERS = {
 def fitted():
     """Fitted estimators with a method that takes texts."""
     texts = ["a b", "b c", "c a"]
-    means, paragraphs = em.MeanVectorizer(settings=SETTINGS), em.ParagraphVectorizer(settings=SETTINGS)
-    classifier = em.TextClassifier(settings={"dim": 6}).fit(texts, [0, 1, 1])
+    means, paragraphs = em.sklearn.MeanVectorizer(settings=SETTINGS), em.sklearn.ParagraphVectorizer(settings=SETTINGS)
+    classifier = em.sklearn.TextClassifier(settings={"dim": 6}).fit(texts, [0, 1, 1])
     return [
         (means, means.fit(texts).transform),
         (paragraphs, paragraphs.fit(texts).transform),

@@ -75,7 +75,7 @@ def test_means_equal_a_naive_version(vectors, weighting, frequencies):
         "sif": lambda word: 0.01 / (0.01 + shares.get(word, 0)),
     }
     options = {} if weighting == "mean" else {"constant": 0.01, "frequencies": frequencies}
-    vectorizer = em.MeanVectorizer(vectors=vectors, weighting=weighting, **options).fit(texts)
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, weighting=weighting, **options).fit(texts)
     rows = vectorizer.transform(queries)
     assert rows.dtype == np.float32
     np.testing.assert_allclose(rows, naive_means(vectors, queries, weights[weighting], weighting == "sif"), atol=1e-6)
@@ -89,8 +89,8 @@ def test_means_equal_a_naive_version(vectors, weighting, frequencies):
 def test_components_are_removed_as_in_the_paper(vectors, count, removed):
     """With fewer texts than dimensions, and with more."""
     texts, queries = list(make_texts(count)), list(make_texts(seed=5))
-    plain = em.MeanVectorizer(vectors=vectors, weighting="sif").fit(texts)
-    vectorizer = em.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=removed).fit(texts)
+    plain = em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif").fit(texts)
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=removed).fit(texts)
     u = np.linalg.svd(plain.transform(texts).astype(float).T, full_matrices=False)[0][:, :removed]
     rows = plain.transform(queries).astype(float)
     np.testing.assert_allclose(vectorizer.transform(queries), rows - rows @ u @ u.T, atol=1e-5)
@@ -102,48 +102,57 @@ def test_components_are_removed_as_in_the_paper(vectors, count, removed):
 def test_frequencies_are_those_of_the_training_corpus(weighting):
     """Words below min_count are part of the corpus."""
     texts = ["a a a a b b", "c a"]
-    vectorizer = em.MeanVectorizer(settings={**SMALL, "min_count": 2}, weighting=weighting).fit(texts)
+    vectorizer = em.sklearn.MeanVectorizer(settings={**SMALL, "min_count": 2}, weighting=weighting).fit(texts)
     assert vectorizer.frequencies_.counts.tolist() == [5, 2]
     assert vectorizer.frequencies_.total == 8
-    assert em.MeanVectorizer(settings=SMALL).fit(texts).frequencies_ is None
+    assert em.sklearn.MeanVectorizer(settings=SMALL).fit(texts).frequencies_ is None
 
 
 def test_vectors_without_counts_are_weighted_by_the_texts(vectors):
     bare = em.Vectors(vectors.words, vectors.matrix)
-    vectorizer = em.MeanVectorizer(vectors=bare, weighting="sif").fit(["w0 w0 w1"])
+    vectorizer = em.sklearn.MeanVectorizer(vectors=bare, weighting="sif").fit(["w0 w0 w1"])
     assert vectorizer.frequencies_.words == ["w0", "w1"]
     with pytest.raises(SettingError, match=r"frequencies.*counts"):
-        em.MeanVectorizer(vectors=bare, weighting="sif", frequencies="vectors").fit(["w0"])
+        em.sklearn.MeanVectorizer(vectors=bare, weighting="sif", frequencies="vectors").fit(["w0"])
 
 
 def test_one_thread_and_a_seed_are_bit_reproducible():
     texts = list(make_texts())
     one, again, other = (
-        em.MeanVectorizer(settings=SMALL, random_state=seed).fit_transform(texts).tobytes() for seed in (1, 1, 2)
+        em.sklearn.MeanVectorizer(settings=SMALL, random_state=seed).fit_transform(texts).tobytes()
+        for seed in (1, 1, 2)
     )
     assert one == again != other
-    fitted = [em.MeanVectorizer(settings=SMALL, random_state=np.random.RandomState(4)).fit(texts) for _ in range(2)]
+    fitted = [
+        em.sklearn.MeanVectorizer(settings=SMALL, random_state=np.random.RandomState(4)).fit(texts) for _ in range(2)
+    ]
     np.testing.assert_array_equal(fitted[0].vectors_.matrix, fitted[1].vectors_.matrix)
     model = em.train("skipgram", texts, threads=1, seed=1, **SMALL)
-    np.testing.assert_array_equal(model.vectors.matrix, em.MeanVectorizer(settings=SMALL).fit(texts).vectors_.matrix)
+    np.testing.assert_array_equal(
+        model.vectors.matrix, em.sklearn.MeanVectorizer(settings=SMALL).fit(texts).vectors_.matrix
+    )
     np.random.seed(0)  # noqa: NPY002  what None stands for in scikit-learn
-    first = em.MeanVectorizer(settings=SMALL, random_state=None).fit_transform(texts)
+    first = em.sklearn.MeanVectorizer(settings=SMALL, random_state=None).fit_transform(texts)
     np.random.seed(0)  # noqa: NPY002
-    np.testing.assert_array_equal(first, em.MeanVectorizer(settings=SMALL, random_state=None).fit_transform(texts))
+    np.testing.assert_array_equal(
+        first, em.sklearn.MeanVectorizer(settings=SMALL, random_state=None).fit_transform(texts)
+    )
 
 
 def test_trainers_by_name_or_as_objects():
     texts = list(make_texts())
-    by_name = em.MeanVectorizer("cbow", {**SMALL, "dim": 5}).fit(texts)
+    by_name = em.sklearn.MeanVectorizer("cbow", {**SMALL, "dim": 5}).fit(texts)
     assert (by_name.model_.name, by_name.vectors_.dim) == ("cbow", 5)
-    vectorizer = em.MeanVectorizer(em.CBOW(**SMALL), {"dim": 5}).fit(texts)
+    vectorizer = em.sklearn.MeanVectorizer(em.CBOW(**SMALL), {"dim": 5}).fit(texts)
     np.testing.assert_array_equal(vectorizer.vectors_.matrix, by_name.vectors_.matrix)
-    words = em.MeanVectorizer("paragraph-dbow", {**SMALL, "train_words": True}).fit(texts)
+    words = em.sklearn.MeanVectorizer("paragraph-dbow", {**SMALL, "train_words": True}).fit(texts)
     assert words.transform(["w1"]).tobytes() == words.model_.vectors["w1"].tobytes()
 
 
 def test_unseen_words_are_composed():
-    vectorizer = em.MeanVectorizer("fasttext", {**SMALL, "buckets": 100}).fit(["walking talked", "walked talking"])
+    vectorizer = em.sklearn.MeanVectorizer("fasttext", {**SMALL, "buckets": 100}).fit(
+        ["walking talked", "walked talking"]
+    )
     np.testing.assert_allclose(vectorizer.transform(["Walks"])[0], vectorizer.vectors_["walks"], atol=1e-7)
     assert vectorizer.transform(["Walks"]).any()
     again = pickle.loads(pickle.dumps(vectorizer))
@@ -151,7 +160,7 @@ def test_unseen_words_are_composed():
 
 
 def test_forms_of_texts(vectors):
-    vectorizer = em.MeanVectorizer(vectors=vectors).fit(["w1"])
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors).fit(["w1"])
     plain = ["w1 W2, w3!", "w4 x", "", "w1"]
     expected = vectorizer.transform(plain)
     np.testing.assert_allclose(expected[0], vectors[["w1", "w2", "w3"]].mean(axis=0), atol=1e-6)
@@ -173,10 +182,10 @@ def test_forms_of_texts(vectors):
 
 
 def test_nulls_are_empty_texts(vectors):
-    expected = em.MeanVectorizer(vectors=vectors).fit_transform(["w1", ""])
+    expected = em.sklearn.MeanVectorizer(vectors=vectors).fit_transform(["w1", ""])
     frame = pd.DataFrame({"text": ["w1", None]})
     for source in (["w1", None], ["w1", float("nan")], pyarrow.array(["w1", None]), frame["text"], [["w1"], None]):
-        np.testing.assert_array_equal(em.MeanVectorizer(vectors=vectors).fit_transform(source), expected)
+        np.testing.assert_array_equal(em.sklearn.MeanVectorizer(vectors=vectors).fit_transform(source), expected)
 
 
 INVALID_TEXTS = [
@@ -194,7 +203,7 @@ INVALID_TEXTS = [
 
 @pytest.mark.parametrize(("source", "message"), INVALID_TEXTS, ids=map(str, range(len(INVALID_TEXTS))))
 def test_invalid_texts(vectors, source, message):
-    vectorizer = em.MeanVectorizer(vectors=vectors)
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors)
     with pytest.raises(SettingError, match=message):
         vectorizer.fit(source)
     with pytest.raises(SettingError, match=message):
@@ -203,21 +212,21 @@ def test_invalid_texts(vectors, source, message):
 
 def test_nothing_to_learn_from(vectors):
     with pytest.raises(SettingError, match="empty"):
-        em.MeanVectorizer().fit([])
+        em.sklearn.MeanVectorizer().fit([])
     with pytest.raises(CorpusError, match="list of texts"):
-        em.MeanVectorizer().fit(["", "?"])
+        em.sklearn.MeanVectorizer().fit(["", "?"])
     with pytest.raises(CorpusError, match="5 times"):
-        em.MeanVectorizer().fit(["a b"])
+        em.sklearn.MeanVectorizer().fit(["a b"])
     with pytest.raises(CorpusError, match="item 2"):
-        em.MeanVectorizer(vectors=vectors).fit(["a", ["b"]])
+        em.sklearn.MeanVectorizer(vectors=vectors).fit(["a", ["b"]])
     with pytest.raises(NotFittedError):
-        em.MeanVectorizer(vectors=vectors).transform(["w1"])
+        em.sklearn.MeanVectorizer(vectors=vectors).transform(["w1"])
 
 
 def test_texts_are_not_taken_for_file_names(vectors, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "w1").touch()
-    assert em.MeanVectorizer(vectors=vectors).fit_transform(["w1"]).any()
+    assert em.sklearn.MeanVectorizer(vectors=vectors).fit_transform(["w1"]).any()
     with pytest.raises(CorpusError, match="file"):
         em.Corpus(["w1"]).encode()
 
@@ -256,7 +265,7 @@ INVALID_PARAMETERS = [
 )
 def test_fit_refuses_invalid_parameters(parameters, error, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    vectorizer = em.MeanVectorizer(**parameters)
+    vectorizer = em.sklearn.MeanVectorizer(**parameters)
     with pytest.raises(error, match=message):
         vectorizer.fit(["a b c"] * 9)
 
@@ -264,13 +273,13 @@ def test_fit_refuses_invalid_parameters(parameters, error, message, tmp_path, mo
 def test_threads_are_checked_before_texts_are_read(vectors):
     for options in ({}, {"vectors": vectors}):
         with pytest.raises(SettingError, match=r"threads.*0"):
-            em.MeanVectorizer(threads=0, **options).fit([["w1", 3]])  # reading would fail
+            em.sklearn.MeanVectorizer(threads=0, **options).fit([["w1", 3]])  # reading would fail
 
 
 def test_parameters_of_training_are_refused_next_to_vectors(vectors):
     for options in ({"trainer": "cbow"}, {"settings": {"dim": 3}}):
         with pytest.raises(SettingError, match=next(iter(options))):
-            em.MeanVectorizer(vectors=vectors, **options).fit(["w1"])
+            em.sklearn.MeanVectorizer(vectors=vectors, **options).fit(["w1"])
 
 
 def test_trained_vectors_of_a_model_and_of_paths(tmp_path):
@@ -282,66 +291,66 @@ def test_trained_vectors_of_a_model_and_of_paths(tmp_path):
     queries = ["The End.", "the End. end"]
     expected = [model.vectors[["The", "End."]].mean(axis=0), model.vectors[["the", "End."]].mean(axis=0)]
     for texts in (model, tmp_path / "m", str(tmp_path / "m")):
-        vectorizer = em.MeanVectorizer(vectors=texts).fit(queries)
+        vectorizer = em.sklearn.MeanVectorizer(vectors=texts).fit(queries)
         np.testing.assert_allclose(vectorizer.transform(queries), expected, atol=1e-7)
-    assert em.MeanVectorizer(vectors=model, weighting="sif").fit(queries).frequencies_ is model.vocabulary
-    plain = em.MeanVectorizer(vectors=tmp_path / "v.npy").fit(queries)
+    assert em.sklearn.MeanVectorizer(vectors=model, weighting="sif").fit(queries).frequencies_ is model.vocabulary
+    plain = em.sklearn.MeanVectorizer(vectors=tmp_path / "v.npy").fit(queries)
     np.testing.assert_allclose(plain.transform(queries)[0], model.vectors["The"], atol=1e-7)
     plain.set_params(tokenizer="whitespace").fit(queries)
     np.testing.assert_allclose(plain.transform(queries), expected, atol=1e-7)
-    lower = em.MeanVectorizer(vectors=model, case="lower").fit(queries)
+    lower = em.sklearn.MeanVectorizer(vectors=model, case="lower").fit(queries)
     np.testing.assert_allclose(lower.transform(queries[:1])[0], model.vectors["the"], atol=1e-7)
 
 
 def test_phrases_are_joined(tmp_path):
     (tmp_path / "p.tsv").write_text("new york\n")
     model = em.CBOW(**SMALL).train(em.Corpus(["new york and new york"] * 5, phrases=tmp_path / "p.tsv"))
-    vectorizer = em.MeanVectorizer(vectors=model).fit(["new york"])
+    vectorizer = em.sklearn.MeanVectorizer(vectors=model).fit(["new york"])
     np.testing.assert_array_equal(vectorizer.transform(["New York"])[0], model.vectors["new_york"])
-    vectorizer = em.MeanVectorizer(vectors=model.vectors).fit([["new_york"]])
+    vectorizer = em.sklearn.MeanVectorizer(vectors=model.vectors).fit([["new_york"]])
     np.testing.assert_array_equal(vectorizer.transform([["new_york"]])[0], model.vectors["new_york"])
 
 
 @pytest.mark.parametrize("pool", ["sif", "idf", "sum", "max", "power-mean"])
 def test_pools_are_those_of_embed(vectors, pool):
     texts, queries = list(make_texts()), list(make_texts(seed=5))
-    vectorizer = em.MeanVectorizer(vectors=vectors, pool=pool, remove_components=1, normalize=True).fit(texts)
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, pool=pool, remove_components=1, normalize=True).fit(texts)
     expected = em.embed(vectors, queries, pool=pool, remove_components=1, normalize=True, fit_on=texts)
     np.testing.assert_array_equal(vectorizer.transform(queries), expected)
     assert len(vectorizer.get_feature_names_out()) == expected.shape[1]
 
 
 def test_clones_share_vectors(vectors):
-    vectorizer = em.MeanVectorizer(vectors=vectors, weighting="sif").fit(["w1"])
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif").fit(["w1"])
     copied = clone(vectorizer)
     assert copied.vectors is vectors
     assert not hasattr(copied, "vectors_")
     model = em.CBOW(**SMALL).train(em.Corpus(["a b"] * 9))
-    assert clone(em.MeanVectorizer(vectors=model)).vectors is model
+    assert clone(em.sklearn.MeanVectorizer(vectors=model)).vectors is model
     trainer = em.CBOW(**SMALL)
-    assert clone(em.MeanVectorizer(trainer)).trainer == trainer
+    assert clone(em.sklearn.MeanVectorizer(trainer)).trainer == trainer
 
 
 def test_settings_are_parameters():
-    vectorizer = em.MeanVectorizer("cbow", {"dim": 5})
+    vectorizer = em.sklearn.MeanVectorizer("cbow", {"dim": 5})
     assert vectorizer.get_params()["settings__dim"] == 5
     assert "settings__dim" not in vectorizer.get_params(deep=False)
     texts = vectorizer.settings
     assert vectorizer.set_params(settings__dim=7, settings__window=2, case="keep") is vectorizer
     assert vectorizer.settings == {"dim": 7, "window": 2}
     assert texts == {"dim": 5}
-    assert em.MeanVectorizer().set_params(settings__dim=3).settings == {"dim": 3}
+    assert em.sklearn.MeanVectorizer().set_params(settings__dim=3).settings == {"dim": 3}
     with pytest.raises(ValueError, match="'dim'"):
         vectorizer.set_params(dim=3)
     for trainer in ("cbow", None, em.CBOW()):
         with pytest.raises(ValueError, match=r"trainer__dim does not exist: .*: set settings__dim"):
-            em.MeanVectorizer(trainer).set_params(trainer__dim=3)
+            em.sklearn.MeanVectorizer(trainer).set_params(trainer__dim=3)
     assert repr(vectorizer) == "MeanVectorizer(case='keep', settings={'dim': 7, 'window': 2}, trainer='cbow')"
 
 
 def test_pipelines_and_grid_search():
     texts, labels = labelled()
-    pipeline = make_pipeline(em.MeanVectorizer(settings={**SMALL, "epochs": 20}), LogisticRegression(C=100))
+    pipeline = make_pipeline(em.sklearn.MeanVectorizer(settings={**SMALL, "epochs": 20}), LogisticRegression(C=100))
     assert pipeline.fit(texts[:60], labels[:60]).score(texts[60:], labels[60:]) == 1
     grid = [
         {"meanvectorizer__settings__dim": [4, 8], "meanvectorizer__trainer": ["cbow", "skipgram"]},
@@ -356,7 +365,9 @@ def test_pipelines_and_grid_search():
 
 
 def test_fitted_estimators_can_be_pickled(vectors):
-    vectorizer = em.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=1).fit(list(make_texts()))
+    vectorizer = em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=1).fit(
+        list(make_texts())
+    )
     again = pickle.loads(pickle.dumps(vectorizer))
     np.testing.assert_array_equal(again.transform(["w1 w2"]), vectorizer.transform(["w1 w2"]))
 
@@ -367,5 +378,5 @@ def test_scikit_learn_is_imported_on_first_use(python):
 
 
 def test_html(vectors):
-    text = em.MeanVectorizer(vectors=vectors, weighting="sif")._repr_html_()
+    text = em.sklearn.MeanVectorizer(vectors=vectors, weighting="sif")._repr_html_()
     assert "Vectors: 30 words, 7 components" in text

@@ -26,7 +26,7 @@ def labelled(count=60):
 @pytest.mark.parametrize("trainer", ["paragraph-dbow", "paragraph-dm"])
 def test_transform_infers(trainer):
     texts, _ = labelled()
-    vectorizer = em.ParagraphVectorizer(trainer, SMALL, random_state=5, infer_epochs=4)
+    vectorizer = em.sklearn.ParagraphVectorizer(trainer, SMALL, random_state=5, infer_epochs=4)
     rows = vectorizer.fit_transform(texts)
     model = em.train(trainer, texts, threads=1, seed=5, **SMALL)
     np.testing.assert_array_equal(vectorizer.model_.documents.matrix, model.documents.matrix)
@@ -39,7 +39,7 @@ def test_transform_infers(trainer):
 
 def test_iterators_are_read_once():
     texts, _ = labelled()
-    vectorizer = em.ParagraphVectorizer(settings=SMALL)
+    vectorizer = em.sklearn.ParagraphVectorizer(settings=SMALL)
     expected = vectorizer.fit(texts).transform(texts)
     np.testing.assert_array_equal(vectorizer.fit_transform(text for text in texts), expected)
     np.testing.assert_array_equal(vectorizer.fit_transform([iter(text.split()) for text in texts]), expected)
@@ -51,14 +51,14 @@ def test_trained_models(tmp_path):
     model = em.ParagraphDM(**SMALL).train(corpus, threads=1)
     model.save(tmp_path / "m")
     for source in (model, tmp_path / "m", str(tmp_path / "m")):
-        vectorizer = em.ParagraphVectorizer(model=source).fit(["anything"])
+        vectorizer = em.sklearn.ParagraphVectorizer(model=source).fit(["anything"])
         np.testing.assert_array_equal(vectorizer.transform(texts), model.infer(texts))
     for options in ({"trainer": "paragraph-dm"}, {"settings": {"dim": 3}}):
         with pytest.raises(SettingError, match=next(iter(options))):
-            em.ParagraphVectorizer(model=model, **options).fit(texts)
+            em.sklearn.ParagraphVectorizer(model=model, **options).fit(texts)
     for options in ({"tokenizer": "words"}, {"case": "keep"}):
         with pytest.raises(SettingError, match=next(iter(options))):
-            em.ParagraphVectorizer(model=model, **options).fit(texts)
+            em.sklearn.ParagraphVectorizer(model=model, **options).fit(texts)
 
 
 INVALID_PARAMETERS = [
@@ -76,25 +76,25 @@ INVALID_PARAMETERS = [
 )
 def test_fit_refuses_invalid_parameters(parameters, message):
     with pytest.raises(SettingError, match=message):
-        em.ParagraphVectorizer(**parameters).fit(["a b c"] * 9)
+        em.sklearn.ParagraphVectorizer(**parameters).fit(["a b c"] * 9)
 
 
 def test_models_that_do_not_infer_are_refused(tmp_path):
     model = em.CBOW(**SMALL).train(em.Corpus(["a b"] * 9))
     with pytest.raises(SettingError, match="cbow"):
-        em.ParagraphVectorizer(model=model).fit(["a"])
+        em.sklearn.ParagraphVectorizer(model=model).fit(["a"])
     (tmp_path / "p.tsv").write_text("new york\n")
     phrased = em.Corpus(["new york and new york"] * 5, phrases=tmp_path / "p.tsv")
     with pytest.raises(SettingError, match="phrases"):
-        em.ParagraphVectorizer(model=em.ParagraphDBOW(**SMALL).train(phrased)).fit(["new york"])
+        em.sklearn.ParagraphVectorizer(model=em.ParagraphDBOW(**SMALL).train(phrased)).fit(["new york"])
 
 
 def test_unions_searches_and_pickles():
     texts, labels = labelled()
     both = FeatureUnion(
         [
-            ("dbow", em.ParagraphVectorizer("paragraph-dbow", {**SMALL, "epochs": 60, "learning_rate": 0.1})),
-            ("dm", em.ParagraphVectorizer("paragraph-dm", SMALL)),
+            ("dbow", em.sklearn.ParagraphVectorizer("paragraph-dbow", {**SMALL, "epochs": 60, "learning_rate": 0.1})),
+            ("dm", em.sklearn.ParagraphVectorizer("paragraph-dm", SMALL)),
         ]
     )
     pipeline = make_pipeline(both, LogisticRegression(C=100))

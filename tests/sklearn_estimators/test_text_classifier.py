@@ -29,7 +29,7 @@ def labelled(classes=("a", "b", "c"), count=90):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return em.TextClassifier(settings=SMALL).fit(*labelled())
+    return em.sklearn.TextClassifier(settings=SMALL).fit(*labelled())
 
 
 CLASSES = {
@@ -44,7 +44,7 @@ CLASSES = {
 @pytest.mark.parametrize("classes", CLASSES.values(), ids=CLASSES)
 def test_classes_come_back(classes):
     texts, labels = labelled(classes)
-    classifier = em.TextClassifier(settings=SMALL).fit(texts, labels)
+    classifier = em.sklearn.TextClassifier(settings=SMALL).fit(texts, labels)
     assert classifier.classes_.tolist() == sorted(classes)
     assert classifier.predict(texts).tolist() == labels
     assert classifier.score(texts, labels) == 1
@@ -68,7 +68,7 @@ def test_several_labels(objective):
     texts, labels = labelled()
     lists = [["v", label] if label == "a" else [label] for label in labels]
     settings = SMALL | ({} if objective is None else {"objective": objective})
-    classifier = em.TextClassifier(settings=settings, threshold=0.4).fit(texts, lists)
+    classifier = em.sklearn.TextClassifier(settings=settings, threshold=0.4).fit(texts, lists)
     assert classifier.model_.settings["objective"] == (objective or "one-vs-all")
     assert classifier.classes_.tolist() == ["a", "b", "c", "v"]
     assert [sorted(row) for row in classifier.predict(texts)] == [sorted(row) for row in lists]
@@ -76,7 +76,7 @@ def test_several_labels(objective):
     assert {len(row) for row in classifier.set_params(k=1).predict(texts)} == {1}
     indicator = np.array([[name in row for name in "abcv"] for row in lists]).astype(int)
     for y in (indicator, indicator.tolist(), csr_matrix(indicator)):
-        second = em.TextClassifier(settings=settings, threshold=0.4).fit(texts, y)
+        second = em.sklearn.TextClassifier(settings=settings, threshold=0.4).fit(texts, y)
         assert second.classes_.tolist() == [0, 1, 2, 3]
         np.testing.assert_array_equal(second.predict(texts), indicator)
         np.testing.assert_array_equal(second.predict_proba(texts), classifier.predict_proba(texts))
@@ -86,10 +86,10 @@ def test_several_labels(objective):
 def test_classes_and_texts_without_labels():
     texts, labels = labelled()
     indicator = np.array([[label == name for name in "abz"] for label in labels]).astype(int)
-    classifier = em.TextClassifier(settings=SMALL).fit(texts, indicator)
+    classifier = em.sklearn.TextClassifier(settings=SMALL).fit(texts, indicator)
     assert not classifier.predict_proba(texts)[:, 2].any()
     with pytest.raises(CorpusError, match="label"):
-        em.TextClassifier(settings=SMALL).fit(texts, np.zeros((len(texts), 2), int))
+        em.sklearn.TextClassifier(settings=SMALL).fit(texts, np.zeros((len(texts), 2), int))
 
 
 def test_unknown_words_and_odd_texts(fitted):
@@ -102,13 +102,13 @@ def test_unknown_words_and_odd_texts(fitted):
 def test_searches_pipelines_and_calibration():
     texts, labels = labelled()
     pipeline = make_pipeline(
-        FunctionTransformer(lambda rows: [row.upper() for row in rows]), em.TextClassifier(settings=SMALL)
+        FunctionTransformer(lambda rows: [row.upper() for row in rows]), em.sklearn.TextClassifier(settings=SMALL)
     )
     assert pipeline.fit(texts, labels).score(texts, labels) == 1
-    search = GridSearchCV(em.TextClassifier(settings=SMALL), {"settings__dim": [3, 5]}, cv=2, n_jobs=2)
+    search = GridSearchCV(em.sklearn.TextClassifier(settings=SMALL), {"settings__dim": [3, 5]}, cv=2, n_jobs=2)
     assert search.fit(texts, labels).best_score_ == 1
     assert search.best_estimator_.model_.settings["dim"] == search.best_params_["settings__dim"]
-    calibrated = CalibratedClassifierCV(em.TextClassifier(settings=SMALL), cv=3).fit(texts, labels)
+    calibrated = CalibratedClassifierCV(em.sklearn.TextClassifier(settings=SMALL), cv=3).fit(texts, labels)
     assert calibrated.predict_proba(texts).shape == (90, 3)
     assert calibrated.score(texts, labels) == 1
 
@@ -125,9 +125,9 @@ def test_copies(fitted):
 def test_trainers_and_parameters():
     texts, labels = labelled()
     trainer = em.TextClassification(**SMALL)
-    classifier = em.TextClassifier(trainer, {"dim": 3}).fit(texts, labels)
+    classifier = em.sklearn.TextClassifier(trainer, {"dim": 3}).fit(texts, labels)
     assert classifier.model_.settings["dim"] == 3
-    assert em.TextClassifier(settings=SMALL).get_params()["settings__dim"] == 6
+    assert em.sklearn.TextClassifier(settings=SMALL).get_params()["settings__dim"] == 6
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_trainers_and_parameters():
 )
 def test_invalid_parameters(parameters, message):
     with pytest.raises(SettingError, match=message):
-        em.TextClassifier(**parameters).fit(*labelled())
+        em.sklearn.TextClassifier(**parameters).fit(*labelled())
 
 
 @pytest.mark.parametrize(
@@ -158,4 +158,4 @@ def test_invalid_parameters(parameters, message):
 )
 def test_invalid_data(texts, labels, message):
     with pytest.raises(ValueError, match=message):
-        em.TextClassifier(settings=SMALL).fit(texts, labels)
+        em.sklearn.TextClassifier(settings=SMALL).fit(texts, labels)

@@ -46,13 +46,3 @@ def test_long_words_are_cut_and_isolated():
     assert page.tags == ["bdi"]
     assert page.text == "x" * (html_elements.MAX_WORD - 1) + "…"
     assert page.attributes == [("title", "x" * 10 * html_elements.MAX_WORD)]
-
-
-def test_tables():
-    page = Collector(
-        html_elements.table(
-            ["word", "score"], [["<b>", html_elements.number_cell(0.5)], ["c", html_elements.number_cell(None)]]
-        )
-    )
-    assert page.tags == ["div", "table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td", "tr", "td", "td"]
-    assert page.text == f"wordscore<b>0.5c{html_elements.NONE}"

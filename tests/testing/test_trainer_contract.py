@@ -171,7 +171,7 @@ class Unordered(Wrapped):
     def after(self, model, **run):
         order = np.arange(len(model.vectors))[::-1]
         words = [model.vectors.words[i] for i in order]
-        vocabulary = em.Vocabulary(words, np.sort(model.vectors.counts)[::-1])
+        vocabulary = em.corpora.Vocabulary(words, np.sort(model.vectors.counts)[::-1])
         vectors = Vectors(words, model.vectors.matrix[order], counts=vocabulary.counts)
         return replace_parts(model, vectors=vectors, vocabulary=vocabulary)
 

@@ -42,7 +42,7 @@ def test_bursts_are_measured():
     order = np.argsort(-counts)
     ranks = np.empty(20_000, int)
     ranks[order] = np.arange(20_000)
-    vocabulary = em.Vocabulary([f"w{i}" for i in order], counts[order]).select(min_count=3)
+    vocabulary = em.corpora.Vocabulary([f"w{i}" for i in order], counts[order]).select(min_count=3)
     bursts = cluster_plan.measure_bursts(ranks[ids], vocabulary)
     assert bursts.words == [5_000, 20_000]
     assert all(2.2 < size < 3.2 for size in bursts.sizes)

@@ -30,7 +30,7 @@ def test_commands_of_evidence_have_a_row_each(tmp_path):
     names = [row[0] for row in rows_of(tmp_path / "timings.md")[2:]]
     assert len(names) == 13
     assert names[0].startswith("`train skipgram CORPUS -o model")
-    assert names[-1] == "`em.explain river lake`"
+    assert names[-1] == "`em.analysis.explain river lake`"
     explained = (tmp_path / "explain.md").read_text()
     assert [line.split(":")[0] for line in explained.splitlines() if line.startswith("`")] == [
         "`music` and `musical`", "`war` and `battle`", "`river` and `lake`",

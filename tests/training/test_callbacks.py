@@ -58,7 +58,7 @@ def test_order_of_events(threads):
 def test_events_of_an_interrupted_and_resumed_run(tmp_path):
     first, second = EventRecorder(), EventRecorder()
     checkpoints = em.Checkpoints(tmp_path / "c")
-    with interrupted_after(2), pytest.raises(em.Interrupted):
+    with interrupted_after(2), pytest.raises(em.training.Interrupted):
         learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[first])
     learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[second], resume=True)
     assert first.events == ["start 0", "checkpoint", "interrupted"]
@@ -122,7 +122,7 @@ def test_a_callback_that_returns_no_model_does_not_replace_it():
 @pytest.mark.parametrize("callbacks", [em.Callback(), 3, None])
 def test_callbacks_must_be_a_list(callbacks):
     with pytest.raises(SettingError, match=r"callbacks.*list"):
-        em.RunOptions(callbacks=callbacks)
+        em.training.RunOptions(callbacks=callbacks)
 
 
 def test_callbacks_from_an_iterator():
@@ -134,7 +134,7 @@ def test_callbacks_from_an_iterator():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: em.RunOptions(checkpoints=em.Checkpoints("c"), resume="no"), r"resume.*'no'"),
+        (lambda: em.training.RunOptions(checkpoints=em.Checkpoints("c"), resume="no"), r"resume.*'no'"),
         (lambda: em.Checkpoints(5), r"checkpoints.*folder.*got 5"),
         (lambda: em.Checkpoints(""), r"checkpoints.*folder.*got ''"),
         (lambda: em.InitFrom(np.ones((2, 3))), r"init.*got array"),

@@ -28,7 +28,7 @@ def test_auto_interval_depends_on_the_cost_of_the_last_checkpoint(tmp_path, monk
     clock[0] = 60
     assert writer.is_due(10, size=0)
     assert not writer.is_due(10, size=10**9)  # estimated to take two seconds
-    writer.write(None, em.Progress(10, 20, 1, 1, 0.1, None, 1.0))
+    writer.write(None, em.training.Progress(10, 20, 1, 1, 0.1, None, 1.0))
     clock[0] = 62 + 199
     assert not writer.is_due(10, size=0)
     clock[0] = 62 + 201
@@ -302,7 +302,7 @@ BLOCK_VALUES = [
 def test_numbers_out_of_bounds_are_refused(tmp_path, trainer):
     """In the middle of an epoch, with a matching checksum."""
     checkpoints, text = em.Checkpoints(tmp_path / "c"), corpus(trainer)
-    with interrupted_after(2), pytest.raises(em.Interrupted):
+    with interrupted_after(2), pytest.raises(em.training.Interrupted):
         learn(trainer, text, {}, checkpoints=checkpoints)
     (path,) = checkpoints.paths()
     good, record = (path / TENSORS).read_bytes(), (path / RECORD).read_text()

@@ -96,7 +96,7 @@ def test_fasttext_file(tmp_path):
 def test_continued_run_is_resumed(tmp_path):
     model, checkpoints = learn("cbow", em.Corpus(OLD), {}), em.Checkpoints(tmp_path / "c")
     whole = em.continue_training(model, em.Corpus(NEW), threads=1)
-    with interrupted_after(2), pytest.raises(em.Interrupted):
+    with interrupted_after(2), pytest.raises(em.training.Interrupted):
         em.continue_training(model, em.Corpus(NEW), threads=1, checkpoints=checkpoints)
     other = learn("cbow", em.Corpus(OLD), {"learning_rate": 0.9})
     with pytest.raises(em.EmbeddingsError, match="continued"):
@@ -179,7 +179,7 @@ def test_rows_must_fit():
     assert not table[:, 3:].any()
 
 
-TOWNS = em.PhraseList([("new", "york"), ("old", "town")])
+TOWNS = em.corpora.PhraseList([("new", "york"), ("old", "town")])
 
 
 @pytest.mark.parametrize("mode", ["replace", "alternate"])
@@ -199,7 +199,7 @@ def test_phrases_of_the_model_are_joined_in_the_new_text(tmp_path, mode):
 
 def test_phrases_of_the_new_text_are_added():
     model = learn("skipgram", em.Corpus(["new york is old"] * 30, phrases=TOWNS), {})
-    more = em.PhraseList([("big", "apple")])
+    more = em.corpora.PhraseList([("big", "apple")])
     continued = em.continue_training(model, em.Corpus(["the big apple is old"] * 30, phrases=more), threads=1)
     assert [row["words"] for row in continued.phrases.to_pylist()] == [["new", "york"], ["big", "apple"]]
     with pytest.raises(SettingError, match=r"joiner must be '_'.*'\+'"):
@@ -210,7 +210,7 @@ def test_phrases_of_the_new_text_are_added():
 
 def test_phrases_of_a_resumed_run(tmp_path):
     text, checkpoints = em.Corpus(["new york is an old town"] * 300, phrases=TOWNS), em.Checkpoints(tmp_path / "c")
-    with interrupted_after(1), pytest.raises(em.Interrupted):
+    with interrupted_after(1), pytest.raises(em.training.Interrupted):
         learn("skipgram", text, {}, checkpoints=checkpoints)
     continued = learn("skipgram", text, {}, checkpoints=checkpoints, resume=True)
     assert continued.phrases.equals(learn("skipgram", text, {}).phrases)

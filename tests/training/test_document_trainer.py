@@ -295,7 +295,7 @@ def test_settings_that_exclude_each_other():
     assert em.ParagraphDM().shrinks_window is True
     for options, noise in ({}, 3), ({"negatives": 1}, 1), ({"negative_sharing": "window"}, 5), ({"combine": "mean"}, 5):
         trainer = em.ParagraphDM(**{"combine": "concat", **options})
-        objective = trainer.new_objective(em.Vocabulary(["a"], np.array([1])))
+        objective = trainer.new_objective(em.corpora.Vocabulary(["a"], np.array([1])))
         assert trainer.document_noise(objective) == noise
         if trainer.combine == "concat":
             weights = trainer.new_buffers(objective.max_targets, 16, 1).weights[1 : 1 + noise]
@@ -320,7 +320,7 @@ def test_phrases_of_the_training_are_joined_in_inference(mode, tmp_path):
     for loaded in (model, em.load_model(tmp_path / "m")):
         assert loaded.infer(queries, seed=3).tobytes() == expected.tobytes()
         assert loaded.infer(["york"], seed=3).tobytes() == expected[3].tobytes()
-        assert em.concatenate(loaded).corpus(queries).settings["phrases"]
+        assert em.training.concatenate(loaded).corpus(queries).settings["phrases"]
     assert model.infer(em.Corpus(queries, phrases=phrases, joiner="+"), seed=3).tobytes() == expected.tobytes()
 
 

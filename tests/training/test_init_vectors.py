@@ -107,7 +107,7 @@ def test_frozen_run_equals_the_naive_implementation():
         if choices
     ]
     assert frozen_skipgram(words, output, choices, trainer.learning_rate_at(0, len(data.encoded.ids)), frozen) > 0
-    run_options = em.RunOptions(init=em.InitFrom(start, freeze=True))
+    run_options = em.training.RunOptions(init=em.InitFrom(start, freeze=True))
     model = trainer.train(em.Corpus(lines), threads=1, seed=seed, run_options=run_options)
     np.testing.assert_allclose(model.vectors.matrix, words[:, :dim], atol=2e-3)
     np.testing.assert_allclose(model.tables["output"], output[:, :dim], atol=2e-3)
@@ -173,7 +173,7 @@ def test_start_from_a_file_of_any_format(tmp_path, name):
 def test_resume_requires_the_same_initial_vectors(tmp_path):
     checkpoints, options = em.Checkpoints(tmp_path / "c"), {"init": em.InitFrom(half_vectors(), freeze=True)}
     whole = learn("cbow", corpus("cbow"), {}, **options)
-    with interrupted_after(4), pytest.raises(em.Interrupted):
+    with interrupted_after(4), pytest.raises(em.training.Interrupted):
         learn("cbow", corpus("cbow"), {}, checkpoints=checkpoints, **options)
     for other in (em.InitFrom(half_vectors(seed=1), freeze=True), em.InitFrom(half_vectors()), None):
         with pytest.raises(em.EmbeddingsError, match="another run"):

@@ -13,7 +13,7 @@ from embeddings.training.loss_curves import draw_loss_curve, read_curves
 
 @pytest.mark.parametrize("name", ["loss.png", "loss.svg", "loss.pdf"])
 def test_curve_of_a_model_and_of_a_log(tmp_path, name):
-    model = learn("cbow", synonym_corpus(), {}, callbacks=[em.RunLog(tmp_path / "run.jsonl")])
+    model = learn("cbow", synonym_corpus(), {}, callbacks=[em.training.RunLog(tmp_path / "run.jsonl")])
     model.save(tmp_path / "v")
     for source in ("v", "run.jsonl"):
         draw_loss_curve(tmp_path / source, tmp_path / name, force=source != "v")
@@ -56,7 +56,7 @@ def test_extension_must_be_that_of_an_image(tmp_path):
 
 def test_scores_of_a_model_and_of_its_log_have_the_same_name(tmp_path):
     stopping = em.EarlyStopping(score=lambda model: 0.5, patience=9)
-    callbacks = [em.RunLog(tmp_path / "run.jsonl"), stopping]
+    callbacks = [em.training.RunLog(tmp_path / "run.jsonl"), stopping]
     learn("cbow", synonym_corpus(), {}, callbacks=callbacks).save(tmp_path / "v")
     assert list(read_curves(tmp_path / "v").scores) == list(read_curves(tmp_path / "run.jsonl").scores) == ["score"]
 

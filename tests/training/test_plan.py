@@ -91,7 +91,7 @@ def test_an_export_without_vectors_is_refused(data, export, message):
 
 def test_an_unknown_table_of_words_is_refused(data):
     vectors = em.SkipGram(dim=8, min_count=1, epochs=1).train(TEXT, threads=1).vectors
-    data = replace(data, run_options=em.RunOptions(init=em.InitFrom(vectors)))
+    data = replace(data, run_options=em.training.RunOptions(init=em.InitFrom(vectors)))
     with pytest.raises(DeclarationError, match="'rows', is not a table: words, output"):
         Run(data, replace(data.trainer.plan(data), word_table="rows"))
 
@@ -169,7 +169,7 @@ def test_tables_that_cannot_be_continued_are_never_copied():
     trainer = TreeSkipGram(dim=8, min_count=1)
     model = trainer.train(TEXT, threads=1)
     with pytest.raises(SettingError, match=r"tree-skipgram.*'output'"):
-        trainer.train(TEXT, threads=1, run_options=em.RunOptions(continued=model))
+        trainer.train(TEXT, threads=1, run_options=em.training.RunOptions(continued=model))
 
 
 def test_threads_beyond_those_of_a_trainer_are_refused():

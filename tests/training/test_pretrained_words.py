@@ -89,7 +89,7 @@ def test_a_run_equals_the_naive_implementation(name, settings, mode):
     small = {"min_count": 1, "subsample": 0.05, "epochs": 1, "window": 3, "learning_rate": 0.05, "dim": MODES[mode]}
     trainer = {"skipgram": em.SkipGram, "cbow": em.CBOW}[name](**small, **settings)
     start = pretrained()
-    run_options = em.RunOptions(init=em.InitFrom(start, mode=mode))
+    run_options = em.training.RunOptions(init=em.InitFrom(start, mode=mode))
     data = prepare(trainer, em.Corpus(LINES), threads=1, seed=SEED, run_options=run_options)
     plan = trainer.plan(data)
     tables = {name: plan.tables[name].unpad(table) for name, table in plan.allocate(SEED).items()}
@@ -132,14 +132,14 @@ def test_resumed_runs_and_replicas(tmp_path, name, mode):
     options = {"init": em.InitFrom(pretrained(), mode=mode)}
     text, checkpoints = corpus(name), em.Checkpoints(tmp_path / "c")
     whole = learn(name, text, {"dim": 8}, **options)
-    with interrupted_after(4), pytest.raises(em.Interrupted):
+    with interrupted_after(4), pytest.raises(em.training.Interrupted):
         learn(name, text, {"dim": 8}, checkpoints=checkpoints, **options)
     other = {"init": em.InitFrom(pretrained(), mode="project" if mode == "concatenate" else "concatenate")}
     with pytest.raises(em.EmbeddingsError, match="another run"):
         learn(name, text, {"dim": 8}, checkpoints=checkpoints, resume=True, **other)
     resumed = learn(name, text, {"dim": 8}, checkpoints=checkpoints, resume=True, **options)
     assert table_bytes(resumed) == table_bytes(whole)
-    one, two = (learn(name, text, {"dim": 8}, threads=n, replicas=em.Replicas(2), **options) for n in (1, 2))
+    one, two = (learn(name, text, {"dim": 8}, threads=n, replicas=em.training.Replicas(2), **options) for n in (1, 2))
     assert table_bytes(one) == table_bytes(two)
 
 
@@ -182,7 +182,7 @@ def test_words_of_no_given_vector():
 
 
 def test_workers_of_a_cluster_do_not_have_the_given_vectors():
-    run_options = em.RunOptions(init=em.InitFrom(pretrained(), mode="project"))
+    run_options = em.training.RunOptions(init=em.InitFrom(pretrained(), mode="project"))
     with pytest.raises(SettingError, match=r"mode=project.*cluster"):
         check_options(em.CBOW(dim=8), run_options)
-    check_options(em.CBOW(dim=6), em.RunOptions(init=em.InitFrom(pretrained())))
+    check_options(em.CBOW(dim=6), em.training.RunOptions(init=em.InitFrom(pretrained())))

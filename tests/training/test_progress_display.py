@@ -41,7 +41,9 @@ def notebook(monkeypatch):
 
 
 def progress_at(words, seconds=2.0, loss=2.5):
-    return em.Progress(words=words, total=1000, epoch=2, epochs=5, learning_rate=0.0125, loss=loss, seconds=seconds)
+    return em.training.Progress(
+        words=words, total=1000, epoch=2, epochs=5, learning_rate=0.0125, loss=loss, seconds=seconds
+    )
 
 
 def test_progress_as_a_line():
@@ -55,7 +57,7 @@ def test_progress_as_a_line():
 
 def test_occasional_lines_without_a_terminal():
     stream = io.StringIO()
-    show = em.ProgressDisplay(every=1000, stream=stream)
+    show = em.training.ProgressDisplay(every=1000, stream=stream)
     for words in (100, 200, 300, 1000):
         show(progress_at(words))
     assert stream.getvalue() == f"{progress_at(100)}\n{progress_at(1000)}\n"
@@ -63,19 +65,19 @@ def test_occasional_lines_without_a_terminal():
 
 def test_refreshed_line_on_a_terminal():
     stream = Terminal()
-    show = em.ProgressDisplay(stream=stream)
+    show = em.training.ProgressDisplay(stream=stream)
     for words in (100, 200, 1000):
         show(progress_at(words))
     assert stream.getvalue() == f"\r\x1b[K{progress_at(100)}\r\x1b[K{progress_at(1000)}\n"
 
 
 def test_default_stream_is_standard_error(capsys):
-    em.ProgressDisplay()(progress_at(1000))
+    em.training.ProgressDisplay()(progress_at(1000))
     assert capsys.readouterr() == ("", f"{progress_at(1000)}\n")
 
 
 def test_refreshed_bar_in_a_notebook(notebook, capsys):
-    show = em.ProgressDisplay()
+    show = em.training.ProgressDisplay()
     for words in (100, 200, 1000):
         show(progress_at(words))
     assert [[repr(state) for state in states] for states in notebook.displays] == [
@@ -87,7 +89,7 @@ def test_refreshed_bar_in_a_notebook(notebook, capsys):
 
 def test_ipython_terminal_is_not_a_notebook(notebook, capsys):
     del notebook.kernel
-    em.ProgressDisplay()(progress_at(1000))
+    em.training.ProgressDisplay()(progress_at(1000))
     assert capsys.readouterr().err == f"{progress_at(1000)}\n"
     assert not notebook.displays
 
@@ -101,7 +103,7 @@ def test_progress_of_reading_and_inference():
 
 def test_display_of_encoding_training_and_inference():
     stream = io.StringIO()
-    show = em.ProgressDisplay(every=0, stream=stream)
+    show = em.training.ProgressDisplay(every=0, stream=stream)
     corpus = em.Corpus(["a b", "b c"] * 20)
     corpus.encode(report=show)
     model = em.ParagraphDBOW(dim=4, min_count=1).train(corpus, report=show)

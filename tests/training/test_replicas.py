@@ -35,9 +35,9 @@ def test_an_interrupted_run_is_resumed_to_the_same_bytes(checks, tmp_path):
     text, settings = corpus("skipgram"), {"shuffle": True, "epochs": 3, "average_last": 0.5}
     whole = learn("skipgram", text, settings, replicas=THREE)
     checkpoints = em.Checkpoints(tmp_path / "c")
-    with interrupted_at_check(checks), pytest.raises(em.Interrupted):
+    with interrupted_at_check(checks), pytest.raises(em.training.Interrupted):
         learn("skipgram", text, settings, checkpoints=checkpoints, replicas=THREE)
-    with interrupted_at_check(9), pytest.raises(em.Interrupted):
+    with interrupted_at_check(9), pytest.raises(em.training.Interrupted):
         learn("skipgram", text, settings, checkpoints=checkpoints, replicas=THREE, resume=True)
     resumed = learn("skipgram", text, settings, checkpoints=checkpoints, replicas=THREE, resume=True, threads=2)
     assert table_bytes(resumed) == table_bytes(whole)
@@ -62,7 +62,7 @@ def test_checkpoints_and_callbacks_do_not_change_the_result(tmp_path, monkeypatc
 
 def test_another_number_of_replicas_cannot_resume(tmp_path):
     text, checkpoints = corpus("skipgram"), em.Checkpoints(tmp_path / "c")
-    with interrupted_after(2), pytest.raises(em.Interrupted):
+    with interrupted_after(2), pytest.raises(em.training.Interrupted):
         learn("skipgram", text, {}, checkpoints=checkpoints, replicas=THREE)
     with pytest.raises(em.EmbeddingsError, match="count was 3, but is 4"):
         learn("skipgram", text, {}, checkpoints=checkpoints, replicas=Replicas(4, merge_every=4000), resume=True)
@@ -111,7 +111,7 @@ def test_more_replicas_are_merged_more_often():
     assert intervals == sorted(intervals, reverse=True)
     assert intervals == [default_interval(count) for count in range(1, 20)]
     assert MergeSchedule(4, None).merge_every == Replicas(4).merge_every == 800_000
-    assert em.Cluster("local:2").replicas_for(2, None)[0].merge_every == Replicas(2).merge_every
+    assert em.training.Cluster("local:2").replicas_for(2, None)[0].merge_every == Replicas(2).merge_every
     assert Replicas(2, 5).merge_every == MergeSchedule(2, 5).merge_every == 5  # as given
 
 
@@ -124,7 +124,7 @@ def test_bad_values_are_refused(arguments, name):
     with pytest.raises(SettingError, match=name):
         Replicas(*arguments)
     with pytest.raises(SettingError, match="replicas must be"):
-        em.RunOptions(replicas=3)
+        em.training.RunOptions(replicas=3)
 
 
 def test_more_replicas_than_shares_learn():

@@ -255,7 +255,10 @@ def test_a_truncated_file_ends_the_run_with_a_checkpoint(tmp_path, monkeypatch):
     trainer = em.SkipGram(dim=8, min_count=1, epochs=10)
     checkpoints = em.Checkpoints(tmp_path / "c", every="1h")
     data = prepare(
-        trainer, em.Corpus([["a", "b", "c"]] * 3000), threads=1, run_options=em.RunOptions(checkpoints=checkpoints)
+        trainer,
+        em.Corpus([["a", "b", "c"]] * 3000),
+        threads=1,
+        run_options=em.training.RunOptions(checkpoints=checkpoints),
     )
     np.save(tmp_path / "ids.npy", np.asarray(data.encoded.ids))
     ids = np.load(tmp_path / "ids.npy", mmap_mode="r")

@@ -62,7 +62,7 @@ def test_resumed_run_has_the_same_average(checks, tmp_path):
     whole = learn("cbow", corpus("cbow"), settings)
     checkpoints = em.Checkpoints(tmp_path / "c")
     for number in range(2):
-        with interrupted_at_check(checks if number == 0 else 2), pytest.raises(em.Interrupted):
+        with interrupted_at_check(checks if number == 0 else 2), pytest.raises(em.training.Interrupted):
             learn("cbow", corpus("cbow"), settings, checkpoints=checkpoints, resume=number > 0)
     resumed = learn("cbow", corpus("cbow"), settings, checkpoints=checkpoints, resume=True)
     assert table_bytes(resumed) == table_bytes(whole)

@@ -21,7 +21,7 @@ def read_events(path):
 
 def test_lines_of_a_log(tmp_path):
     path = tmp_path / "run.jsonl"
-    model = learn("skipgram", synonym_corpus(), {"epochs": 30}, callbacks=[em.RunLog(path)])
+    model = learn("skipgram", synonym_corpus(), {"epochs": 30}, callbacks=[em.training.RunLog(path)])
     first, *middle, last = read_events(path)
     assert (first["event"], first["trainer"], first["settings"]["dim"], first["seed"]) == ("begin", "skipgram", 8, 3)
     assert {line["event"] for line in middle} == {"progress"}
@@ -36,11 +36,18 @@ def test_lines_of_a_log(tmp_path):
 
 def test_resumed_run_appends_to_its_log(tmp_path):
     path, checkpoints = tmp_path / "run.jsonl", em.Checkpoints(tmp_path / "c")
-    with interrupted_after(2), pytest.raises(em.Interrupted):
-        learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[em.RunLog(path)])
+    with interrupted_after(2), pytest.raises(em.training.Interrupted):
+        learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[em.training.RunLog(path)])
     with path.open("a") as stream:
         stream.write('{"event": "cut sho')
-    learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[em.RunLog(path, append=True)], resume=True)
+    learn(
+        "cbow",
+        synonym_corpus(),
+        {},
+        checkpoints=checkpoints,
+        callbacks=[em.training.RunLog(path, append=True)],
+        resume=True,
+    )
     lines = path.read_text().splitlines()
     events = [json.loads(line)["event"] for line in lines if "cut sho" not in line]
     assert events == ["begin", "progress", "checkpoint", "interrupted", "begin", "progress", "end"]
@@ -49,7 +56,7 @@ def test_resumed_run_appends_to_its_log(tmp_path):
 
 
 def test_second_run_with_the_same_object_appends(tmp_path):
-    log = em.RunLog(tmp_path / "run.jsonl")
+    log = em.training.RunLog(tmp_path / "run.jsonl")
     for _ in range(2):
         learn("cbow", synonym_corpus(), {}, callbacks=[log])
     assert [line["event"] for line in read_events(tmp_path / "run.jsonl")].count("end") == 2
@@ -60,7 +67,7 @@ def test_log_to_a_pipe(tmp_path):
     lines = []
     reader = threading.Thread(target=lambda: lines.extend(read_events(tmp_path / "pipe")), daemon=True)
     reader.start()
-    learn("skipgram", synonym_corpus(), {}, callbacks=[em.RunLog(tmp_path / "pipe")])
+    learn("skipgram", synonym_corpus(), {}, callbacks=[em.training.RunLog(tmp_path / "pipe")])
     reader.join(60)
     assert [line["event"] for line in (lines[0], lines[-1])] == ["begin", "end"]
     assert (tmp_path / "pipe").is_fifo()
@@ -69,8 +76,8 @@ def test_log_to_a_pipe(tmp_path):
 def test_existing_file_is_replaced_only_with_force(tmp_path):
     (tmp_path / "run.jsonl").write_text("another's")
     with pytest.raises(OutputError, match=r"run\.jsonl exists"):
-        em.RunLog(tmp_path / "run.jsonl")
-    learn("cbow", synonym_corpus(), {}, callbacks=[em.RunLog(tmp_path / "run.jsonl", force=True)])
+        em.training.RunLog(tmp_path / "run.jsonl")
+    learn("cbow", synonym_corpus(), {}, callbacks=[em.training.RunLog(tmp_path / "run.jsonl", force=True)])
     assert read_events(tmp_path / "run.jsonl")[0]["event"] == "begin"
 
 
@@ -79,28 +86,28 @@ def test_only_logs_are_appended_to(tmp_path):
     path.write_text("another's")
     for options in ({}, {"force": True}):
         with pytest.raises(OutputError, match=r"run\.jsonl.*not the log of a run"):
-            em.RunLog(path, append=True, **options)
+            em.training.RunLog(path, append=True, **options)
     assert path.read_text() == "another's"
     with pytest.raises(OutputError, match="folder"):
-        em.RunLog(tmp_path, force=True)
+        em.training.RunLog(tmp_path, force=True)
     for path_of_log in (3, None, ""):
         with pytest.raises(SettingError, match=r"log.*file"):
-            em.RunLog(path_of_log)
+            em.training.RunLog(path_of_log)
     path.write_text("")
-    em.RunLog(path, append=True)
+    em.training.RunLog(path, append=True)
 
 
 def test_other_json_lines_are_not_a_log(tmp_path):
     (tmp_path / "f").write_text('{"event": "begin", "what": "a text of somebody else"}\n')
     assert describe(tmp_path / "f")["what"] == "text"
     with pytest.raises(OutputError, match="not the log of a run"):
-        em.RunLog(tmp_path / "f", append=True)
-    learn("cbow", synonym_corpus(), {}, callbacks=[em.RunLog(tmp_path / "g")])
+        em.training.RunLog(tmp_path / "f", append=True)
+    learn("cbow", synonym_corpus(), {}, callbacks=[em.training.RunLog(tmp_path / "g")])
     assert describe(tmp_path / "g")["what"] == "log of a run"
 
 
 def test_full_disk_ends_the_log_but_not_the_run(tmp_path):
-    log = em.RunLog(tmp_path / "run.jsonl")
+    log = em.training.RunLog(tmp_path / "run.jsonl")
 
     class FullDisk:
         def write(self, text):
@@ -120,7 +127,13 @@ def test_full_disk_ends_the_log_but_not_the_run(tmp_path):
 def test_paths_that_are_not_unicode_are_escaped(tmp_path):
     """An undecodable file name must not end the run."""
     checkpoints = em.Checkpoints(tmp_path / "c\udcff")
-    with interrupted_after(2), pytest.raises(em.Interrupted):
-        learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[em.RunLog(tmp_path / "run.jsonl")])
+    with interrupted_after(2), pytest.raises(em.training.Interrupted):
+        learn(
+            "cbow",
+            synonym_corpus(),
+            {},
+            checkpoints=checkpoints,
+            callbacks=[em.training.RunLog(tmp_path / "run.jsonl")],
+        )
     (checkpoint,) = (line for line in read_events(tmp_path / "run.jsonl") if line["event"] == "checkpoint")
     assert "c\udcff" in checkpoint["path"]

@@ -25,7 +25,7 @@ def test_repeatedly_interrupted_run_ends_with_the_same_bytes(trainer, settings, 
     whole = learn(trainer, text, settings)
     checkpoints = em.Checkpoints(tmp_path / "c")
     for number, checks in enumerate([1, 2, 3, 5, 4, 2, 7, 3, 4]):
-        with interrupted_after(checks), pytest.raises(em.Interrupted):
+        with interrupted_after(checks), pytest.raises(em.training.Interrupted):
             learn(trainer, text, settings, checkpoints=checkpoints, resume=number > 0)
     resumed = learn(trainer, text, settings, checkpoints=checkpoints, resume=True)
     assert table_bytes(resumed) == table_bytes(whole)
@@ -39,7 +39,7 @@ def test_run_resumes_at_every_block(checks, shuffle, tmp_path):
     text, settings = corpus("cbow"), {"shuffle": shuffle, "epochs": 3}
     whole = learn("cbow", text, settings)
     checkpoints = em.Checkpoints(tmp_path / "c")
-    with interrupted_after(checks), pytest.raises(em.Interrupted):
+    with interrupted_after(checks), pytest.raises(em.training.Interrupted):
         learn("cbow", text, settings, checkpoints=checkpoints)
     assert table_bytes(learn("cbow", text, settings, checkpoints=checkpoints, resume=True)) == table_bytes(whole)
 
@@ -62,7 +62,7 @@ def test_resumed_threads_read_every_word_once_per_epoch(threads, shuffle, tmp_pa
         return data, Run(data, replace(trainer.plan(data), kernel=learn_block)).train()
 
     for number, checks in enumerate((3, 1, 4)):
-        with interrupted_after(checks), pytest.raises(em.Interrupted):
+        with interrupted_after(checks), pytest.raises(em.training.Interrupted):
             run(number > 0)
     data, model = run(True)
     counts = np.bincount(np.concatenate(seen), minlength=len(data.vocabulary))
@@ -81,7 +81,7 @@ def test_checkpoints_do_not_change_the_result(tmp_path, monkeypatch):
 
 def test_time_before_the_interrupt_is_counted(tmp_path):
     text, checkpoints = corpus("cbow"), em.Checkpoints(tmp_path / "c")
-    with interrupted_after(3), pytest.raises(em.Interrupted) as interrupted:
+    with interrupted_after(3), pytest.raises(em.training.Interrupted) as interrupted:
         learn("cbow", text, {}, checkpoints=checkpoints)
     before, seconds = interrupted.value.model.record, checkpoints.latest().values["tally"]["seconds"]
     again = learn("cbow", text, {}, checkpoints=checkpoints, resume=True).record

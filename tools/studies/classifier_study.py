@@ -293,7 +293,7 @@ def quantize(study: Classifiers, cell: Cell) -> dict[str, float]:
         settings: dict[str, Any] = {"cutoff": int(words[1])} if words else {}
         settings |= {"retrain": str(study.text(cell, "train"))} if "--retrain" in words else {}
         model = em.load_classifier(study.model(cell._replace(options="")))
-        em.quantize(model, qnorm=True, **settings).export(out, force=True)
+        em.training.quantize(model, qnorm=True, **settings).export(out, force=True)
     return {"bytes": out.stat().st_size, **scores(out, study.text(cell, "test"))}
 
 
@@ -317,7 +317,7 @@ def autotune(study: Classifiers, cell: Cell) -> dict[str, float]:
     from embeddings.eval.tuning import Judgement, tune
     from embeddings.eval.tuning.metrics import LabelJudge
 
-    form = em.LabelFormat()
+    form = em.corpora.LabelFormat()
     valid, test = (LabelJudge.read(str(study.text(cell, side)), form, "f1") for side in ("valid", "test"))
     seen: list[tuple[float, float]] = []
 

@@ -155,7 +155,7 @@ def measure_rows(dim: int) -> dict[str, float]:
     rng, width, replicas = np.random.default_rng(1), padded(dim), Replicas(SAMPLE_REPLICAS)
     base = {"": rng.random((SAMPLE_ROWS, width), np.float32)}
     copies = {"": base[""][np.newaxis].copy()}
-    vocabulary, workers = em.Vocabulary(["a"], [1]), SAMPLE_REPLICAS
+    vocabulary, workers = em.corpora.Vocabulary(["a"], [1]), SAMPLE_REPLICAS
     task = ClusterTask(em.SkipGram(dim=dim), vocabulary, 1, replicas, workers, 1, 1, parts=1, bounds=[])
     exchange = RowExchange(task, 0, {"": Table(rows=SAMPLE_ROWS, dim=dim, axis="words")}, base, copies)
     scan = seconds_of(exchange.changes)  # which finds nothing
@@ -195,9 +195,9 @@ def measure_learning(corpus: em.Corpus, dim: int) -> float:
 def measure_messages() -> dict[str, float]:
     """Seconds for a merge of few rows, and for a byte that goes through the object store of this machine."""
     values = np.zeros(SAMPLE_BYTES, np.uint8)
-    with connected(em.Cluster("local:1")) as ray:
+    with connected(em.training.Cluster("local:1")) as ray:
         send = seconds_of(lambda: ray.get(ray.put(values)), time.perf_counter) / SAMPLE_BYTES
-    cluster = em.Cluster(f"local:{MESSAGE_REPLICAS}", merge_every=MESSAGE_INTERVAL)
+    cluster = em.training.Cluster(f"local:{MESSAGE_REPLICAS}", merge_every=MESSAGE_INTERVAL)
     model = em.train("skipgram", "sample", dim=8, min_count=1_000, epochs=2, cluster=cluster)
     statistics = model.record["cluster"]
     return {"send": send, "message": statistics["merge_seconds"] / statistics["merges"]}
@@ -332,7 +332,7 @@ class ClusterCheck(Grid):
     def measure(self, workers: int) -> Iterable[Sequence[Any]]:
         """What a run takes, and what it should take."""
         costs, epochs = Costs(**read_costs(Path(self.options.costs))["costs"]["100"]), self.options.epochs
-        cluster, curve = em.Cluster(f"local:{workers}"), self.curve
+        cluster, curve = em.training.Cluster(f"local:{workers}"), self.curve
         record = em.train("skipgram", em.Corpus(self.options.corpus), dim=100, epochs=epochs, cluster=cluster).record
         statistics, threads = record["cluster"], min(1.0, available_threads() / workers)
         every, size = default_interval(workers), len(curve.words)

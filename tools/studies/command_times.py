@@ -117,7 +117,7 @@ class EvidenceTimes(Grid):
             "neighbours model music --confidence replicates",
             "similarity model music musical art --confidence replicates",
             "analogy model man king woman --confidence replicates",
-            *(f"em.explain {pair}" for pair in PAIRS),
+            *(f"em.analysis.explain {pair}" for pair in PAIRS),
         ]
         return [(command,) for command in commands]
 
@@ -135,15 +135,15 @@ class EvidenceTimes(Grid):
         """Seconds with the start of Python, or in a program that has read the model and the text."""
         if command in self.trained:
             return [("seconds", self.trained[command])]
-        if command.startswith("em.explain"):
+        if command.startswith("em.analysis.explain"):
             return [("seconds", self.explain(*command.split()[1:]))]
         return [("seconds", self.run(command)) for _ in range(self.options.rounds)]
 
     def explain(self, word: str, other: str) -> float:
         """Find the evidence for a pair; returns the seconds."""
         vectors, text = em.load_model(self.folder / "model"), em.Corpus(self.options.corpus)
-        em.explain(vectors, text, "first", "second")  # reads the text
-        return timed(lambda: self.evidence.append(em.explain(vectors, text, word, other, top=8)))["wall s"]
+        em.analysis.explain(vectors, text, "first", "second")  # reads the text
+        return timed(lambda: self.evidence.append(em.analysis.explain(vectors, text, word, other, top=8)))["wall s"]
 
     def table(self, rows: Rows) -> str:
         """A row for each command."""

@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 
 import embeddings as em
 from embeddings.analysis.confidence import interval, rank_interval
-from embeddings.analysis.replicates import sources, unit_rows, words_in
+from embeddings.analysis.stability_runs import sources, unit_rows, words_in
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import write_selection

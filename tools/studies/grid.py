@@ -23,8 +23,8 @@ from embeddings.errors import SettingError
 from embeddings.eval.benchmark.workspace import Usage, run, write_text
 from embeddings.eval.machine import describe, environment, processor
 from embeddings.eval.tasks.linear_classifier import MAJORITY
-from embeddings.support.markdown_table import markdown_table
 from embeddings.support.plots import save_figure
+from embeddings.support.result_table import markdown_table
 
 Rows = list[dict[str, str]]
 Measures = dict[str, list[float]]  # the values of each measure

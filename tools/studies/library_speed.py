@@ -88,7 +88,7 @@ class Loading(Grid):
         matrix = np.random.default_rng(1).standard_normal((words, dim), dtype=np.float32)
         counts = np.arange(words, 0, -1)
         vectors = em.Vectors([f"word{number}" for number in range(words)], matrix, counts=counts)
-        Model("random", vectors=vectors, vocabulary=em.Vocabulary(vectors.words, counts)).save(
+        Model("random", vectors=vectors, vocabulary=em.corpora.Vocabulary(vectors.words, counts)).save(
             self.folder / "saved model"
         )
         for form in ("word2vec-binary", "word2vec-text"):
@@ -251,12 +251,14 @@ CODE = {
     OURS: """
 import embeddings as em
 words = em.load(folder + "/words.txt")
-vocabulary = em.Vocabulary.from_counts(words.words, [1] * len(words))
+vocabulary = em.corpora.Vocabulary.from_counts(words.words, [1] * len(words))
 settings = dict(batch_size=batch, temperature=temperature, learning_rate=rate, epochs=epochs)
 trainer = em.DualEncoder(dim=start.shape[1], **settings)
-options = em.RunOptions(init=em.InitFrom(words, duplicates="exact"))
+options = em.training.RunOptions(init=em.InitFrom(words, duplicates="exact"))
 def corpus(name):
-    pairs = em.Corpus(folder + name, pairs=em.PairFormat(), tokenizer="whitespace", case="keep", vocabulary=vocabulary)
+    pairs = em.Corpus(
+        folder + name, pairs=em.corpora.PairFormat(), tokenizer="whitespace", case="keep", vocabulary=vocabulary
+    )
     pairs.encode()
     return pairs
 trainer.train(corpus("/few.parquet"), threads=threads, run_options=options)

@@ -66,7 +66,7 @@ class Objectives(Grid):
 - CPU seconds are those of training alone, on one thread, without reading the text; the fastest seed. Those of
   word2vec.c include its table of random words with negative sampling.
 - `full-softmax` is trained on fewer words where the column says so: its scores and perplexity are those of that text.
-- Perplexities of different models cannot be compared, see `docs/guide/objectives.md`.
+- Perplexities of different models cannot be compared, see `docs/words/objectives.md`.
 - Measured on {processor}.
 """
 

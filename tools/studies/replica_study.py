@@ -84,7 +84,7 @@ class Replicas(Grid):
         columns = {"text_column": "text", "tag_column": "name"} if documents else {}
         text = em.Corpus(*(documents or [options.corpus]), **columns)
         text.encode()
-        replicas = em.Replicas(cell.replicas, cell.merge_every, cell.rule) if cell.replicas else None
+        replicas = em.training.Replicas(cell.replicas, cell.merge_every, cell.rule) if cell.replicas else None
         settings = {"epochs": cell.epochs, "learning_rate": cell.learning_rate, "threads": 1, "seed": cell.seed}
         merging = measured_merges()
         start = process_time()

@@ -76,7 +76,7 @@ class TextPairs(Grid):
   the training text (`--fit-on`). Values are in percent, means over the seeds; ± half the range of the seeds.
 - CPU seconds are those of all steps of training, without reading the text; the fastest seed.
 - Pairs that are learned again are 60,000 random ones, for 2 epochs. Hard negatives are the nearest
-  texts of others of these pairs (`em.mine_negatives`), whose search is not in the CPU seconds.
+  texts of others of these pairs (`em.training.mine_negatives`), whose search is not in the CPU seconds.
 - `title`: the title → the first paragraph.
 - `title-words`: the title → the first paragraph without words of the title.
 - `sentence`: the first sentence → the rest of the paragraph without words of the title.
@@ -141,13 +141,13 @@ class TextPairs(Grid):
         if step == SKIPGRAM:
             corpus, settings = em.Corpus(self.text), {"epochs": options.epochs, "learning_rate": 0.05}
         elif step in (SAME_PAIRS, HARD_NEGATIVES):
-            corpus = em.Corpus(self.some_pairs(model, step, seed), pairs=em.PairFormat())
+            corpus = em.Corpus(self.some_pairs(model, step, seed), pairs=em.corpora.PairFormat())
             settings = {"temperature": options.temperature, "word_dropout": options.word_dropout, **AGAIN_SETTINGS}
         elif step == RATINGS:
-            corpus = em.Corpus(options.ratings_train, pairs=em.PairFormat(), **words)
+            corpus = em.Corpus(options.ratings_train, pairs=em.corpora.PairFormat(), **words)
             settings = RATING_SETTINGS | {"optimizer": "adam", "word_dropout": 0.0}
         else:
-            corpus = em.Corpus(self.text, pairs=em.PairFormat(PAIR_KINDS[step]), **words)
+            corpus = em.Corpus(self.text, pairs=em.corpora.PairFormat(PAIR_KINDS[step]), **words)
             settings = {"epochs": options.pair_epochs, "learning_rate": options.pair_learning_rate}
             settings |= {name: getattr(options, name) for name in PAIR_OPTIONS}
         run: dict[str, Any] = {"threads": options.threads or None, "seed": seed}
@@ -167,7 +167,9 @@ class TextPairs(Grid):
         pairs = [pair for batch in batches for pair in zip(batch.left, batch.right, strict=True)]
         places = np.random.default_rng(seed).permutation(len(pairs))[:AGAIN_PAIRS]
         sample = [pairs[place] for place in places.tolist()]
-        return list(em.mine_negatives(model, sample)) if step == HARD_NEGATIVES and model is not None else sample
+        return (
+            list(em.training.mine_negatives(model, sample)) if step == HARD_NEGATIVES and model is not None else sample
+        )
 
     def table(self, rows: Rows) -> str:
         """Rated pairs by training and pooling, then retrieval."""
@@ -240,9 +242,9 @@ class PairCurve(Study):
     """Trains skip-gram, then text-pairs on neighbouring sentences of --text, and draws the loss curve.
 
     --text has a title, then a paragraph a line, and a blank line after each article. Every n-th article is held out, a
-    share of --held-out. Training is logged (`em.RunLog`), and drawn as `embeddings info --curve` draws a log. The
-    held-out loss is that of training: the mean cross-entropy in both directions, among the pairs of batches of the same
-    size. The accuracy is the share of left texts whose right text is the nearest one of their batch.
+    share of --held-out. Training is logged (`em.training.RunLog`), and drawn as `embeddings info --curve` draws a log.
+    The held-out loss is that of training: the mean cross-entropy in both directions, among the pairs of batches of the
+    same size. The accuracy is the share of left texts whose right text is the nearest one of their batch.
     """
 
     results = "text-pairs/loss"
@@ -259,11 +261,13 @@ class PairCurve(Study):
             raise SettingError(f"{options.text} has too few articles")
         sides = em.Corpus([side for pair in training for side in pair])
         words = em.train("skipgram", sides, dim=options.dim, epochs=options.word_epochs, threads=options.threads)
-        corpus = em.Corpus(training, pairs=em.PairFormat(), vocabulary=words.vocabulary)
+        corpus = em.Corpus(training, pairs=em.corpora.PairFormat(), vocabulary=words.vocabulary)
         settings = {name: getattr(options, name) for name in ("dim", "epochs", "learning_rate", "word_dropout")}
         with TemporaryDirectory() as folder:
             path = Path(folder) / f"neighbouring-sentences, {len(training):,} pairs"
-            run = em.RunOptions(init=em.InitFrom(words), callbacks=[HeldOutPairs(tests), em.RunLog(path)])
+            run = em.training.RunOptions(
+                init=em.InitFrom(words), callbacks=[HeldOutPairs(tests), em.training.RunLog(path)]
+            )
             model = em.DualEncoder(**settings).train(corpus, threads=options.threads, run_options=run)
             draw_loss_curve(path, beside(out, ".svg"), force=True)
         log("training loss by epoch", ", ".join(f"{loss:.3f}" for loss in model.record["loss_by_epoch"]))
@@ -280,7 +284,7 @@ class HeldOutPairs(em.Callback):
         size = min(BATCH, len(pairs))
         self.batches = [pairs[n : n + size] for n in range(0, len(pairs) - size + 1, size)]
 
-    def on_epoch_end(self, epoch_end: em.EpochEnd) -> None:
+    def on_epoch_end(self, epoch_end: em.training.EpochEnd) -> None:
         """Score the model."""
         scores = np.array([score_batch(epoch_end.model, batch) for batch in self.batches]).mean(axis=0)
         epoch_end.scores[HELD_OUT_LOSS], epoch_end.scores["held-out accuracy"] = map(float, scores)

@@ -187,8 +187,8 @@ def induced(words: HiddenWords, vectors: em.Vectors, window: int, random: np.ran
             context_map = mean_map(vectors, words.encoded, window, weights)
         else:
             fit = {"window": window, "context_weights": weights, "ridge": ridge}
-            context_map = em.fit_context_map(vectors, words.encoded, **fit)
-        inducer = em.ContextInducer(vectors, words.encoded, context_map)
+            context_map = em.analysis.fit_context_map(vectors, words.encoded, **fit)
+        inducer = em.analysis.ContextInducer(vectors, words.encoded, context_map)
         yield from scored(method, EVERY, RARE, words, vectors, inducer)
         for number in CONTEXTS:
             substitute = sampled(inducer.reader, context_map, [places[:number] for places in occurrences])

@@ -103,7 +103,7 @@ class Groups(Study):
         first = len(corpus_of([options.first], options.piece_words).encode().documents) - 1
         corpus = corpus_of([options.first, options.second], options.piece_words)
         groups = (np.arange(len(corpus.encode().documents) - 1) >= first).astype(np.int64)
-        result: Any = em.compare_usage(
+        result: Any = em.analysis.compare_usage(
             corpus, groups, em.SkipGram(dim=options.dim, epochs=options.epochs), permutations=options.permutations,
             lines=options.lines, threads=1, report=lambda done, total: log(f"{done} of {total}"),
         )  # fmt: skip
