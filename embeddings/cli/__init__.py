@@ -16,7 +16,7 @@ from embeddings.cli.signals import EXIT_INTERRUPT, TerminationSignals
 from embeddings.cli.standard_streams import ReaderGoneError, finish_output, replace_streams
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 from embeddings.setting_names import THEIR_COMMANDS
-from embeddings.support.remote.address import without_credentials
+from embeddings.support.remote.address import mask, without_credentials
 
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # which takes 5 % of the time of a compilation
 EXIT_FAILURE, EXIT_MISUSE = 1, 2  # exit codes
@@ -136,7 +136,7 @@ def is_interrupt(error: BaseException, signals: TerminationSignals) -> bool:
 def print_error(error: BaseException, arguments: list[str], color: bool | None, group: click.Group) -> None:
     """Print an error of a command of a group as one line, after its traceback if --debug is among the arguments."""
     if "--debug" in arguments and not isinstance(error, click.ClickException):
-        print_lines("".join(traceback.format_exception(error)), err=True)
+        print_lines(mask("".join(traceback.format_exception(error))), err=True)
     prefix = click.style("Error:", fg="red", bold=True)
     click.echo(f"{prefix} {error_line(error, arguments, group)}", err=True, color=color)
 

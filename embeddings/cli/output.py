@@ -9,6 +9,7 @@ import click
 
 from embeddings.printable import printable, replace_unprintable
 from embeddings.support.records import to_jsonable
+from embeddings.support.remote.address import mask
 from embeddings.support.result_table import ResultTable, cell, text_lines
 
 
@@ -86,5 +87,5 @@ def quantity(number: int, noun: str) -> str:
 
 
 def note(text: str) -> None:
-    """Print a message on standard error."""
-    click.echo(printable(text), err=True)
+    """Print a message on standard error, without credentials."""
+    click.echo(printable(mask(text)), err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from embeddings.cli.output import quantity
+from embeddings.cli.output import note, quantity
 from embeddings.printable import printable
 from embeddings.support.logs import log, notice_printers
 
@@ -90,7 +90,7 @@ class Bar(logging.Handler):
         """Print a line even if --quiet is set."""
         if self.bar is not None:
             self.bar.clear()
-        click.echo(printable(line), err=True)
+        note(line)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a warning, unless a similar one was just printed."""

@@ -44,6 +44,21 @@ def test_other_paths_are_local(text):
     assert not is_remote(text)
 
 
+@pytest.mark.parametrize("text", ["http://host:99999/x", "http://host:0", "https://me:pass/word", "hdfs://host:x/y"])
+def test_an_impossible_port_is_refused(text):
+    with pytest.raises(SettingError, match="port") as error:
+        parse_address(text)
+    assert "word" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["ftp://host/x", "s3n://key:secret@bucket/x", "file:///etc/hosts"])
+def test_other_schemes_are_refused(text):
+    assert is_remote(text)
+    with pytest.raises(SettingError, match="s3://, gs://") as error:
+        parse_address(text)
+    assert "secret" not in str(error.value)
+
+
 @pytest.mark.parametrize("text", ["s3://key:secret/x", "s3://key:secret@", "https://user:secret@/x"])
 def test_an_incomplete_address_is_refused_without_its_secret(text):
     with pytest.raises(SettingError) as error:
