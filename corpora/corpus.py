@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -214,11 +215,7 @@ class Corpus:
                 remap(encoded, self.vocabulary, folder)
             encoded = EncodedCorpus(folder, temporary=True)
         if "hard_wrapped" in encoded.meta and self.labels is None:
-            log.warning(
-                "%s seems to be hard-wrapped, so contexts end at its line ends: to join its lines, set "
-                "lines='paragraph' (--text-lines paragraph)",
-                encoded.meta["hard_wrapped"],
-            )
+            note_hard_wrapped(encoded.meta["hard_wrapped"])
         log.info("%r: %s words, %s distinct", self, encoded.meta["tokens"], encoded.meta["types"])
         self._uncached, self._uncached_name = (None, None) if encoded.finalizer is None else (encoded, name)
         return encoded
@@ -257,26 +254,29 @@ class Corpus:
         """Encode all sources; returns the fields of the description that reading determines."""
         if self.pairs is not None:
             return write_pairs(encoder, self.pairs, self)
-        columns = (
-            self.labels.columns() if self.labels else ColumnSelection(self.text_column, column_names(self.tag_column))
-        )
-        # if only some rows are read, no further file is opened ahead
-        opener = FileOpener(self.sources if self.rows is None else [], encoder.threads)
-        reader = SourceReader(
-            self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
-            encoding=self.encoding, duplicate_filter=DuplicateFilter() if self.deduplicate else None, opener=opener,
-            lines=self.lines,
-        )  # fmt: skip
+        reader = self.new_reader(report, block_size, encoder.threads)
         if self.labels is not None:
-            with opener:
+            with reader.opener:
                 has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
             return {**reader.description, PREFIXED: has_prefix}
-        with self.new_pool() as pool, opener:
+        with self.new_pool() as pool, reader.opener:
             for source in self.sources:
                 blocks = reader.read(source)
                 for block in blocks if pool is None else pool.blocks(blocks, source.name):
                     encoder.add(block, source.name)
         return reader.description
+
+    def new_reader(self, report: Report | None = None, block_size: int = BLOCK_SIZE, threads: int = 1) -> SourceReader:
+        """Return the reader of the sources; a corpus of pairs has none."""
+        columns = (
+            self.labels.columns() if self.labels else ColumnSelection(self.text_column, column_names(self.tag_column))
+        )
+        return SourceReader(
+            self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
+            encoding=self.encoding, duplicate_filter=DuplicateFilter() if self.deduplicate else None,
+            # if only some rows are read, no further file is opened ahead
+            opener=FileOpener(self.sources if self.rows is None else [], threads), lines=self.lines,
+        )  # fmt: skip
 
     def new_pool(self) -> "AbstractContextManager[SegmenterPool | None]":
         """Return the processes that segment text; None for a tokenizer that does not need them."""
@@ -285,6 +285,13 @@ class Corpus:
         from embeddings.corpora.segmenter_pool import SegmenterPool
 
         return SegmenterPool(self.tokenizer)
+
+
+@cache
+def note_hard_wrapped(name: str) -> None:
+    """Warn that a file is hard-wrapped, once for each file."""
+    advice = "to join its lines, set lines='paragraph' (--text-lines paragraph)"
+    log.warning("%s seems to be hard-wrapped, so contexts end at its line ends: %s", name, advice)
 
 
 def load_phrase_config(
