@@ -99,6 +99,11 @@ class Bar(logging.Handler):
             self.warn(f"warning: {record.getMessage()}")
 
 
+def show_warning(message: Warning | str, category: type[Warning], *location: Any, **other: Any) -> None:
+    """Log a warning of Python or of a library, so that it is printed as one line; takes the place of Python's."""
+    log.warning(f"{category.__name__}: %s", " ".join(str(message).split()))
+
+
 class ByteBar(Bar):
     """Progress in bytes."""
 
