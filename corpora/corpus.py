@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +69,10 @@ class Corpus:
         normalize: the Unicode normalisation form of words; "none" keeps their code points. The default is "nfc", or
             "none" with the tokenizer "ascii-whitespace".
         fold: treat words that differ only in these as equal: "accents", "width", "ligatures", "tatweel", "diacritics"
-            (of Arabic and Hebrew), "long-s"; several are separated by commas.
-        language: the language whose rules of upper and lower case apply.
+            (of Arabic and Hebrew), "long-s", "arabic-letters" (alef, hamza, teh marbuta, alef maqsura), and Chinese
+            scripts as "simplified" or "traditional" (with the extra opencc); several are separated by commas.
+        language: apply the rules of upper and lower case of Turkish, Azerbaijani, Lithuanian or Greek; other languages
+            require no setting.
         hyphens: with the tokenizer "words": split words at hyphens, the default, or join them.
         apostrophes: with the tokenizer "words": split words at apostrophes, or join them, the default.
         emoji: with the tokenizer "words": keep emoji as tokens, the default, replace them by their names, or drop them.
@@ -173,6 +176,8 @@ class Corpus:
 
     def cache_name(self, settings: dict[str, Any]) -> str | None:
         """Return the name of this corpus in the cache; None for sources or tokenizers that cannot be identified."""
+        if self.rules.chinese_scripts:
+            settings = {**settings, "opencc": version("opencc")}
         if isinstance(self.tokenizer, Segmenter):
             return entry_name(self.sources, {**settings, "segmenter": self.tokenizer.identity})
         return entry_name(self.sources, settings) if self.rules.is_built_in else None
