@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.sources import File, Items, Source
-from embeddings.corpora.reading.text_block import TextBlock
+from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.corpora.tokenizers import Tokenizer, WordTokenizer
 from embeddings.corpora.word_rules import WordRules
 
@@ -38,18 +38,16 @@ def original_lines(corpus: "Corpus", numbers: NDArray[np.int64]) -> dict[int, Or
         return lines
     if not all(map(can_read_again, corpus.sources)):
         return lines
-    reader, finder = corpus.new_reader(), LineFinder(numbers)
+    reader, first = corpus.new_reader(), 0
     with reader.opener:
         for source in corpus.sources:
-            for block in reader.read(source):
-                finder.add(block)
-                if finder.line > numbers[-1]:
-                    break
             file = source.name if isinstance(source, File) else ""
-            for number, pieces in finder.take().items():
-                lines[number] = OriginalLine(b"".join(pieces).decode().removesuffix("\r"), file)
-            if finder.line > numbers[-1]:
-                break
+            for block in text_batches(reader.read(source)):
+                selected, count = block_lines(block, numbers, first)
+                lines |= {number: OriginalLine(text, file) for number, text in selected.items()}
+                first += count
+                if first > numbers[-1]:
+                    return lines
     return lines
 
 
@@ -61,69 +59,30 @@ def can_read_again(source: Source) -> bool:
     return not (hasattr(data, "__next__") or hasattr(data, "read_next_batch"))
 
 
-class LineFinder:
-    """Keeps some lines of text that is added block by block; `line` is the number of the first line of the next block.
+def block_lines(block: TextBlock, numbers: NDArray[np.int64], first: int) -> tuple[dict[int, str], int]:
+    """Return selected lines of a block by their numbers, and how many lines it has; lists of tokens have no text.
 
-    Lines are counted as in an encoded corpus. Lists of tokens are counted but not kept.
+    Arguments:
+        block: whole lines or rows; a row has one line at least.
+        numbers: of the selected lines, ascending.
+        first: the number of the first line of the block.
     """
-
-    def __init__(self, numbers: NDArray[np.int64]) -> None:
-        self.numbers = numbers
-        self.line = 0
-        self.is_open = False  # the text of a file so far does not end with a line end
-        self.pieces: dict[int, list[bytes]] = {}
-
-    def add(self, block: TextBlock) -> None:
-        """Add the next block of a source."""
-        if block.token_lists is not None:
-            self.line += len(block)
-        elif block.parts_are_documents:
-            self.add_rows(block)
-        else:
-            self.add_text(block)
-
-    def take(self) -> dict[int, list[bytes]]:
-        """Return the pieces of the lines so far without those that are too long or begin with the next source."""
-        pieces, self.pieces = self.pieces, {}
-        complete = {number: parts for number, parts in pieces.items() if number < self.line}
-        return {number: parts for number, parts in complete.items() if sum(map(len, parts)) <= MAX_LINE}
-
-    def wanted(self, count: int) -> list[int]:
-        """Return which of the next lines are kept, counted from 0."""
-        start, stop = np.searchsorted(self.numbers, [self.line, self.line + count])
-        return [int(number - self.line) for number in self.numbers[start:stop]]
-
-    def add_rows(self, block: TextBlock) -> None:
-        """Add whole rows; each has one line at least."""
-        data, starts = np.frombuffer(block.data, np.uint8), block.starts
-        line_ends = np.flatnonzero(data == ord("\n"))
-        borders = np.searchsorted(line_ends, starts)
-        is_empty = np.diff(starts) == 0
-        ends_line = np.zeros(len(block), np.bool_)
-        ends_line[~is_empty] = data[starts[1:][~is_empty] - 1] == ord("\n")
-        counts = np.diff(borders) + ~ends_line
-        firsts = np.cumsum(counts) - counts
-        for number in self.wanted(int(counts.sum())):
-            row = int(np.searchsorted(firsts, number, side="right")) - 1
-            lines = block.data[starts[row] : starts[row + 1]].split(b"\n")
-            self.pieces[self.line + number] = [lines[number - int(firsts[row])]]
-        self.line += int(counts.sum())
-
-    def add_text(self, block: TextBlock) -> None:
-        """Add a part of a file, whose last line may continue in the next block."""
-        data = block.data
-        line_ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")).tolist()
-        for number in self.wanted(len(line_ends) + 1):
-            start = line_ends[number - 1] + 1 if number else 0
-            stop = line_ends[number] if number < len(line_ends) else len(data)
-            pieces = self.pieces.setdefault(self.line + number, [])
-            if sum(map(len, pieces)) <= MAX_LINE:
-                pieces.append(data[start:stop])
-        self.line += len(line_ends)
-        self.is_open = not data.endswith(b"\n") if data else self.is_open
-        if block.is_complete:
-            self.line += self.is_open
-            self.is_open = False
+    if block.token_lists is not None or not len(block):
+        return {}, len(block)
+    data, starts = np.frombuffer(block.data, np.uint8), block.starts
+    counts = np.diff(np.searchsorted(np.flatnonzero(data == ord("\n")), starts))
+    is_empty = np.diff(starts) == 0
+    is_open = is_empty.copy()
+    is_open[~is_empty] = data[starts[1:][~is_empty] - 1] != ord("\n")
+    ends = np.cumsum(counts + is_open)
+    lines: dict[int, str] = {}
+    for number in numbers[slice(*np.searchsorted(numbers, [first, first + ends[-1]]))].tolist():
+        part = int(np.searchsorted(ends, number - first, side="right"))
+        before = int(ends[part - 1]) if part else 0
+        line = block.data[starts[part] : starts[part + 1]].split(b"\n")[number - first - before]
+        if len(line) <= MAX_LINE:
+            lines[number] = line.decode().removesuffix("\r")
+    return lines, int(ends[-1])
 
 
 def word_spans(

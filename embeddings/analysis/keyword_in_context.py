@@ -2,14 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus, document_of, sentence_of
+from embeddings.analysis.occurrences import (
+    MAX_WIDTH,
+    MAX_WINDOW,
+    Occurrences,
+    Unit,
+    check_corpus,
+    document_of,
+    sentence_of,
+)
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.original_lines import OriginalLine, original_lines, word_spans
@@ -25,7 +32,9 @@ class ConcordanceLine:
     Arguments:
         document: the tag of its document, or the number, from 0, as in models.
         line: the number of its line in the corpus, from 1.
-        left, keyword, right: the text around it, within its line of the corpus, as the tokenizer reads it.
+        left, keyword, right: the text around it, as in the source or as the tokenizer reads it.
+        file: the file that it is in, if its source was read again; else empty.
+        title: the first line of its document, if it is much shorter than the next line; else empty.
     """
 
     document: str
@@ -33,56 +42,36 @@ class ConcordanceLine:
     left: str
     keyword: str
     right: str
+    file: str = ""
+    title: str = ""
 
 
 class ConcordanceLines(ResultTable[ConcordanceLine]):
-    """Lines with the words below one another."""
+    """Lines with the words below one another, without columns that are empty for all lines."""
 
     columns: Mapping[str, str] = argument_texts(ConcordanceLine)
     right = ("left",)
 
-
-Context = Literal["document", "line"]
-Sort = Literal["position", "left", "right"]
-
-
-@dataclass(frozen=True)
-class SourceLine(ConcordanceLine):
-    """One occurrence in a source.
-
-    Arguments:
-        left, keyword, right: the text around it, as in the source, or as the tokenizer reads it.
-        file: the file that it is in; empty for other sources.
-        title: the first line of its document, if it is much shorter than the next line; else empty.
-    """
-
-    file: str
-    title: str
-
-
-class SourceLines(ConcordanceLines):
-    """Lines with their files and titles, if any has one."""
-
-    columns: Mapping[str, str] = {**ConcordanceLines.columns, **argument_texts(SourceLine)}
-
     def shown(self, row: ConcordanceLine) -> dict[str, Any]:
-        """The cells of a line without columns that are empty for all lines."""
-        names = [name for name in self.columns if any(getattr(line, name) != "" for line in self)]
-        return {name: getattr(row, name) for name in names}
+        """The cells of a line."""
+        return {name: value for name, value in asdict(row).items() if any(getattr(line, name) != "" for line in self)}
+
+
+Sort = Literal["position", "left", "right"]
 
 
 @dataclass(frozen=True, repr=False)
 class Concordance(TabularResult):
     """Lines of a concordance, and how many occurrences there are in `total`."""
 
-    lines: list[SourceLine]
+    lines: list[ConcordanceLine]
     total: int
 
     @property
     def tables(self) -> Sequence[ResultTable[Any]]:
         """The lines."""
         note = f"{len(self.lines):,} of {self.total:,} occurrences"
-        return [SourceLines(self.lines, notes=[note] * (len(self.lines) < self.total))]
+        return [ConcordanceLines(self.lines, notes=[note] * (len(self.lines) < self.total))]
 
 
 def concordance(
@@ -93,7 +82,7 @@ def concordance(
     window: Annotated[int, Range(ge=1, le=MAX_WINDOW)] = 5,
     lines: Positive = 20,
     width: Annotated[int, Range(ge=1, le=MAX_WIDTH)] = 40,
-    context: Context = "document",
+    context: Unit = "document",
     sort: Sort = "position",
     original: bool = True,
 ) -> Concordance:
@@ -128,9 +117,7 @@ def concordance(
     occurrences = Occurrences.of(encoded, word)
     if other is not None:
         occurrences = occurrences.near(Occurrences.of(encoded, other), window)
-    chosen = Contexts(evenly_spaced(occurrences, lines), width, context)
-    text = original_lines(corpus, chosen.line_numbers) if original else {}
-    found = [chosen.source_line(number, corpus, text) for number in range(len(chosen.hits))]
+    found = concordance_lines(occurrences, lines, width, context, corpus if original else None)
     if sort != "position":
         found.sort(key=lambda line: nearest_words(line, sort))
     return Concordance(found, len(occurrences))
@@ -142,121 +129,78 @@ def nearest_words(line: ConcordanceLine, side: Sort) -> list[str]:
     return words[::-1] if side == "left" else words
 
 
-@dataclass(frozen=True)
-class Contexts:
-    """The texts around occurrences, at most `width` characters on each side, within their documents or lines."""
+def concordance_lines(
+    occurrences: Occurrences, lines: int, width: int, context: Unit = "line", corpus: Corpus | None = None
+) -> list[ConcordanceLine]:
+    """At most `lines` occurrences, evenly spaced, with the words of the tokenizer or the text of `corpus` around them.
 
-    hits: Occurrences
-    width: int
-    context: Context
-
-    @cached_property
-    def documents(self) -> np.ndarray:
-        """The document of each occurrence, (occurrences,)."""
-        return document_of(self.hits.encoded, self.hits.sentences)
-
-    @cached_property
-    def token_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first token around each occurrence, and the one after the last; a word has one character at least."""
-        if self.context == "line":
-            return self.hits.bounds(self.width)
-        positions, encoded = self.hits.positions, self.hits.encoded
-        borders = np.asarray(encoded.sentences)[np.asarray(encoded.documents)]
-        starts = np.maximum(positions - self.width, borders[self.documents])
-        return starts, np.minimum(positions + len(self.hits.words) + self.width, borders[self.documents + 1])
-
-    @cached_property
-    def line_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the last line around each occurrence."""
-        starts, ends = self.token_bounds
-        return sentence_of(self.hits.encoded, starts), sentence_of(self.hits.encoded, ends - 1)
-
-    @cached_property
-    def titles(self) -> dict[int, int]:
-        """The line with the title of each document that has one."""
-        encoded = self.hits.encoded
-        found = {}
-        for document in np.unique(self.documents).tolist():
-            first, stop = encoded.documents[document : document + 2].tolist()
-            sizes = np.diff(encoded.sentences[first : min(stop, first + N_TITLE_LINES) + 1])
-            lines = np.flatnonzero(sizes)[:2]
-            if len(lines) == 2 and sizes[lines[1]] > 2 * sizes[lines[0]] and sizes[lines[0]] <= MAX_TITLE:
-                found[document] = first + int(lines[0])
-        return found
-
-    @property
-    def line_numbers(self) -> np.ndarray:
-        """The numbers of all lines around occurrences and of titles, ascending."""
-        ranges = [np.arange(first, last + 1) for first, last in zip(*self.line_bounds, strict=True)]
-        return np.unique(np.concatenate([*ranges, np.array([*self.titles.values()], np.int64)]))
-
-    def source_line(self, number: int, corpus: Corpus, text: Mapping[int, OriginalLine]) -> SourceLine:
-        """The line of an occurrence, with the original text if `text` has it."""
-        encoded = self.hits.encoded
-        line, document = int(self.hits.sentences[number]), int(self.documents[number])
-        parts = self.original_parts(number, corpus, text) or self.token_parts(number)
+    Arguments:
+        context: the unit that ends the text around an occurrence.
+    """
+    encoded, total = occurrences.encoded, len(occurrences)
+    rows = np.arange(total) if total <= lines else (np.arange(lines) * total + total // 2) // lines
+    hits = replace(occurrences, positions=occurrences.positions[rows])
+    starts, ends = hits.bounds(width, context)  # a word has one character at least
+    documents = document_of(encoded, hits.sentences).tolist()
+    titles = {document: title_line(encoded, document) for document in documents}
+    ranges = [
+        range(*pair) for pair in zip(sentence_of(encoded, starts), sentence_of(encoded, ends - 1) + 1, strict=True)
+    ]
+    numbers = {number for one in [*ranges, titles.values()] for number in one if number is not None}
+    text = {} if corpus is None else original_lines(corpus, np.array(sorted(numbers), np.int64))
+    found = []
+    for number, (place, line, document) in enumerate(
+        zip(hits.positions.tolist(), hits.sentences.tolist(), documents, strict=True)
+    ):
+        parts = None
+        if corpus is not None and all(one in text for one in ranges[number]):
+            parts = original_parts(hits, number, ranges[number], corpus, text)
+        borders = [int(starts[number]), place, place + len(hits.words), int(ends[number])]
+        parts = parts or [text_between(encoded, *pair) for pair in pairwise(borders)]
         left, keyword, right = (" ".join(part.split()) for part in parts)
-        title = self.titles.get(document)
-        heading = "" if title is None else line_text(encoded, title, text)
-        left, right = first_words(left[::-1], self.width)[::-1], first_words(right, self.width)
-        file = text[line].file if line in text else ""
-        return SourceLine(document_name(encoded, line), line + 1, left, keyword, right, file, heading)
+        left, right = first_words(left[::-1], width)[::-1], first_words(right, width)
+        file, title = text[line].file if line in text else "", title_text(encoded, titles[document], text)
+        found.append(ConcordanceLine(document_name(encoded, line), line + 1, left, keyword, right, file, title))
+    return found
 
-    def token_parts(self, number: int) -> tuple[str, str, str]:
-        """The words of the corpus before, in and after an occurrence."""
-        place, size = int(self.hits.positions[number]), len(self.hits.words)
-        borders = [int(self.token_bounds[0][number]), place, place + size, int(self.token_bounds[1][number])]
-        left, keyword, right = (text_between(self.hits.encoded, *pair) for pair in pairwise(borders))
-        return left, keyword, right
 
-    def original_parts(
-        self, number: int, corpus: Corpus, text: Mapping[int, OriginalLine]
-    ) -> tuple[str, str, str] | None:
-        """The original text before, in and after an occurrence; None if it is not known, or has other words."""
-        encoded, line = self.hits.encoded, int(self.hits.sentences[number])
-        first, last = (int(bounds[number]) for bounds in self.line_bounds)
-        if not all(one in text for one in range(first, last + 1)):
-            return None
-        start, stop = encoded.sentences[line : line + 2].tolist()
-        phrases = encoded.meta.get("phrases") or {}
-        current = text[line].text
-        spans = word_spans(corpus.rules, current, words_between(encoded, start, stop), phrases.get("joiner"))
-        if spans is None:
-            return None
-        place = int(self.hits.positions[number]) - start
-        begin, end = spans[place][0], spans[place + len(self.hits.words) - 1][1]
-        before = " ".join([*(text[one].text for one in range(first, line)), current[:begin]])
-        after = " ".join([current[end:], *(text[one].text for one in range(line + 1, last + 1))])
-        return before, current[begin:end], after
+def original_parts(
+    hits: Occurrences, number: int, lines: range, corpus: Corpus, text: Mapping[int, OriginalLine]
+) -> list[str] | None:
+    """The original text of lines before, in and after an occurrence; None if its line has other words."""
+    encoded, line = hits.encoded, int(hits.sentences[number])
+    start, stop = encoded.sentences[line : line + 2].tolist()
+    joiner = (encoded.meta.get("phrases") or {}).get("joiner")
+    current = text[line].text
+    spans = word_spans(corpus.rules, current, words_between(encoded, start, stop), joiner)
+    if spans is None:
+        return None
+    place = int(hits.positions[number]) - start
+    begin, end = spans[place][0], spans[place + len(hits.words) - 1][1]
+    before = [text[one].text for one in lines if one < line]
+    after = [text[one].text for one in lines if one > line]
+    return [" ".join([*before, current[:begin]]), current[begin:end], " ".join([current[end:], *after])]
 
 
 N_TITLE_LINES = 100  # at the start of a document, among which its title and the next line are
 MAX_TITLE = 12  # words of a title
 
 
-def line_text(encoded: EncodedCorpus, line: int, text: Mapping[int, OriginalLine]) -> str:
-    """A line as in its source if `text` has it, else its words."""
-    if line in text:
-        return " ".join(text[line].text.split())
-    return text_between(encoded, *encoded.sentences[line : line + 2].tolist())
+def title_line(encoded: EncodedCorpus, document: int) -> int | None:
+    """The line with the title of a document: its first line with words, if it has half those of the next at most."""
+    first, stop = encoded.documents[document : document + 2].tolist()
+    sizes = np.diff(encoded.sentences[first : min(stop, first + N_TITLE_LINES) + 1])
+    lines = np.flatnonzero(sizes)[:2].tolist()
+    is_title = len(lines) == 2 and sizes[lines[0]] <= min(MAX_TITLE, sizes[lines[1]] // 2)
+    return first + lines[0] if is_title else None
 
 
-def evenly_spaced(occurrences: Occurrences, lines: int) -> Occurrences:
-    """At most `lines` occurrences, evenly spaced."""
-    total = len(occurrences)
-    rows = np.arange(total) if total <= lines else (np.arange(lines) * total + total // 2) // lines
-    return replace(occurrences, positions=occurrences.positions[rows])
-
-
-def concordance_lines(occurrences: Occurrences, lines: int, width: int) -> list[ConcordanceLine]:
-    """At most `lines` occurrences, evenly spaced, with the words of the tokenizer around them in their lines."""
-    chosen = Contexts(evenly_spaced(occurrences, lines), width, "line")
-    found = []
-    for number, line in enumerate(chosen.hits.sentences.tolist()):
-        left, keyword, right = chosen.token_parts(number)
-        left, right = first_words(left[::-1], width)[::-1], first_words(right, width)
-        found.append(ConcordanceLine(document_name(occurrences.encoded, line), line + 1, left, keyword, right))
-    return found
+def title_text(encoded: EncodedCorpus, line: int | None, text: Mapping[int, OriginalLine]) -> str:
+    """A title as in its source if `text` has it, else its words; empty if there is none."""
+    if line is None:
+        return ""
+    borders = encoded.sentences[line : line + 2].tolist()
+    return " ".join(text[line].text.split()) if line in text else text_between(encoded, *borders)
 
 
 def words_between(encoded: EncodedCorpus, begin: int, end: int) -> list[str | None]:

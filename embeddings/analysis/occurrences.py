@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from embeddings.errors import S, SettingError
 from embeddings.support.arrow import to_numpy
 from embeddings.support.suggestions import close_matches
 
+Unit = Literal["document", "line"]
 CHUNK = 1 << 24  # tokens that are searched at a time: 64 MB
 MAX_WINDOW = MAX_WIDTH = 10_000  # words, characters
 MAX_NEIGHBOURS = 1 << 22  # of occurrences that are gathered at a time
@@ -66,11 +68,13 @@ class Occurrences:
         found -= inside - np.searchsorted(other.positions, self.positions)
         return Occurrences(self.encoded, self.words, self.positions[found > 0])
 
-    def bounds(self, window: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The first position of the window around each occurrence and the one after its last, within sentences."""
-        sentences, borders = self.sentences, self.encoded.sentences
-        starts = np.maximum(self.positions - window, borders[sentences])
-        ends = np.minimum(self.positions + len(self.words) + window, borders[sentences + 1])
+    def bounds(self, window: int, unit: Unit = "line") -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first position of the window around each occurrence and the one after its last, within units of text."""
+        units, borders = self.sentences, np.asarray(self.encoded.sentences)
+        if unit == "document":
+            units, borders = document_of(self.encoded, units), borders[self.encoded.documents]
+        starts = np.maximum(self.positions - window, borders[units])
+        ends = np.minimum(self.positions + len(self.words) + window, borders[units + 1])
         return starts, ends
 
     def count_contexts(self, window: int) -> NDArray[np.int64]:
@@ -125,17 +129,13 @@ def terms_of(encoded: EncodedCorpus, text: str) -> tuple[str, ...]:
     if "*" not in text or text in encoded.vocabulary:
         return words_of(encoded, text)
     terms: list[str] = []
+    rules = word_form(encoded).rules
     for part in text.split():
-        terms += [pattern_of(encoded, part)] if "*" in part else words_of(encoded, part)
+        pattern = "*".join(letters and rules.normalize_one(letters) for letters in part.split("*"))
+        terms += [pattern] if "*" in part else words_of(encoded, part)
     if not any(term.strip("*") for term in terms):
         raise SettingError(f"{text!r} matches every word: write some letters of the word, as in 'embed*'")
     return tuple(terms)
-
-
-def pattern_of(encoded: EncodedCorpus, text: str) -> str:
-    """A pattern with the letters between its * in the form that they have in a corpus."""
-    rules = word_form(encoded).rules
-    return "*".join(part and rules.normalize_one(part) for part in text.split("*"))
 
 
 def ids_of(encoded: EncodedCorpus, term: str) -> NDArray[np.int64]:
