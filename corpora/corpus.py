@@ -23,6 +23,7 @@ from embeddings.corpora.reading.paragraphs import Lines
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.sources import resolve_source, total_size
 from embeddings.corpora.remapping import remap
+from embeddings.corpora.script_advice import script_advice
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
@@ -220,7 +221,9 @@ class Corpus:
                 remap(encoded, self.vocabulary, folder)
             encoded = EncodedCorpus(folder, temporary=True)
         if "hard_wrapped" in encoded.meta and self.labels is None:
-            note_hard_wrapped(encoded.meta["hard_wrapped"])
+            warn_once(f"{encoded.meta['hard_wrapped']} {HARD_WRAPPED}")
+        if advice := script_advice(encoded.vocabulary, encoded.meta["settings"]["tokenizer"]):
+            warn_once(advice)
         log.info("%r: %s words, %s distinct", self, encoded.meta["tokens"], encoded.meta["types"])
         self._uncached, self._uncached_name = (None, None) if encoded.finalizer is None else (encoded, name)
         return encoded
@@ -292,11 +295,16 @@ class Corpus:
         return SegmenterPool(self.tokenizer)
 
 
+HARD_WRAPPED = (
+    "seems to be hard-wrapped, so contexts end at its line ends: to join its lines, set lines='paragraph' "
+    "(--text-lines paragraph)"
+)
+
+
 @cache
-def note_hard_wrapped(name: str) -> None:
-    """Warn that a file is hard-wrapped, once for each file."""
-    advice = "to join its lines, set lines='paragraph' (--text-lines paragraph)"
-    log.warning("%s seems to be hard-wrapped, so contexts end at its line ends: %s", name, advice)
+def warn_once(message: str) -> None:
+    """Log a warning, unless it was logged before."""
+    log.warning(message)
 
 
 def load_phrase_config(
