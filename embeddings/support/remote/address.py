@@ -160,15 +160,15 @@ def remember_secrets(text: str) -> None:
     for start in ANY_START.finditer(text):
         rest = text[start.end() : start.end() + MAX_ADDRESS]
         if login := LOGIN.match(rest):
-            pieces = re.split("[:/@]", login[1])
-            secrets.update((login[1], *(piece for piece in pieces if len(piece) >= MIN_SECRET)))
+            secrets.update(one for one in (login[1], *re.split("[:/@]", login[1])) if len(one) >= MIN_SECRET)
         if start[0].endswith(("/", "\\")) and (query := re.search(r"[?#](\S+)", rest)):
-            secrets.update((query[1], *(part.partition("=")[2] or part for part in re.split("[&#?]", query[1]))))
+            values = (part.partition("=")[2] or part for part in re.split("[&#?]", query[1]))
+            secrets.update(one for one in (query[1], *values) if len(one) >= MIN_SECRET)
 
 
 def hide_secrets(message: str) -> str:
     """Return the message of a library in one line, without credentials."""
-    return " ".join(mask(message, 1).split())
+    return " ".join(mask(message, 2).split())
 
 
 def mask(message: str, min_length: int = MIN_SECRET) -> str:
