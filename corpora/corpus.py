@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ from embeddings.corpora.reading.paragraphs import Lines
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.sources import resolve_source, total_size
 from embeddings.corpora.remapping import remap
+from embeddings.corpora.script_advice import script_advice
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
@@ -67,8 +70,10 @@ class Corpus:
         normalize: the Unicode normalisation form of words; "none" keeps their code points. The default is "nfc", or
             "none" with the tokenizer "ascii-whitespace".
         fold: treat words that differ only in these as equal: "accents", "width", "ligatures", "tatweel", "diacritics"
-            (of Arabic and Hebrew), "long-s"; several are separated by commas.
-        language: the language whose rules of upper and lower case apply.
+            (of Arabic and Hebrew), "long-s", "arabic-letters" (alef, hamza, teh marbuta, alef maqsura), and Chinese
+            scripts as "simplified" or "traditional" (with the extra opencc); several are separated by commas.
+        language: apply the rules of upper and lower case of Turkish, Azerbaijani, Lithuanian or Greek; other languages
+            require no setting.
         hyphens: with the tokenizer "words": split words at hyphens, the default, or join them.
         apostrophes: with the tokenizer "words": split words at apostrophes, or join them, the default.
         emoji: with the tokenizer "words": keep emoji as tokens, the default, replace them by their names, or drop them.
@@ -172,6 +177,8 @@ class Corpus:
 
     def cache_name(self, settings: dict[str, Any]) -> str | None:
         """Return the name of this corpus in the cache; None for sources or tokenizers that cannot be identified."""
+        if self.rules.chinese_scripts:
+            settings = {**settings, "opencc": version("opencc")}
         if isinstance(self.tokenizer, Segmenter):
             return entry_name(self.sources, {**settings, "segmenter": self.tokenizer.identity})
         return entry_name(self.sources, settings) if self.rules.is_built_in else None
@@ -214,11 +221,9 @@ class Corpus:
                 remap(encoded, self.vocabulary, folder)
             encoded = EncodedCorpus(folder, temporary=True)
         if "hard_wrapped" in encoded.meta and self.labels is None:
-            log.warning(
-                "%s seems to be hard-wrapped, so contexts end at its line ends: to join its lines, set "
-                "lines='paragraph' (--text-lines paragraph)",
-                encoded.meta["hard_wrapped"],
-            )
+            warn_once(f"{encoded.meta['hard_wrapped']} {HARD_WRAPPED}")
+        if advice := script_advice(encoded.vocabulary, encoded.meta["settings"]["tokenizer"]):
+            warn_once(advice)
         log.info("%r: %s words, %s distinct", self, encoded.meta["tokens"], encoded.meta["types"])
         self._uncached, self._uncached_name = (None, None) if encoded.finalizer is None else (encoded, name)
         return encoded
@@ -257,26 +262,29 @@ class Corpus:
         """Encode all sources; returns the fields of the description that reading determines."""
         if self.pairs is not None:
             return write_pairs(encoder, self.pairs, self)
-        columns = (
-            self.labels.columns() if self.labels else ColumnSelection(self.text_column, column_names(self.tag_column))
-        )
-        # if only some rows are read, no further file is opened ahead
-        opener = FileOpener(self.sources if self.rows is None else [], encoder.threads)
-        reader = SourceReader(
-            self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
-            encoding=self.encoding, duplicate_filter=DuplicateFilter() if self.deduplicate else None, opener=opener,
-            lines=self.lines,
-        )  # fmt: skip
+        reader = self.new_reader(report, block_size, encoder.threads)
         if self.labels is not None:
-            with opener:
+            with reader.opener:
                 has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
             return {**reader.description, PREFIXED: has_prefix}
-        with self.new_pool() as pool, opener:
+        with self.new_pool() as pool, reader.opener:
             for source in self.sources:
                 blocks = reader.read(source)
                 for block in blocks if pool is None else pool.blocks(blocks, source.name):
                     encoder.add(block, source.name)
         return reader.description
+
+    def new_reader(self, report: Report | None = None, block_size: int = BLOCK_SIZE, threads: int = 1) -> SourceReader:
+        """Return the reader of the sources; a corpus of pairs has none."""
+        columns = (
+            self.labels.columns() if self.labels else ColumnSelection(self.text_column, column_names(self.tag_column))
+        )
+        return SourceReader(
+            self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
+            encoding=self.encoding, duplicate_filter=DuplicateFilter() if self.deduplicate else None,
+            # if only some rows are read, no further file is opened ahead
+            opener=FileOpener(self.sources if self.rows is None else [], threads), lines=self.lines,
+        )  # fmt: skip
 
     def new_pool(self) -> "AbstractContextManager[SegmenterPool | None]":
         """Return the processes that segment text; None for a tokenizer that does not need them."""
@@ -285,6 +293,18 @@ class Corpus:
         from embeddings.corpora.segmenter_pool import SegmenterPool
 
         return SegmenterPool(self.tokenizer)
+
+
+HARD_WRAPPED = (
+    "seems to be hard-wrapped, so contexts end at its line ends: to join its lines, set lines='paragraph' "
+    "(--text-lines paragraph)"
+)
+
+
+@cache
+def warn_once(message: str) -> None:
+    """Log a warning, unless it was logged before."""
+    log.warning(message)
 
 
 def load_phrase_config(

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from functools import reduce
 from hashlib import sha256
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.corpus_cache import corpora_folder, temporary_folder
-from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.phrases.bigram_counts import BORDER, Pairs, PhraseTokens, count_pairs
 from embeddings.corpora.phrases.join import join_for_detection
 from embeddings.corpora.phrases.phrase import MAX_PASSES, MAX_WORDS, Phrase
@@ -34,6 +34,9 @@ from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import S, SettingError
 from embeddings.settings import Settings, option
 from embeddings.support.text_lines import read_text_lines
+
+if TYPE_CHECKING:
+    from embeddings.corpora.corpus import Corpus
 
 # gensim's ENGLISH_CONNECTOR_WORDS: articles, conjunctions and prepositions
 ENGLISH_CONNECTORS = frozenset(
@@ -198,13 +201,15 @@ class Phrases(Settings):
         """Return the lexicon: a part of speech for each known word."""
         return english_lexicon() if self.lexicon is None else read_lexicon(self.lexicon)
 
-    def find(self, encoded: EncodedCorpus) -> PhraseList:
+    def find(self, encoded: "EncodedCorpus | Corpus") -> PhraseList:
         """Detect the phrases of a corpus, best first; memory holds the vocabulary and the frequent pairs.
 
         Raises:
-            CorpusError: there are too many different words.
+            CorpusError: there are too many different words, or the corpus cannot be read.
             OutputError: the disk is full.
+            SettingError: this is not a corpus.
         """
+        encoded = as_encoded(encoded)
         phrases = PhraseList([])
         for step in range(1, self.passes + 1):
             with temporary_folder(corpora_folder()) as scratch:

@@ -59,7 +59,7 @@ def token_cell(item: Any, number: int, decoder: Utf8Decoder) -> list[bytes]:
 BLOCK_SIZE = 1 << 18  # bytes of text
 PARSED_BLOCKS = 4  # blocks of CSV and JSON lines that are parsed at a time
 BATCH_SIZE = 1 << 19  # bytes of text of `read_texts`
-MAX_SAMPLES = 20  # plain text files that are examined for hard-wrapped text
+N_SAMPLES = 2  # blocks of a plain text file that are examined for hard-wrapped text
 
 Report = Callable[[int, int | None], object]
 
@@ -81,7 +81,6 @@ class SourceReader:
     duplicate_filter: DuplicateFilter | None = None
     opener: FileOpener = field(default_factory=FileOpener)
     lines: Lines = "separate"
-    n_samples: int = 0
     hard_wrapped: str | None = None  # the first file that seems to be
 
     def read(self, source: Source) -> Iterator[TextBlock]:
@@ -150,7 +149,9 @@ class SourceReader:
             raise CorpusError(f"{raw.name} is plain text and has no column {self.columns.tags[0]!r}")
         line_is_open = False
         blocks = utf8_blocks(data.read_some, self.size, decoder)
-        for block in self.sampled(blocks, raw.name) if self.lines == "separate" else join_paragraphs(blocks):
+        for number, block in enumerate(blocks if self.lines == "separate" else join_paragraphs(blocks)):
+            if number < N_SAMPLES and self.hard_wrapped is None and is_hard_wrapped(block[:SAMPLE_SIZE]):
+                self.hard_wrapped = raw.name
             text = self.first_lines(block)
             yield TextBlock.of_file(text)
             self.progress(self.done + raw.bytes_read)
@@ -160,19 +161,6 @@ class SourceReader:
         if self.rows and line_is_open:
             self.rows -= 1
         yield FILE_END
-
-    def sampled(self, blocks: Iterable[bytes], name: str) -> Iterator[bytes]:
-        """Yield the blocks of a file, and note whether it seems to be hard-wrapped."""
-        self.n_samples += 1
-        pieces: list[bytes] | None = [] if self.n_samples <= MAX_SAMPLES and self.hard_wrapped is None else None
-        size = 0
-        for block in blocks:
-            if pieces is not None and size < SAMPLE_SIZE:
-                pieces.append(block[:SAMPLE_SIZE])
-                size += len(block)
-            yield block
-        if pieces is not None and is_hard_wrapped(b"".join(pieces)):
-            self.hard_wrapped = name
 
     def first_lines(self, block: bytes) -> bytes:
         """Return the part of a block within the remaining number of lines, and count its lines."""

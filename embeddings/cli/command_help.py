@@ -44,6 +44,14 @@ class Option(click.Option):
         record = super(Option, listed).get_help_record(ctx)
         return record and (record[0].removesuffix(" RANGE"), record[1])
 
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """The value of the type of the option; integers have at most 64 bits."""
+        result = super().type_cast_value(ctx, value)
+        for number in result if isinstance(result, tuple) else [result]:
+            if isinstance(number, int) and number.bit_length() > 63:
+                raise click.BadParameter(f"{number!s:.20}... is too large.", ctx=ctx, param=self)
+        return result
+
 
 def grouped(group: str, options: Iterable[click.Option], common: Collection[str] | None = None) -> list[click.Option]:
     """Copies of options as a group of help; short help lists those in `common`, by default those declared so."""

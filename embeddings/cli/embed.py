@@ -1,5 +1,6 @@
 """`embeddings embed`: a vector for every text."""
 
+import base64
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -139,8 +140,14 @@ class TableWriter:
         if self.pending:
             table = pa.concat_tables(self.pending)
             self.pending, self.pending_bytes = [], 0
-            self.writer = self.writer or open_writer(self.path, self.suffix, self.name, table)
-            self.writer.write_table(table)
+            try:
+                self.writer = self.writer or open_writer(self.path, self.suffix, self.name, table)
+                self.writer.write_table(table)
+            except pa.ArrowException as error:
+                reason = " ".join(str(error).split())
+                raise FormatError(
+                    f"a column cannot be written as {self.suffix}: {reason}; leave it out with --columns"
+                ) from None
 
     def close(self) -> None:
         """Complete the file."""
@@ -210,12 +217,8 @@ class TextTableWriter:
         columns = {name: batch.column(name) for name in batch.schema.names if name != self.name}
         columns |= {f"{self.name}_{number}": pa.array(np.ascontiguousarray(values[:, number])) for number in range(dim)}
         rows = pa.table(columns)
-        try:
-            self.csv = self.csv or csv.CSVWriter(self.stream, rows.schema)
-            self.csv.write_table(rows)
-        except pa.ArrowException as error:
-            reason = " ".join(str(error).split())
-            raise FormatError(f"a column cannot be written as CSV: {reason}; leave it out with --columns") from None
+        self.csv = self.csv or csv.CSVWriter(self.stream, rows.schema)
+        self.csv.write_table(rows)
 
     def close(self) -> None:
         """Complete the file."""
@@ -236,13 +239,20 @@ def json_lines(batch: "pa.RecordBatch", name: str) -> bytes:
     lists = pa.LargeListArray.from_arrays(offsets, flat.cast(pa.large_string()))
     numbers = compute.binary_join(lists, pa.scalar(", ", pa.large_string()))
     others = batch.select([column for column in batch.schema.names if column != name]).to_pylist()
-    encoder = json.JSONEncoder(ensure_ascii=False, default=lambda value: getattr(value, "isoformat", value.__str__)())
+    encoder = json.JSONEncoder(ensure_ascii=False, default=json_text)
     encode, key = encoder.encode, encoder.encode(name)
     lines = []
     for row, vector in zip(others, numbers.to_pylist(), strict=True):
         start = encode(row)[:-1] + ", " if row else "{"
         lines.append(f"{start}{key}: [{vector}]}}\n")
     return "".join(lines).encode("utf-8", "surrogatepass")
+
+
+def json_text(value: Any) -> str:
+    """A value that JSON lacks as text: times in the format of ISO 8601, bytes in base64."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return str(getattr(value, "isoformat", value.__str__)())
 
 
 ALL, NONE = "all", "none"
@@ -317,7 +327,10 @@ def kept_columns(columns: str) -> list[str] | None:
     """The names of the columns to keep; None for all."""
     if columns == ALL:
         return None
-    return [] if columns == NONE else [name for name in columns.split(",") if name]
+    names = [] if columns == NONE else [name for name in columns.split(",") if name]
+    if len(set(names)) < len(names):
+        raise click.UsageError(f"--columns must not name a column twice, got {columns!r:.80}")
+    return names
 
 
 def text_columns(batch: TextBlock, kept: Sequence[str] | None) -> "pa.Table | None":

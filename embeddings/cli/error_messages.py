@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import click
@@ -34,9 +35,10 @@ def error_line(error: BaseException, arguments: Sequence[str], group: click.Grou
 def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, click.Option]:
     """The options of the command that the arguments name, by the names of their settings."""
     command: click.Command = group
-    for word in arguments:
-        if isinstance(command, click.Group):
-            command = command.get_command(click.Context(command), word) or command
+    with suppress(EmbeddingsError):  # the error may be that the command cannot be imported
+        for word in arguments:
+            if isinstance(command, click.Group):
+                command = command.get_command(click.Context(command), word) or command
     from embeddings.cli.command_help import Option
 
     options: dict[str, click.Option] = {}

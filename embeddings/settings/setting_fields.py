@@ -140,7 +140,10 @@ def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> 
         return value
     check_bounds(name, value, bounds)
     try:
-        return kind(value)
+        number = kind(value)
+        if isinstance(number, int) and number.bit_length() > 63:
+            raise OverflowError
+        return number
     except OverflowError:
         raise SettingError(f"{S[name]} is too large, got {shown_number(value)}") from None
 

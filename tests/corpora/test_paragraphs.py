@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 from embeddings.corpora import Corpus
+from embeddings.corpora.corpus import warn_once
 from embeddings.corpora.reading import paragraphs
 from embeddings.corpora.reading.paragraphs import WHITE_SPACE, is_hard_wrapped, join_paragraphs
 from embeddings.corpora.text_scanner import CHUNK_SIZE
@@ -134,7 +135,9 @@ def test_hard_wrapped_text_is_noted(tmp_path, caplog):
     caplog.set_level(logging.WARNING)
     for _ in range(2):  # also from the cache
         caplog.clear()
+        warn_once.cache_clear()
         Corpus(tmp_path / "wrapped.txt").encode()
+        Corpus(tmp_path / "wrapped.txt", case="keep").encode()
         assert ["wrapped.txt" in record.getMessage() for record in caplog.records] == [True]
     caplog.clear()
     Corpus(tmp_path / "sentences.txt").encode()
