@@ -294,7 +294,7 @@ class Corpus:
             return nullcontext()
         from embeddings.corpora.segmenter_pool import SegmenterPool
 
-        return SegmenterPool(self.tokenizer)
+        return SegmenterPool(self.tokenizer, script="".join(self.rules.chinese_scripts))
 
 
 HARD_WRAPPED = (
