@@ -20,7 +20,8 @@ from embeddings.eval.tasks.evaluation_kind import Evaluable
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
-from embeddings.support.remote.address import mask, without_credentials
+from embeddings.support.masking import mask
+from embeddings.support.remote.address import without_credentials
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 

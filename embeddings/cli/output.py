@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from embeddings.printable import printable, replace_unprintable
+from embeddings.support.masking import mask
 from embeddings.support.records import to_jsonable
-from embeddings.support.remote.address import mask
 from embeddings.support.result_table import ResultTable, cell, text_lines
 
 

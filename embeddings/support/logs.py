@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from embeddings.printable import printable
-from embeddings.support.remote.address import mask
+from embeddings.support.masking import mask
 
 
 def escape_record(record: logging.LogRecord) -> bool:

@@ -6,11 +6,11 @@ import pytest
 
 from embeddings.errors import SettingError
 from embeddings.support.foreign_files import is_hidden
+from embeddings.support.masking import hide_secrets
 from embeddings.support.remote import address
 from embeddings.support.remote.address import (
     Address,
     display_name,
-    hide_secrets,
     is_remote,
     parse_address,
     without_credentials,

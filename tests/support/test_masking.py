@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from remote_servers import web_server
 
 import embeddings as em
+from embeddings.support import masking
 from embeddings.support.remote import address, requests, store
 
 PIECES = ("hushAlpha", "Bravo7hush", "Charlie8x")
@@ -88,7 +89,7 @@ def folder(tmp_path_factory):
 
 
 def forget():
-    for memory in (address.secrets, address.credentials, address.queries):
+    for memory in (masking.secrets, address.credentials, address.queries):
         memory.clear()
 
 
@@ -142,7 +143,7 @@ def test_the_login_of_a_proxy_is_not_shown(monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://me:hushAlpha@proxy.invalid:3128")
     monkeypatch.setenv("HF_TOKEN", "Bravo7hush")
     message = "cannot connect to http://me:hushAlpha@proxy.invalid:3128 with Bravo7hush"
-    assert address.mask(message) == "cannot connect to http://***@proxy.invalid:3128 with ***"
+    assert masking.mask(message) == "cannot connect to http://***@proxy.invalid:3128 with ***"
 
 
 def test_the_recorded_command_of_a_report_has_no_secret(folder, monkeypatch):
