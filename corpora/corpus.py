@@ -27,7 +27,7 @@ from embeddings.corpora.script_advice import script_advice
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
-from embeddings.corpora.word_rules import Case, Normalization, WordForm, WordRules
+from embeddings.corpora.word_rules import Case, Language, Normalization, WordForm, WordRules
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Positive, check_value
 from embeddings.support.logs import log
@@ -118,7 +118,7 @@ class Corpus:
         case: Case = "lower",
         normalize: Normalization | None = None,
         fold: str | Iterable[str] | None = None,
-        language: str | None = None,
+        language: Language | None = None,
         hyphens: Joining | None = None,
         apostrophes: Joining | None = None,
         emoji: Emoji | None = None,

@@ -26,7 +26,7 @@ from embeddings.settings import check_value
 
 Case = Literal["lower", "fold", "keep"]
 Normalization = Literal["nfc", "nfkc", "none"]
-LANGUAGES = ("tr", "az", "lt", "el")  # with rules of case
+Language = Literal["tr", "az", "lt", "el"]  # languages with rules of case
 # values of the setting `fold`
 FOLDINGS = ("accents", "width", "ligatures", "tatweel", "diacritics", "long-s", "arabic-letters", *CHINESE_SCRIPTS)
 TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
@@ -71,9 +71,7 @@ class WordRules:
 
     def __post_init__(self) -> None:
         check_value("case", self.case, Case, {})
-        if self.language not in (None, *LANGUAGES):
-            names = ", ".join(LANGUAGES)
-            raise SettingError(f"{S.language} is for languages with rules of case, {names}: omit {self.language!r:.40}")
+        check_value("language", self.language, Language | None, {})
         tokenizer, foldings = resolve_tokenizer(self.tokenizer), check_foldings(self.fold or "")
         for script in self.chinese_scripts:
             chinese_converter(script)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 TEXT = {  # parameters of `Corpus` and the metavars of their options
     **dict.fromkeys(("tokenizer", "case", "normalize")),
     "fold": "LIST",
-    "language": "tr|az|lt|el",
-    **dict.fromkeys(("hyphens", "apostrophes", "emoji")),
+    **dict.fromkeys(("language", "hyphens", "apostrophes", "emoji")),
     "encoding": "NAME",
     "encoding_errors": None,
     "text_column": "NAME",
