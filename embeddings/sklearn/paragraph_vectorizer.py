@@ -79,7 +79,7 @@ class ParagraphVectorizer(TextVectorizer):
         return self._infer(self.model_, as_texts(X), self.seed_)
 
     def _infer(self, model: Model, texts: list[Any], seed: int) -> np.ndarray:
-        return model.infer(texts, epochs=self.infer_epochs, seed=seed, threads=self.threads)
+        return model.infer(texts=texts, epochs=self.infer_epochs, seed=seed, threads=self.threads)
 
     def _load(self) -> Model:
         """The trained model, checked."""
