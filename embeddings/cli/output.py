@@ -9,7 +9,6 @@ import click
 
 from embeddings.printable import printable, replace_unprintable
 from embeddings.support.masking import mask
-from embeddings.support.records import to_jsonable
 from embeddings.support.result_table import ResultTable, cell, text_lines
 
 
@@ -39,6 +38,8 @@ def print_rows(rows: Iterable[Any], as_json: bool = False) -> None:
     """
     right: Collection[str] = ()
     if isinstance(rows, ResultTable):
+        from embeddings.support.records import to_jsonable  # imports numpy
+
         table, right = rows, rows.right
         rows = to_jsonable([table.record(row) for row in table]) if as_json else list(map(table.shown, table.visible()))
     if not as_json and not is_terminal():
