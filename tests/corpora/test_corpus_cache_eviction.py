@@ -9,6 +9,7 @@ import time
 
 import pytest
 from naive_corpora import decoded
+from platforms import needs_locks
 
 from embeddings.corpora import Corpus, corpus_cache
 from embeddings.errors import SettingError
@@ -52,6 +53,7 @@ def test_the_least_recently_used_entries_are_evicted_first(tmp_path, home, monke
     assert sources(home) == [0, 3]
 
 
+@needs_locks
 def test_entries_in_use_and_the_newest_entry_stay(tmp_path, home, monkeypatch):
     texts = corpora(tmp_path, 3)
     monkeypatch.setenv(corpus_cache.VARIABLE, "1")
@@ -66,6 +68,7 @@ def test_entries_in_use_and_the_newest_entry_stay(tmp_path, home, monkeypatch):
     assert used.ids.tolist() == [0] * 2000  # mapped before
 
 
+@needs_locks
 def test_an_entry_used_by_another_process_stays(tmp_path, home):
     (text,) = corpora(tmp_path, 1)
     begin = f"from embeddings.corpora import Corpus; e = Corpus({str(tmp_path / 'text0')!r}).encode()"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from platforms import needs_wait4
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError
@@ -38,6 +39,7 @@ notes = ["peer knows nothing."]
 values.skipgram.architecture = "sg"
 values.cbow.architecture = "cbow"
 """
+pytestmark = needs_wait4
 
 
 @pytest.fixture

@@ -159,6 +159,7 @@ def test_time_ends_a_trial():
         tune(em.SkipGram(min_count=1, epochs=1_000_000), TEXT, metric=judge, seconds=0.3, halving=False, vary=["dim"])
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="the system cannot signal a thread")
 def test_an_interrupt_during_training():
     main = threading.main_thread().ident
     timer = threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT))

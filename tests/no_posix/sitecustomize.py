@@ -13,6 +13,7 @@ import sys
 from functools import wraps
 
 KILL = signal.SIGKILL
+os.environ.setdefault("LOKY_MAX_CPU_COUNT", "2")  # else joblib warns, which it does not on real systems
 OF_OS = ["fork", "forkpty", "wait3", "wait4", "waitid", "killpg", "getpgid", "setpgid", "geteuid", "sched_getaffinity"]
 OF_OS += ["sched_setaffinity", "mkfifo", "mknod", "sysconf", "memfd_create", "posix_fallocate"]
 OF_SIGNAL = ["SIGHUP", "SIGKILL", "SIGALRM", "SIGXFSZ", "SIGBUS", "SIGUSR1", "SIGUSR2", "alarm", "setitimer"]

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from platforms import needs_fork
 
 import embeddings as em
 from embeddings import registry
@@ -29,6 +30,7 @@ def test_work_that_fails_is_not_done():
     assert work_if_needed("a.module", lambda process: 1 / 0) is None
 
 
+@needs_fork
 def test_work_that_compiles_is_done():
     def work(process):
         raise CompilationNeeded
