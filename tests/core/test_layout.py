@@ -142,12 +142,17 @@ def test_installed_package_is_complete(site, python):
     top_level = {path.name for path in site.iterdir() if not path.name.endswith(".dist-info")}
     assert top_level == {"embeddings", "bin"}
     assert not (site / "embeddings" / "eval").is_symlink()
+    assert not (site / "embeddings" / "eval" / "results").exists()  # no code reads them
+    (metadata,) = site.glob("*.dist-info/METADATA")
+    links = re.findall(r"\]\(([^)]*)\)", metadata.read_text(encoding="utf-8"))
+    assert any(link.endswith("/docs/tutorial.md") for link in links)
+    assert all(link.startswith(("https://", "#")) for link in links)
     for folder in ("embeddings", *MAPPED):
         source = ROOT / folder
         installed = site / "embeddings" if folder == "embeddings" else site / "embeddings" / folder
         for path in source.rglob("*"):
             relative = path.relative_to(source)
-            if path.is_file() and "__pycache__" not in path.parts and relative.parts[0] not in MAPPED:
+            if path.is_file() and "__pycache__" not in path.parts and relative.parts[0] not in (*MAPPED, "results"):
                 assert (installed / relative).is_file(), f"{path} is not installed"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from commands import SMALL, TEXT, expect
 from interrupted_runs import interrupted_checkpoints
+from platforms import needs_locks
 
 import embeddings as em
 from embeddings.errors import OutputError
@@ -89,6 +90,7 @@ def test_of_two_simultaneous_writers_exactly_one_succeeds(tmp_path, monkeypatch,
         assert len(os.listdir(folder)) == (3 if write is write_files else 1)  # no temporary folder is left
 
 
+@needs_locks
 def test_files_of_two_writers_are_never_mixed(tmp_path):
     """Both may replace what is there; at the end all files are of one of them."""
     for number in range(20):
