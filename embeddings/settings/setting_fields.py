@@ -16,7 +16,7 @@ from numbers import Integral, Real
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from embeddings.errors import S, SettingError
-from embeddings.setting_names import hint
+from embeddings.setting_names import advice
 
 
 class Range(NamedTuple):
@@ -187,8 +187,8 @@ class Settings:
         """Refuse an unknown setting and suggest a similar one; the constructor reports other errors."""
         known = [field.name for field in dataclasses.fields(cls)]
         for name in settings:
-            if name not in known and (advice := hint(name, known)):
-                raise SettingError(f"{cls.__name__} has no setting {name!r}: {advice}")
+            if name not in known and (remedy := advice(name, known, cls.__name__)):
+                raise SettingError(f"{cls.__name__} has no setting {name!r}: {remedy}")
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
