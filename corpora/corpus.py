@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +19,11 @@ from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.labelled_texts import LabelFormat
+from embeddings.corpora.reading.paragraphs import Lines
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.sources import resolve_source, total_size
 from embeddings.corpora.remapping import remap
+from embeddings.corpora.script_advice import script_advice
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
@@ -58,27 +62,34 @@ class Corpus:
             column or data set of pandas, polars, Arrow, Dask or Hugging Face. Files may be compressed with gzip, bzip2,
             zstd or xz, which is detected by content. They are plain text or tables: Parquet or Arrow, detected by
             content, or .jsonl, .ndjson, .csv and .tsv.
-        tokenizer: how text is split into words: "words" (of any language, and emoji), "alphanumeric" (runs of letters,
-            marks and digits), "whitespace", "ascii-whitespace" (as fastText), "characters" (with combining marks,
-            without spaces), "codepoints" (spaces included), or the name of another installed tokenizer, such as "jieba"
-            or "spacy:de". In Python also a callable from a line to its tokens.
+        tokenizer: how text is split, by "words", "alphanumeric", "whitespace", "ascii-whitespace", "characters",
+            "codepoints", "jieba", "fugashi", "pythainlp", "spacy:LANGUAGE" or "huggingface:FILE". "words" finds words
+            of any language, and emoji; "alphanumeric" runs of letters, marks and digits; "ascii-whitespace" splits as
+            fastText; "characters" have combining marks, and no spaces; "codepoints" include spaces. "jieba" is for
+            Chinese, "fugashi" for Japanese, "pythainlp" for Thai; other packages can add tokenizers. In Python also a
+            callable from a line to its tokens.
         case: convert text to "lower" case, "fold" its case (ß becomes ss), or "keep" it.
         normalize: the Unicode normalisation form of words; "none" keeps their code points. The default is "nfc", or
             "none" with the tokenizer "ascii-whitespace".
         fold: treat words that differ only in these as equal: "accents", "width", "ligatures", "tatweel", "diacritics"
-            (of Arabic and Hebrew), "long-s"; several are separated by commas.
-        language: the language whose rules of upper and lower case apply.
+            (of Arabic and Hebrew), "long-s", "arabic-letters" (alef, hamza, teh marbuta, alef maqsura), and Chinese
+            scripts as "simplified" or "traditional" (with the extra opencc); several are separated by commas.
+        language: apply the rules of upper and lower case of Turkish, Azerbaijani, Lithuanian or Greek; other languages
+            require no setting.
         hyphens: with the tokenizer "words": split words at hyphens, the default, or join them.
         apostrophes: with the tokenizer "words": split words at apostrophes, or join them, the default.
         emoji: with the tokenizer "words": keep emoji as tokens, the default, replace them by their names, or drop them.
         encoding: the encoding of text files, CSV, TSV and JSON lines: any that Python decodes, such as cp1252 or
             utf-16.
         encoding_errors: where text is not valid in its encoding: fail, insert U+FFFD ("replace"), or omit the bytes.
-        text_column: the text column of tables (Parquet, Arrow, .jsonl, .csv, .tsv), of strings or lists of tokens; dots
-            select nested JSON fields. The default is text, or the only column of strings.
+        text_column: the text column of tables: of strings or lists of tokens, in Parquet, Arrow, .jsonl, .csv or .tsv;
+            dots select nested JSON fields. The default is text, or the only column of strings.
         tag_column: the column of tables that holds the tags of documents, or lists of them. A document has the tags of
             all such columns; repeated and empty tags are dropped.
         rows: read only the first N rows of tables, lines of plain text and items of iterables, of all sources together.
+        lines: what is a line of plain text, at whose end contexts end: each line ("separate"), or all lines up to the
+            next blank line, joined by spaces ("paragraph"), for hard-wrapped text such as that of Project Gutenberg.
+            Words that are hyphenated at the end of a line stay divided.
         deduplicate: drop repeated lines of plain text, rows of tables and items of iterables, of all sources together;
             the first one stays. Texts are compared by 128-bit hashes, of which at most 1 GiB (50 million) are kept.
         max_types: keep at most N distinct words in memory. Rare words may be lost, and counts may be too low by up to
@@ -119,6 +130,7 @@ class Corpus:
         text_column: str | None = None,
         tag_column: str | Sequence[str] | None = None,
         rows: Positive | None = None,
+        lines: Lines = "separate",
         deduplicate: bool = False,
         max_types: Positive | None = None,
         vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
@@ -137,12 +149,16 @@ class Corpus:
         self.encoding_errors: str = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
         self.text_column, self.tag_column = check_column("text", text_column), check_tag_columns(tag_column)
         self.rows: int | None = check_value("rows", rows, Positive | None, {})
+        self.lines: Lines = check_value("lines", lines, Lines, {})
         self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})
         self.max_types: int | None = check_value("max_types", max_types, Positive | None, {})
         self.sources = [item for source in sources for item in resolve_source(source)]
         self.paths = [Path(display_name(source)) for source in sources if isinstance(source, str | os.PathLike)]
         self.labels = check_labels(labels, self.text_column, self.tag_column)
         self.pairs = check_pairs(pairs, self)
+        if self.lines != "separate" and (labels is not None or pairs is not None):
+            kind = "labelled texts" if pairs is None else "pairs of texts"
+            raise SettingError(f"{S.lines(lines)} cannot be combined with {kind}")
         if not isinstance(vocabulary, Vocabulary | None):
             vocabulary = read_vocabulary_file(vocabulary)
         self.vocabulary: Vocabulary | None = vocabulary
@@ -159,10 +175,13 @@ class Corpus:
         names = ("encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types")
         formats = {"labels": self.labels, "pairs": self.pairs}
         given = {name: asdict(one) for name, one in formats.items() if one is not None}
-        return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **given}
+        lines = {} if self.lines == "separate" else {"lines": self.lines}
+        return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **lines, **given}
 
     def cache_name(self, settings: dict[str, Any]) -> str | None:
         """Return the name of this corpus in the cache; None for sources or tokenizers that cannot be identified."""
+        if self.rules.chinese_scripts:
+            settings = {**settings, "opencc": version("opencc")}
         if isinstance(self.tokenizer, Segmenter):
             return entry_name(self.sources, {**settings, "segmenter": self.tokenizer.identity})
         return entry_name(self.sources, settings) if self.rules.is_built_in else None
@@ -207,6 +226,10 @@ class Corpus:
             with encoded, new_folder(encoded.folder.parent if encoded.finalizer is None else None) as folder:
                 remap(encoded, self.vocabulary, folder)
             encoded = EncodedCorpus(folder, temporary=True)
+        if "hard_wrapped" in encoded.meta and self.labels is None:
+            warn_once(f"{encoded.meta['hard_wrapped']} {HARD_WRAPPED}")
+        if advice := script_advice(encoded.vocabulary, encoded.meta["settings"]["tokenizer"]):
+            warn_once(advice)
         log.info("%r: %s words, %s distinct", self, encoded.meta["tokens"], encoded.meta["types"])
         self._uncached, self._uncached_name = (None, None) if encoded.finalizer is None else (encoded, name)
         return encoded
@@ -245,25 +268,29 @@ class Corpus:
         """Encode all sources; returns the fields of the description that reading determines."""
         if self.pairs is not None:
             return write_pairs(encoder, self.pairs, self)
-        columns = (
-            self.labels.columns() if self.labels else ColumnSelection(self.text_column, column_names(self.tag_column))
-        )
-        # if only some rows are read, no further file is opened ahead
-        opener = FileOpener(self.sources if self.rows is None else [], encoder.threads)
-        reader = SourceReader(
-            self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
-            encoding=self.encoding, duplicate_filter=DuplicateFilter() if self.deduplicate else None, opener=opener,
-        )  # fmt: skip
+        reader = self.new_reader(report, block_size, encoder.threads)
         if self.labels is not None:
-            with opener:
+            with reader.opener:
                 has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
             return {**reader.description, PREFIXED: has_prefix}
-        with self.new_pool() as pool, opener:
+        with self.new_pool() as pool, reader.opener:
             for source in self.sources:
                 blocks = reader.read(source)
                 for block in blocks if pool is None else pool.blocks(blocks, source.name):
                     encoder.add(block, source.name)
         return reader.description
+
+    def new_reader(self, report: Report | None = None, block_size: int = BLOCK_SIZE, threads: int = 1) -> SourceReader:
+        """Return the reader of the sources; a corpus of pairs has none."""
+        columns = (
+            self.labels.columns() if self.labels else ColumnSelection(self.text_column, column_names(self.tag_column))
+        )
+        return SourceReader(
+            self.encoding_errors, report, block_size, total_size(self.sources), columns, self.rows,
+            encoding=self.encoding, duplicate_filter=DuplicateFilter() if self.deduplicate else None,
+            # if only some rows are read, no further file is opened ahead
+            opener=FileOpener(self.sources if self.rows is None else [], threads), lines=self.lines,
+        )  # fmt: skip
 
     def new_pool(self) -> "AbstractContextManager[SegmenterPool | None]":
         """Return the processes that segment text; None for a tokenizer that does not need them."""
@@ -272,6 +299,18 @@ class Corpus:
         from embeddings.corpora.segmenter_pool import SegmenterPool
 
         return SegmenterPool(self.tokenizer)
+
+
+HARD_WRAPPED = (
+    "seems to be hard-wrapped, so contexts end at its line ends: to join its lines, set lines='paragraph' "
+    "(--text-lines paragraph)"
+)
+
+
+@cache
+def warn_once(message: str) -> None:
+    """Log a warning, unless it was logged before."""
+    log.warning(message)
 
 
 def load_phrase_config(

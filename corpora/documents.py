@@ -53,9 +53,9 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
     """Return the documents of a corpus.
 
     Arguments:
-        unit: "blocks": a row of a table, an item of an iterable, or in plain text the lines between blank lines.
-            "lines": each line; in a tagged corpus it has the tag of its row. "auto": lines if all sources are plain
-            text, else blocks.
+        unit: what a document is. "blocks": a row of a table, an item of an iterable, or in plain text the lines between
+            blank lines. "lines": each line; in a tagged corpus it has the tag of its row. "auto": lines if all sources
+            are plain text, else blocks.
 
     Raises:
         CorpusError: some documents have a tag and others do not.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from embeddings.corpora.array_file import ArrayFile, load_array, output_errors
 from embeddings.corpora.reading.columns import Tag, tag_list
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
-from embeddings.errors import CorpusError, FormatError, SettingError
+from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.support.arrow import combine_chunks, read_table, to_arrow, to_nullable_array
 from embeddings.support.shared_lock import acquire_shared
+
+if TYPE_CHECKING:
+    from embeddings.corpora.corpus import Corpus
 
 COLUMN = "tag"
 FORMAT = 7
@@ -303,3 +306,11 @@ def write_derived(
                 shutil.copyfile(encoded.folder / name, folder / name)
         vocabulary.save(folder / VOCABULARY)
         write_meta(folder, {**encoded.meta, **changes})
+
+
+def as_encoded(corpus: "EncodedCorpus | Corpus") -> EncodedCorpus:
+    """Return the encoded corpus of a corpus; raises SettingError for other objects."""
+    encoded: Any = corpus.encode() if hasattr(corpus, "encode") and not isinstance(corpus, str) else corpus
+    if not isinstance(encoded, EncodedCorpus):
+        raise SettingError(f"{S.corpus} must be a Corpus, such as em.Corpus('text.txt'), got {corpus!r:.60}")
+    return encoded

@@ -63,16 +63,16 @@ def script_advice(vocabulary: Vocabulary, tokenizer: str) -> str | None:
         if not script.shortest <= mean <= script.longest:
             return (
                 f"words in {script.name} average {mean:.1f} characters, because there are no spaces between words: use "
-                f"{remedies(script)}--tokenizer characters, or the trainer sembei"
+                f"{remedies(script)}the tokenizer characters, or the trainer sembei"
             )
     return None
 
 
 def remedies(script: Script) -> str:
-    """Return the segmenters of a script as options: the installed segmenters, or all with their installation."""
+    """Return the segmenters of a script: the installed segmenters, or all with their installation."""
     installed = [segmenter for segmenter in script.segmenters if segmenter.is_installed]
     if installed:
-        return "".join(f"--tokenizer {segmenter.name}, " for segmenter in installed)
+        return "".join(f"the tokenizer {segmenter.name}, " for segmenter in installed)
     return "".join(
-        f"--tokenizer {one.name} (pip install 'embeddings-toolkit[{one.name}]'), " for one in script.segmenters
+        f"the tokenizer {one.name} (pip install 'embeddings-toolkit[{one.name}]'), " for one in script.segmenters
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, S, SettingError
 from embeddings.settings import Positive
 from embeddings.support.arrow import (
+    arrow_path,
     combine_chunks,
     find_words,
     string_bytes,
@@ -306,7 +307,7 @@ class Vocabulary:
         import pyarrow
 
         try:
-            with pyarrow.OSFile(str(path), "rb") as source:
+            with pyarrow.OSFile(arrow_path(path), "rb") as source:
                 table = pyarrow.ipc.open_file(source).read_all()
             table.validate(full=True)
         except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:

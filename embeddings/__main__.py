@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from types import FrameType
 from typing import NoReturn
 
@@ -29,7 +30,9 @@ def main() -> NoReturn:
     code: object = EXIT_INTERRUPT
     try:
         from embeddings.cli import main as run
+        from embeddings.cli.progress_bar import show_warning
 
+        warnings.showwarning = show_warning
         run(prog_name="embeddings")
     except SystemExit as end:
         code = end.code
@@ -44,8 +47,8 @@ def finish(code: int) -> NoReturn:
 
     atexit._run_exitfuncs()
     try:
-        sys.stdout.flush()
-    except OSError:  # the program that reads our output has ended
+        sys.stdout.flush()  # of what a plugin printed before an error
+    except Exception:  # reported by the command
         code = code or 1
     os._exit(code)
 

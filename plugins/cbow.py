@@ -58,7 +58,7 @@ class CBOW(WeightTying, UnknownWords, PredictionTrainer):
     """Continuous bag of words: the words of a context window together predict the centre."""
 
     trainer_name = "cbow"
-    learning_rate: float = option(0.075, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE)
+    learning_rate: float = option(0.075, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE, common=True)
     combine: Literal["mean", "sum"] = option("mean", "Combine the contexts of a window by their mean or their sum.")
     context_gradient: Literal["undivided", "exact"] = option(
         "undivided",

@@ -148,16 +148,22 @@ class FastText(PredictionTrainer):
 
     trainer_name = "fasttext"
     replica_rate_factor = RATE_FACTOR  # eval/results/replicas/results.md
-    architecture: Literal["skipgram", "cbow"] = option("skipgram", "Model to train on the composed words.")
+    architecture: Literal["skipgram", "cbow"] = option("skipgram", "Model to train on the composed words.", common=True)
     negative_sharing: Literal["batch", "window"] = option(
         "window",
         "Which positives share one set of negative samples. window: the positives of one window; batch: the positives "
         "of 8 windows without common words, which is faster but gives worse vectors.",
     )
     min_n: int = option(
-        3, "Minimum n-gram length in characters, counting the word boundaries < and >.", ge=0, le=MAX_NGRAM_LENGTH
+        3,
+        "Minimum n-gram length in characters; the word boundaries < and > count.",
+        ge=0,
+        le=MAX_NGRAM_LENGTH,
+        common=True,
     )
-    max_n: int = option(6, "Maximum n-gram length in characters; 0 disables n-grams.", ge=0, le=MAX_NGRAM_LENGTH)
+    max_n: int = option(
+        6, "Maximum n-gram length in characters; 0 disables n-grams.", ge=0, le=MAX_NGRAM_LENGTH, common=True
+    )
     buckets: int | None = option(None, BUCKETS_HELP, ge=1, le=MAX_BUCKETS)
     position_weights: bool = option(
         False, "Learn a weight for each context position and component; requires --architecture cbow."

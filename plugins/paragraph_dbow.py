@@ -194,6 +194,7 @@ class ParagraphDBOW(DocumentTrainer):
         False,
         "Also learn word vectors, by skip-gram on the same words; the window options apply to it. Otherwise the vector "
         "of a word is its output vector.",
+        common=True,
     )
     negative_sharing: Literal["batch", "window"] = option(
         "window",

@@ -94,6 +94,7 @@ class ParagraphDM(DocumentTrainer):
         "mean",
         "Combine the document and its contexts by their mean, their sum or concatenation. With concat, output vectors "
         "are 1 + 2 x window times as long, and a learned vector stands for empty positions.",
+        common=True,
     )
     tag_combination: Literal["mean", "sum", "concat"] | None = option(
         None,

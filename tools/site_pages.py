@@ -1,21 +1,28 @@
 """Adds pages and pictures to the documentation site when it is built: a hook of mkdocs.
 
-The command reference is made from the commands themselves, so that it cannot differ from `--help`; pictures come from
-`eval/results`.
+The command reference is made from the commands themselves, so that it cannot differ from `--help`. Each name that a
+page of `docs/reference` lists as `::: NAME` gets a page of its own, and the page that lists it becomes an index.
+Pictures come from `eval/results`.
 """
 
+import inspect
+import re
 from collections.abc import Collection, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from embeddings.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[1]
 FOLDER = "reference/commands"
+NAMES = re.compile(r"^::: embeddings\.([\w.]+)\n*", re.MULTILINE)
+ON_ONE_PAGE = ("reference/errors.md",)  # lists short classes
 PICTURES = (
     *("results.png", "comparison/results.png", "neighbours.svg", "structured/results.png", "documents/results.png"),
     *("tuning/sample.svg", "tuning/wikipedia.svg", "text-pairs/loss.svg", "kernels/roofline.png"),
@@ -25,7 +32,9 @@ PICTURES = (
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the generated pages where the navigation names their folder."""
-    place = {f"{FOLDER}/": [path for path in pages()]}
+    place: dict[str, list[Any]] = {f"{FOLDER}/": list(pages())}
+    for path, names in listed_names().items():
+        place[path] = [path, *({name.rpartition(".")[2]: name_page(name)} for name in names)]
 
     def fill(items: list[Any]) -> list[Any]:
         return [
@@ -44,16 +53,53 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages and the pictures."""
-    for path, text in {**pages(), **root_pages()}.items():
+    for path, text in {**pages(), **name_pages(), **root_pages()}.items():
         files.append(File.generated(config, path, content=text))
     for name in PICTURES:
         files.append(File.generated(config, f"results/{name}", abs_src_path=str(ROOT / "eval" / "results" / name)))
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Point links to pictures of the repository at their copies in the site."""
+def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+    """Point links to pictures of the repository at their copies in the site, and make an index of listed names."""
+    names = listed_names().get(page.file.src_uri, [])
+    if names:
+        rows = "".join(f"| [`{label(name)}`](python/{name}.md) | {cell(summary(name))} |\n" for name in names)
+        start = NAMES.search(markdown)
+        assert start is not None
+        table = f"| name | what it is |\n| --- | --- |\n{rows}\n"
+        markdown = markdown[: start.start()] + table + NAMES.sub("", markdown[start.start() :])
     return markdown.replace("](../../eval/results/", "](../results/").replace("](../eval/results/", "](results/")
+
+
+def listed_names() -> dict[str, list[str]]:
+    """The names that each page of the reference lists and does not show itself, without `embeddings.`."""
+    paths = sorted((ROOT / "docs" / "reference").glob("*.md"))
+    found = {f"reference/{path.name}": NAMES.findall(path.read_text(encoding="utf-8")) for path in paths}
+    return {path: names for path, names in found.items() if names and path not in ON_ONE_PAGE}
+
+
+def name_page(name: str) -> str:
+    """The path of the page of a name."""
+    return f"reference/python/{name}.md"
+
+
+def name_pages() -> dict[str, str]:
+    """The pages of all listed names, each with one class or function."""
+    every = [name for names in listed_names().values() for name in names]
+    return {name_page(name): f"::: embeddings.{name}\n    options:\n      heading_level: 1\n" for name in every}
+
+
+def label(name: str) -> str:
+    """A name as users write it: `em.NAME`, `em.PLACE.NAME`, or with the module to import."""
+    module = name.rpartition(".")[0]
+    return f"em.{name}" if module in ("", "analysis", "corpora", "sklearn", "training") else f"embeddings.{name}"
+
+
+def summary(name: str) -> str:
+    """The first paragraph of the docstring of a name."""
+    module, _, attribute = f"embeddings.{name}".rpartition(".")
+    return (inspect.getdoc(getattr(import_module(module), attribute)) or "").partition("\n\n")[0]
 
 
 def root_pages() -> dict[str, str]:
@@ -76,7 +122,7 @@ def pages() -> dict[str, str]:
             inner = click.Context(command, parent=context, info_name=name)
             result[f"{FOLDER}/{name}.md"] = "\n".join(page(inner, 1))
         index.append("")
-    index += ["`embeddings COMMAND --help` prints the same help in the terminal.", ""]
+    index += ["`embeddings COMMAND --help` prints the common options in the terminal, `--help-all` these pages.", ""]
     result[f"{FOLDER}/index.md"] = "\n".join(index)
     return result
 
@@ -88,6 +134,7 @@ def page(context: click.Context, level: int) -> Iterator[str]:
     yield paragraphs(command) + "\n"
     if not isinstance(command, click.Group):
         yield f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```\n"
+        yield f"Example: `embeddings {getattr(command, 'example', '')}`\n"
         yield from options(context, level + 1)
         return
     listed = ((name, command.get_command(context, name)) for name in command.list_commands(context))
@@ -105,7 +152,7 @@ def page(context: click.Context, level: int) -> Iterator[str]:
 def rows(context: click.Context) -> Iterator[tuple[str, str]]:
     """The name of each option and its row in a table."""
     for parameter in context.command.get_params(context):
-        if isinstance(parameter, click.Argument) or parameter.name == "help":
+        if isinstance(parameter, click.Argument) or parameter.name in ("help", "help_all"):
             continue
         record = parameter.get_help_record(context)
         if record is not None and parameter.name is not None:
@@ -122,13 +169,13 @@ def options(
 ) -> Iterator[str]:
     """Tables of options, one for each section of the command's help."""
     sections: dict[str, list[str]] = {}
+    groups = {parameter.name: getattr(parameter, "group", "general") for parameter in context.command.params}
     for name, row in rows(context):
         if name not in without and (only is None or name in only):
-            sections.setdefault(getattr(context.command, "sections", {}).get(name, "Other"), []).append(row)
-    ordered = [name for name in getattr(context.command, "order", ()) if name in sections]
-    for section in [*ordered, *(name for name in sections if name not in ordered)]:
+            sections.setdefault(groups[name], []).append(row)
+    for section in sections:
         if len(sections) > 1:
-            yield f"{'#' * level} {section} {{ #{context.command_path.replace(' ', '-')}-{section.lower()} }}\n"
+            yield f"{'#' * level} {section.capitalize()} {{ #{context.command_path.replace(' ', '-')}-{section} }}\n"
         yield "\n".join(["| option | description |", "| --- | --- |", *sections[section], ""])
 
 

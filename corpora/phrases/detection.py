@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from functools import reduce
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.corpus_cache import corpora_folder, temporary_folder
-from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.phrases.bigram_counts import BORDER, Pairs, PhraseTokens, count_pairs
 from embeddings.corpora.phrases.join import join_for_detection
 from embeddings.corpora.phrases.phrase import MAX_PASSES, MAX_WORDS, Phrase
@@ -34,6 +34,9 @@ from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import S, SettingError
 from embeddings.settings import Settings, option
 from embeddings.support.text_lines import read_text_lines
+
+if TYPE_CHECKING:
+    from embeddings.corpora.corpus import Corpus
 
 # gensim's ENGLISH_CONNECTOR_WORDS: articles, conjunctions and prepositions
 ENGLISH_CONNECTORS = frozenset(
@@ -120,19 +123,25 @@ class Phrases(Settings):
         "Score of two words a and b that are adjacent c_ab times: (c_ab - min_count) / (c_a c_b), times the number "
         "of tokens (word2phrase) or of distinct words and pairs (gensim); normalised pointwise mutual information "
         "(npmi); or c_ab (count).",
+        common=True,
     )
     threshold: float | None = option(
         None,
         f"Minimum score (exclusive).  [default: {DEFAULT_THRESHOLDS}]",
+        common=True,
     )
     thresholds: str | None = option(
         None,
         "Minimum score for each pass, separated by commas; the last is used for all further passes. word2phrase "
         "recommends 200,100.",
     )
-    min_count: int = option(5, "Minimum number of occurrences of a phrase.", ge=1)
+    min_count: int = option(5, "Minimum number of occurrences of a phrase.", ge=1, common=True)
     passes: int = option(
-        1, "Passes over the corpus; each further pass can join phrases into longer ones.", ge=1, le=MAX_PASSES
+        1,
+        "Passes over the corpus; each further pass can join phrases into longer ones.",
+        ge=1,
+        le=MAX_PASSES,
+        common=True,
     )
     connectors: str | None = option(
         None,
@@ -191,13 +200,15 @@ class Phrases(Settings):
         """Return the lexicon: a part of speech for each known word."""
         return english_lexicon() if self.lexicon is None else read_lexicon(self.lexicon)
 
-    def find(self, encoded: EncodedCorpus) -> PhraseList:
+    def find(self, encoded: "EncodedCorpus | Corpus") -> PhraseList:
         """Detect the phrases of a corpus, best first; memory holds the vocabulary and the frequent pairs.
 
         Raises:
-            CorpusError: there are too many different words.
+            CorpusError: there are too many different words, or the corpus cannot be read.
             OutputError: the disk is full.
+            SettingError: this is not a corpus.
         """
+        encoded = as_encoded(encoded)
         phrases = PhraseList([])
         for step in range(1, self.passes + 1):
             with temporary_folder(corpora_folder()) as scratch:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.phrases.phrase import (
     JOINER,
     PASS,
@@ -25,6 +25,9 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.support.arrow import read_table
 from embeddings.support.files import atomic_write
 from embeddings.support.text_lines import read_text_lines
+
+if TYPE_CHECKING:
+    from embeddings.corpora.corpus import Corpus
 
 HEADER = ("phrase", "count", "score", "type", "pass")
 NUMBERS = {"count": int, "score": float, "pass": int}
@@ -66,7 +69,7 @@ class PhraseList:
         content = json.dumps([[phrase.step, *phrase.words] for phrase in self.phrases])
         return sha256(content.encode()).hexdigest()[:24]
 
-    def find(self, encoded: EncodedCorpus) -> "PhraseList":
+    def find(self, encoded: "EncodedCorpus | Corpus") -> "PhraseList":
         """Return the whole list, whatever the corpus contains."""
         return self
 
@@ -74,7 +77,7 @@ class PhraseList:
         """Return the phrases with `function` applied to each word, such as to lower-case it."""
         return type(self)(replace(phrase, words=tuple(map(function, phrase.words))) for phrase in self.phrases)
 
-    def apply(self, encoded: EncodedCorpus, *, joiner: str = JOINER, mode: str = "replace") -> EncodedCorpus:
+    def apply(self, encoded: "EncodedCorpus | Corpus", *, joiner: str = JOINER, mode: str = "replace") -> EncodedCorpus:
         """Return the corpus with phrases as tokens, in a temporary folder.
 
         Arguments:
@@ -84,13 +87,13 @@ class PhraseList:
         Raises:
             CorpusError: there are phrases, but none of them has all its words in the corpus.
             OutputError: the result cannot be written.
-            SettingError: the joiner or the mode is not valid.
+            SettingError: the joiner or the mode is not valid, or this is not a corpus.
         """
         from embeddings.corpora.corpus_cache import new_folder
         from embeddings.corpora.phrases.join import join_phrases
 
         with new_folder(None) as folder:
-            join_phrases(encoded, self.phrases, folder, joiner=joiner, mode=mode)
+            join_phrases(as_encoded(encoded), self.phrases, folder, joiner=joiner, mode=mode)
         return EncodedCorpus(folder, temporary=True)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -171,9 +174,9 @@ def parse_phrase(fields: dict[str, str], joiner: str) -> Phrase:
 class ModelPhrases(PhraseList):
     """Phrases of a model, which a corpus need not contain."""
 
-    def find(self, encoded: EncodedCorpus) -> PhraseList:
+    def find(self, encoded: "EncodedCorpus | Corpus") -> PhraseList:
         """Return the phrases whose words are all in the corpus."""
-        known = encoded.vocabulary
+        known = as_encoded(encoded).vocabulary
         return PhraseList(phrase for phrase in self.phrases if all(word in known for word in phrase.words))
 
 

@@ -19,7 +19,7 @@ from embeddings.corpora.reading.file_types import FileType
 from embeddings.corpora.reading.sources import File, read_error
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.errors import CorpusError, RemoteError
-from embeddings.support.arrow import to_numpy
+from embeddings.support.arrow import arrow_path, to_numpy
 
 BATCH_SIZE = 1 << 21  # approximate bytes of rows at a time
 MAX_ROWS = 4096  # rows at a time
@@ -199,7 +199,7 @@ def open_table(source: TableSource, file_type: FileType) -> Any:
     if file_type is FileType.ARROW_STREAM:
         options = pyarrow.ipc.IpcReadOptions(use_threads=False)
         return pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r"), options=options)
-    return pyarrow.PythonFile(source(), mode="r") if callable(source) else pyarrow.memory_map(str(source))
+    return pyarrow.PythonFile(source(), mode="r") if callable(source) else pyarrow.memory_map(arrow_path(str(source)))
 
 
 def open_parquet(source: TableSource, **options: Any) -> Any:
@@ -217,8 +217,10 @@ def parquet_batches(table: Any, source: TableSource, names: list[str]) -> Iterat
     A page of a few bytes can refer many times to a long value of a dictionary, so the longest value of each dictionary
     limits the rows of a batch.
     """
+    import pyarrow
+
     metadata = table.metadata
-    plain = [name for name in names if not is_list_type(table.schema_arrow.field(name).type)]
+    plain = [name for name in names if not pyarrow.types.is_nested(table.schema_arrow.field(name).type)]
     with open_parquet(source, metadata=metadata, read_dictionary=plain) as dictionaries:
 
         def rows_at_a_time(number: int) -> int:

@@ -25,6 +25,7 @@ from embeddings.corpora.reading.encodings import (
 )
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
+from embeddings.corpora.reading.paragraphs import SAMPLE_SIZE, Lines, is_hard_wrapped, join_paragraphs
 from embeddings.corpora.reading.sources import File, Items, Source, Texts, total_size
 from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_blocks, text_batches
 from embeddings.errors import CorpusError, S
@@ -42,8 +43,8 @@ def is_path_of_file(item: str) -> bool:
         return False
 
 
-def check_tokens(number: int, item: Any) -> list[str]:
-    """Return the item as a list of tokens."""
+def token_cell(item: Any, number: int, decoder: Utf8Decoder) -> list[bytes]:
+    """Return the tokens of an item in UTF-8."""
     if isinstance(item, str) and number > 1:
         raise CorpusError(f"item {number} is a string, but the first item is a list of tokens")
     if isinstance(item, str | bytes | Mapping | set | frozenset) or not isinstance(item, Iterable):
@@ -52,12 +53,13 @@ def check_tokens(number: int, item: Any) -> list[str]:
     for token in tokens:
         if not isinstance(token, str):
             raise CorpusError(f"item {number} contains a token {describe(token)}; tokens must be strings")
-    return tokens
+    return [encode_utf8(token, decoder, f"item {number}") for token in tokens]
 
 
 BLOCK_SIZE = 1 << 18  # bytes of text
 PARSED_BLOCKS = 4  # blocks of CSV and JSON lines that are parsed at a time
 BATCH_SIZE = 1 << 19  # bytes of text of `read_texts`
+N_SAMPLES = 2  # blocks of a plain text file that are examined for hard-wrapped text
 
 Report = Callable[[int, int | None], object]
 
@@ -78,6 +80,8 @@ class SourceReader:
     encoding: str = UTF8
     duplicate_filter: DuplicateFilter | None = None
     opener: FileOpener = field(default_factory=FileOpener)
+    lines: Lines = "separate"
+    hard_wrapped: str | None = None  # the first file that seems to be
 
     def read(self, source: Source) -> Iterator[TextBlock]:
         """Yield the blocks of one source."""
@@ -98,7 +102,8 @@ class SourceReader:
         """What was found in the sources, as values that JSON can hold."""
         errors = {"decoding_errors": self.errors, "decoding_error_positions": self.error_positions}
         dropped = {} if self.duplicate_filter is None else {"duplicates": self.duplicate_filter.duplicates}
-        return {**errors, **dropped, "columns": self.columns.inferred_columns}
+        wrapped = {} if self.hard_wrapped is None else {"hard_wrapped": self.hard_wrapped}
+        return {**errors, **dropped, **wrapped, "columns": self.columns.inferred_columns}
 
     def progress(self, done: int) -> None:
         """Report the number of bytes read so far; for files, as stored on disk."""
@@ -112,8 +117,16 @@ class SourceReader:
                 lines = self.read_lines(raw, data, decoder)
                 yield from lines if self.duplicate_filter is None else self.duplicate_filter.lines(lines)
             else:
+                self.check_lines(f"{file.name} is {file_type.value}")
                 yield from self.read_table(self.table_rows(file_type, file, raw, data, decoder))
             self.done += raw.bytes_read
+
+    def check_lines(self, description: str) -> None:
+        """Refuse to join the lines of anything but plain text and strings."""
+        if self.lines != "separate":
+            raise CorpusError(
+                f"{description}; lines are joined in plain text files and strings only: omit {self.lines!r}"
+            )
 
     @contextmanager
     def open(
@@ -135,7 +148,10 @@ class SourceReader:
         if self.columns.tags:
             raise CorpusError(f"{raw.name} is plain text and has no column {self.columns.tags[0]!r}")
         line_is_open = False
-        for block in utf8_blocks(data.read_some, self.size, decoder):
+        blocks = utf8_blocks(data.read_some, self.size, decoder)
+        for number, block in enumerate(blocks if self.lines == "separate" else join_paragraphs(blocks)):
+            if number < N_SAMPLES and self.hard_wrapped is None and is_hard_wrapped(block[:SAMPLE_SIZE]):
+                self.hard_wrapped = raw.name
             text = self.first_lines(block)
             yield TextBlock.of_file(text)
             self.progress(self.done + raw.bytes_read)
@@ -205,6 +221,7 @@ class SourceReader:
         """Yield the rows of a table of another library."""
         from embeddings.corpora.reading.arrow_tables import open_data_table
 
+        self.check_lines(table.name)
         rows = open_data_table(table, decoder).rows(self.columns)
         for block in self.read_table(merge_blocks(rows, self.size)):
             self.done += len(block.data)
@@ -226,6 +243,8 @@ class SourceReader:
         if column is not None:
             raise CorpusError(f"{source.name} has no column {column!r}")
         is_text = isinstance(example, str) or is_null(example)
+        if not is_text:
+            self.check_lines(f"{source.name} contains lists of tokens")
         if isinstance(example, str) and not isinstance(source.items, Texts) and is_path_of_file(example):
             raise CorpusError(
                 f"an iterable must contain texts, but its first item, {example!r}, is a file: Corpus(*paths)"
@@ -236,18 +255,19 @@ class SourceReader:
             self.rows = None if self.rows is None else self.rows - 1
             if is_null(item):
                 item = "" if is_text else []
-            if is_text and not isinstance(item, str):
-                raise CorpusError(f"item {number} is {describe(item)}, but the first item is a string")
-            if is_text:
-                cells.append(encode_utf8(item, decoder, f"item {number}"))
-            else:
-                tokens = check_tokens(number, item)
-                cells.append([encode_utf8(token, decoder, f"item {number}") for token in tokens])
+            cells.append(self.text_cell(item, number, decoder) if is_text else token_cell(item, number, decoder))
             size += len(cells[-1]) + 1
             if size >= self.size:
                 yield from self.item_blocks(cells, is_text)
                 cells, size = [], 0
         yield from self.item_blocks(cells, is_text)
+
+    def text_cell(self, item: Any, number: int, decoder: Utf8Decoder) -> bytes:
+        """Return the text of an item in UTF-8."""
+        if not isinstance(item, str):
+            raise CorpusError(f"item {number} is {describe(item)}, but the first item is a string")
+        cell = encode_utf8(item, decoder, f"item {number}")
+        return cell if self.lines == "separate" else b"".join(join_paragraphs([cell]))
 
     def read_records(
         self, items: Iterable[Any], is_tagged: bool, name: str, decoder: Utf8Decoder
@@ -255,6 +275,7 @@ class SourceReader:
         """Yield mappings, or objects with words and tags, as rows of a table."""
         from embeddings.corpora.reading import record_rows
 
+        self.check_lines(f"{name} contains rows")
         columns = self.columns
         if is_tagged:
             columns = replace(columns, text=columns.text or "words", tags=columns.tags or ("tags",))

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -93,7 +93,9 @@ class Explanation(TabularResult):
     def tables(self) -> Sequence[ResultTable[Any]]:
         """The shared contexts, the figures of the words, and the lines of the corpus."""
         figures = ResultTable([{name: getattr(self, name) for name in FIGURES}], columns=argument_texts(Explanation))
-        lines = [{"context": one.context, **asdict(line)} for one in self.contexts for line in one.lines]
+        table = ConcordanceLines(line for one in self.contexts for line in one.lines)
+        contexts = [one.context for one in self.contexts for _ in one.lines]
+        lines = [{"context": one, **table.shown(line)} for one, line in zip(contexts, table, strict=True)]
         return [SharedContexts(self.contexts), figures, ResultTable(lines, columns=ConcordanceLines.columns)]
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.explanation import WindowSize, recorded_window
-from embeddings.analysis.occurrences import Occurrences, check_corpus, sentence_of, words_of
+from embeddings.analysis.occurrences import Occurrences, sentence_of, words_of
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.phrases.phrase import JOINER
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import CorpusError, FormatError, S, SettingError
@@ -141,11 +141,6 @@ class Sums(NamedTuple):
         """The means; the sums are consumed."""
         self.sums[:] /= np.where(self.weights > 0, self.weights, 1)[:, None]
         return ContextMeans(self.sums, self.occurrences)
-
-
-def as_encoded(corpus: Corpus | EncodedCorpus) -> EncodedCorpus:
-    """The encoded corpus of a corpus."""
-    return corpus if isinstance(corpus, EncodedCorpus) else check_corpus(corpus).encode()
 
 
 Weighting = Literal["log", "equal"]

@@ -1,14 +1,25 @@
 """Concordances: lines of a corpus around the occurrences of a word (keyword in context)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus, document_of
+from embeddings.analysis.occurrences import (
+    MAX_WIDTH,
+    MAX_WINDOW,
+    Occurrences,
+    Unit,
+    check_corpus,
+    document_of,
+    sentence_of,
+)
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.original_lines import OriginalLine, original_lines, word_spans
 from embeddings.settings import Positive, Range, check_arguments
 from embeddings.support.docstrings import argument_texts
 from embeddings.support.result_table import ResultTable, TabularResult
@@ -21,7 +32,9 @@ class ConcordanceLine:
     Arguments:
         document: the tag of its document, or the number, from 0, as in models.
         line: the number of its line in the corpus, from 1.
-        left, keyword, right: the text around it, within its line of the corpus, as the tokenizer reads it.
+        left, keyword, right: the text around it, as in the source or as the tokenizer reads it.
+        file: the file that it is in, if its source was read again; else empty.
+        title: the first line of its document, if it is much shorter than the next line; else empty.
     """
 
     document: str
@@ -29,13 +42,22 @@ class ConcordanceLine:
     left: str
     keyword: str
     right: str
+    file: str = ""
+    title: str = ""
 
 
 class ConcordanceLines(ResultTable[ConcordanceLine]):
-    """Lines with the words below one another."""
+    """Lines with the words below one another, without columns that are empty for all lines."""
 
-    columns = argument_texts(ConcordanceLine)
+    columns: Mapping[str, str] = argument_texts(ConcordanceLine)
     right = ("left",)
+
+    def shown(self, row: ConcordanceLine) -> dict[str, Any]:
+        """The cells of a line."""
+        return {name: value for name, value in asdict(row).items() if any(getattr(line, name) != "" for line in self)}
+
+
+Sort = Literal["position", "left", "right"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,59 +82,136 @@ def concordance(
     window: Annotated[int, Range(ge=1, le=MAX_WINDOW)] = 5,
     lines: Positive = 20,
     width: Annotated[int, Range(ge=1, le=MAX_WIDTH)] = 40,
+    context: Unit = "document",
+    sort: Sort = "position",
+    original: bool = True,
 ) -> Concordance:
     """Lines of a corpus around the occurrences of a word.
 
     >>> import embeddings as em
-    >>> found = em.analysis.concordance(em.Corpus(["The cat sat.", "A dog sat by the cat."]), "cat", width=10)
+    >>> found = em.analysis.concordance(em.Corpus(["The cat sat.", "A dog sat by the Cat."]), "cat", width=10)
     >>> [(line.left, line.keyword, line.right) for line in found.lines]
-    [('the', 'cat', 'sat'), ('sat by the', 'cat', '')]
+    [('The', 'cat', 'sat.'), ('sat by the', 'Cat', '.')]
 
     Arguments:
-        word: a word, or several consecutive words, as typed: they are converted like the text of the corpus.
-        other: only occurrences with this word near them.
+        word: a word, or several consecutive words of a line, as typed: they are converted like the text of the corpus.
+            In each, * stands for any characters, as in "embed*"; alone, it stands for any word.
+        other: only occurrences with this word near them, in the same line.
         window: the maximum distance in words between the word and OTHER.
         lines: the maximum number of lines. If there are more, these are evenly spaced over the corpus.
         width: the number of characters on each side of the word.
+        context: where the text around the word ends: at the ends of the "document", which in plain text are blank
+            lines, or of the "line".
+        sort: the order of the lines: by "position" in the corpus, or by the words to the "left" of the word, from the
+            nearest on, or to the "right".
+        original: show the text as in the sources, which are read again, instead of the words of the tokenizer. The
+            words are shown where a source can be read once only, such as standard input, or the text has other words.
 
     Raises:
         UnknownWordError: a word does not occur in the corpus.
         SettingError: an argument is out of range.
         CorpusError: as `Corpus.encode`.
     """
-    check_arguments(concordance, window=window, lines=lines, width=width)
+    check_arguments(concordance, window=window, lines=lines, width=width, context=context, sort=sort, original=original)
     encoded = check_corpus(corpus).encode()
     occurrences = Occurrences.of(encoded, word)
     if other is not None:
         occurrences = occurrences.near(Occurrences.of(encoded, other), window)
-    return Concordance(concordance_lines(occurrences, lines, width), len(occurrences))
+    found = concordance_lines(occurrences, lines, width, context, corpus if original else None)
+    if sort != "position":
+        found.sort(key=lambda line: nearest_words(line, sort))
+    return Concordance(found, len(occurrences))
 
 
-def concordance_lines(occurrences: Occurrences, lines: int, width: int) -> list[ConcordanceLine]:
-    """At most `lines` occurrences, evenly spaced."""
+def nearest_words(line: ConcordanceLine, side: Sort) -> list[str]:
+    """The words on one side, from the nearest on, without case and punctuation."""
+    words = re.findall(r"\w+", (line.left if side == "left" else line.right).casefold())
+    return words[::-1] if side == "left" else words
+
+
+def concordance_lines(
+    occurrences: Occurrences, lines: int, width: int, context: Unit = "line", corpus: Corpus | None = None
+) -> list[ConcordanceLine]:
+    """At most `lines` occurrences, evenly spaced, with the words of the tokenizer or the text of `corpus` around them.
+
+    Arguments:
+        context: the unit that ends the text around an occurrence.
+    """
     encoded, total = occurrences.encoded, len(occurrences)
     rows = np.arange(total) if total <= lines else (np.arange(lines) * total + total // 2) // lines
-    chosen = replace(occurrences, positions=occurrences.positions[rows])
-    sentences, (starts, ends) = chosen.sentences, chosen.bounds(width)  # a word has one character at least
-    size = len(chosen.words)
-    return [
-        ConcordanceLine(
-            document_name(encoded, sentence),
-            sentence + 1,
-            first_words(text_between(encoded, start, position)[::-1], width)[::-1],
-            " ".join(chosen.words),
-            first_words(text_between(encoded, position + size, end), width),
-        )
-        for position, sentence, start, end in zip(
-            chosen.positions.tolist(), sentences.tolist(), starts.tolist(), ends.tolist(), strict=True
-        )
+    hits = replace(occurrences, positions=occurrences.positions[rows])
+    starts, ends = hits.bounds(width, context)  # a word has one character at least
+    documents = document_of(encoded, hits.sentences).tolist()
+    titles = {document: title_line(encoded, document) for document in documents}
+    ranges = [
+        range(*pair) for pair in zip(sentence_of(encoded, starts), sentence_of(encoded, ends - 1) + 1, strict=True)
     ]
+    numbers = {number for one in [*ranges, titles.values()] for number in one if number is not None}
+    text = {} if corpus is None else original_lines(corpus, np.array(sorted(numbers), np.int64))
+    found = []
+    for number, (place, line, document) in enumerate(
+        zip(hits.positions.tolist(), hits.sentences.tolist(), documents, strict=True)
+    ):
+        parts = None
+        if corpus is not None and all(one in text for one in ranges[number]):
+            parts = original_parts(hits, number, ranges[number], corpus, text)
+        borders = [int(starts[number]), place, place + len(hits.words), int(ends[number])]
+        parts = parts or [text_between(encoded, *pair) for pair in pairwise(borders)]
+        left, keyword, right = (" ".join(part.split()) for part in parts)
+        left, right = first_words(left[::-1], width)[::-1], first_words(right, width)
+        file, title = text[line].file if line in text else "", title_text(encoded, titles[document], text)
+        found.append(ConcordanceLine(document_name(encoded, line), line + 1, left, keyword, right, file, title))
+    return found
+
+
+def original_parts(
+    hits: Occurrences, number: int, lines: range, corpus: Corpus, text: Mapping[int, OriginalLine]
+) -> list[str] | None:
+    """The original text of lines before, in and after an occurrence; None if its line has other words."""
+    encoded, line = hits.encoded, int(hits.sentences[number])
+    start, stop = encoded.sentences[line : line + 2].tolist()
+    joiner = (encoded.meta.get("phrases") or {}).get("joiner")
+    current = text[line].text
+    spans = word_spans(corpus.rules, current, words_between(encoded, start, stop), joiner)
+    if spans is None:
+        return None
+    place = int(hits.positions[number]) - start
+    begin, end = spans[place][0], spans[place + len(hits.words) - 1][1]
+    before = [text[one].text for one in lines if one < line]
+    after = [text[one].text for one in lines if one > line]
+    return [" ".join([*before, current[:begin]]), current[begin:end], " ".join([current[end:], *after])]
+
+
+N_TITLE_LINES = 100  # at the start of a document, among which its title and the next line are
+MAX_TITLE = 12  # words of a title
+
+
+def title_line(encoded: EncodedCorpus, document: int) -> int | None:
+    """The line with the title of a document: its first line with words, if it has half those of the next at most."""
+    first, stop = encoded.documents[document : document + 2].tolist()
+    sizes = np.diff(encoded.sentences[first : min(stop, first + N_TITLE_LINES) + 1])
+    lines = np.flatnonzero(sizes)[:2].tolist()
+    is_title = len(lines) == 2 and sizes[lines[0]] <= min(MAX_TITLE, sizes[lines[1]] // 2)
+    return first + lines[0] if is_title else None
+
+
+def title_text(encoded: EncodedCorpus, line: int | None, text: Mapping[int, OriginalLine]) -> str:
+    """A title as in its source if `text` has it, else its words; empty if there is none."""
+    if line is None:
+        return ""
+    borders = encoded.sentences[line : line + 2].tolist()
+    return " ".join(text[line].text.split()) if line in text else text_between(encoded, *borders)
+
+
+def words_between(encoded: EncodedCorpus, begin: int, end: int) -> list[str | None]:
+    """The words between two positions; None for a word outside the vocabulary."""
+    words = encoded.vocabulary.words
+    return [words[number] if number < len(words) else None for number in encoded.ids[begin:end].tolist()]
 
 
 def text_between(encoded: EncodedCorpus, begin: int, end: int) -> str:
     """The words between two positions; an ellipsis for a word outside the vocabulary."""
-    words = encoded.vocabulary.words
-    return " ".join(words[number] if number < len(words) else "…" for number in encoded.ids[begin:end].tolist())
+    return " ".join("…" if word is None else word for word in words_between(encoded, begin, end))
 
 
 def first_words(text: str, width: int) -> str:

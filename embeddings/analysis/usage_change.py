@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.keyword_in_context import ConcordanceLine, ConcordanceLines, concordance_lines
-from embeddings.analysis.occurrences import Occurrences, check_corpus, document_of
+from embeddings.analysis.occurrences import Occurrences, check_corpus
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -17,6 +17,7 @@ from embeddings.corpora.resampling import MIN_UNITS, write_selection
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Positive, Range, check_arguments, check_value
 from embeddings.support.docstrings import argument_texts
+from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.result_table import ResultTable, TabularResult
 from embeddings.training.trainer import Trainer
@@ -25,6 +26,8 @@ from embeddings.vectors.align import align
 from embeddings.vectors.vectors import Vectors
 
 Progress = Callable[[int, int], object]  # takes the number of finished trainings, and of all
+Unit = Literal["blocks", "lines"]
+MAX_LENGTH_RATIO = 10  # of the median documents of the groups; above it, they may be divided differently
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class DocumentGroups:
     """Two groups of the documents of a corpus.
 
     groups: (documents,) 0 for the first group, 1 for the second, -1 for documents to leave out.
+    borders: (documents + 1,) the lines of the corpus at which documents begin, and their number.
 
     Raises:
         SettingError: the groups are not of this form.
@@ -40,9 +44,10 @@ class DocumentGroups:
 
     encoded: EncodedCorpus
     groups: NDArray[np.int64]
+    borders: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        groups, documents = self.groups, len(self.encoded.documents) - 1
+        groups, documents = self.groups, len(self.borders) - 1
         if groups.shape != (documents,) or not np.isin(groups, (-1, 0, 1)).all():
             message = f"groups must be 0, 1 or -1 for each of {documents:,} documents, got shape {groups.shape}"
             raise SettingError(message)
@@ -51,11 +56,27 @@ class DocumentGroups:
             if count < MIN_UNITS:
                 message = f"group {group + 1} has too few documents: {count}, at least {MIN_UNITS} are required"
                 raise CorpusError(f"{message}; blank lines separate the documents of a text file")
+        medians = [np.median(self.tokens[(groups == group) & (self.tokens > 0)]) for group in (0, 1)]
+        if max(medians) > MAX_LENGTH_RATIO * min(medians):
+            log.warning(
+                "a document has %.0f words in the first group and %.0f in the second (medians), so the groups may be "
+                "divided into documents differently; documents='lines' (--documents lines) makes each line a document",
+                *medians,
+            )
+
+    @classmethod
+    def of(cls, encoded: EncodedCorpus, groups: NDArray[np.int64], unit: Unit) -> "DocumentGroups":
+        """Build the groups of documents of this unit; empty lines are left out."""
+        if unit == "blocks":
+            return cls(encoded, groups, np.asarray(encoded.documents))
+        is_empty = np.diff(encoded.sentences) == 0
+        kept = np.where(is_empty, -1, groups) if groups.shape == is_empty.shape else groups
+        return cls(encoded, kept, np.arange(len(encoded.sentences)))
 
     @property
     def tokens(self) -> NDArray[np.int64]:
         """The number of tokens of each document, (documents,)."""
-        return np.diff(np.asarray(self.encoded.sentences)[np.asarray(self.encoded.documents)])
+        return np.diff(np.asarray(self.encoded.sentences)[self.borders])
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -89,10 +110,10 @@ class GroupTrainer:
     threads: int
     seed: int
 
-    def train(self, encoded: EncodedCorpus, documents: NDArray[np.int64]) -> Vectors:
+    def train(self, groups: DocumentGroups, documents: NDArray[np.int64]) -> Vectors:
         """Vectors of length 1 that are trained on some documents."""
         with new_folder(corpora_folder()) as folder:
-            part = write_selection(encoded, np.asarray(encoded.documents), documents, folder)
+            part = write_selection(groups.encoded, groups.borders, documents, folder)
         with part:
             data = prepare(self.trainer, part, threads=self.threads, seed=self.seed)
             return self.trainer.learn(data).vectors.normalize()
@@ -121,7 +142,7 @@ def measure_changes(
     pair: list[Vectors] = []
     changes: list[NDArray[np.float64]] = []
     for number, division in enumerate(groups.divisions(permutations, trainer.seed)):
-        vectors = [trainer.train(groups.encoded, documents) for documents in division]
+        vectors = [trainer.train(groups, documents) for documents in division]
         pair = pair or vectors
         rows = compared_rows(pair[0], groups.counts, occurrences)
         changes.append(distances(vectors, rows))
@@ -227,7 +248,7 @@ def compare_usage(
     corpus: Corpus, groups: NDArray[np.int64], trainer: Trainer, *,
     permutations: Annotated[int, Range(ge=4)] = DEFAULT_PERMUTATIONS,
     occurrences: Positive = DEFAULT_OCCURRENCES, fdr: float = DEFAULT_FDR, top: Positive = 20,
-    lines: Annotated[int, Range(ge=0)] = 0,
+    lines: Annotated[int, Range(ge=0)] = 0, documents: Unit = "blocks",
     seed: int = 1, threads: int | None = None, progress: ProgressOption = None, report: Progress | None = None,
 ) -> UsageChange:  # fmt: skip
     """Find words whose use differs between two groups of documents.
@@ -241,6 +262,8 @@ def compare_usage(
     Arguments:
         corpus: all documents.
         groups: (documents,) 0 for the first group, 1 for the second, -1 for documents to leave out.
+        documents: what is divided at random: "lines", or "blocks": rows of tables, items of iterables and, in plain
+            text, lines between blank lines. A warning is logged if those of one group are ten times as long.
         trainer: the model to train, such as `em.SkipGram(dim=50)`.
         permutations: the number of random divisions of the documents, at least 4. Each takes as long as a training on
             all documents.
@@ -259,10 +282,11 @@ def compare_usage(
     """
     check_arguments(compare_usage, permutations=permutations, occurrences=occurrences, top=top, lines=lines)
     check_value("fdr", fdr, float, {"gt": 0, "le": 0.5})
+    check_value("documents", documents, Unit, {})
     if trainer.reads_labels or trainer.reads_pairs:
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")
     group_trainer = GroupTrainer(trainer, *check_threads_and_seed(threads, seed, trainer))
-    divided = DocumentGroups(check_corpus(corpus).encode(), np.asarray(groups))
+    divided = DocumentGroups.of(check_corpus(corpus).encode(), np.asarray(groups), documents)
     with showing(progress, "training", "divisions", report=report) as shown:
         pair, rows, changes = measure_changes(divided, group_trainer, permutations, occurrences, shown)
     tested = compare_changes(changes)
@@ -276,8 +300,8 @@ def compare_usage(
             p=float(tested.p[i]), q=float(tested.q[i]), counts=(counts[0], counts[1]),
             neighbours=(neighbours[0], neighbours[1]), lines=tuple(group_lines(divided, word, lines)),
         ))  # fmt: skip
-    documents = int(np.sum(divided.groups == 0)), int(np.sum(divided.groups == 1))
-    return UsageChange(words, len(rows), int(np.sum(tested.q <= fdr)), documents)
+    sizes = int(np.sum(divided.groups == 0)), int(np.sum(divided.groups == 1))
+    return UsageChange(words, len(rows), int(np.sum(tested.q <= fdr)), sizes)
 
 
 class ChangeTest(NamedTuple):
@@ -333,6 +357,6 @@ def group_lines(divided: DocumentGroups, word: str, lines: int) -> list[Concorda
     if not lines:
         return []
     everywhere = Occurrences.of(divided.encoded, word)
-    groups = divided.groups[document_of(divided.encoded, everywhere.sentences)]
+    groups = divided.groups[np.searchsorted(divided.borders, everywhere.sentences, side="right") - 1]
     parts = (replace(everywhere, positions=everywhere.positions[groups == group]) for group in (0, 1))
     return [line for part in parts for line in concordance_lines(part, lines, LINE_WIDTH)]

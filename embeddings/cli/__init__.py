@@ -13,6 +13,7 @@ from embeddings.cli.error_messages import error_line
 from embeddings.cli.output import print_lines
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.signals import EXIT_INTERRUPT, TerminationSignals
+from embeddings.cli.standard_streams import ReaderGoneError, finish_output, replace_streams
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 from embeddings.setting_names import THEIR_COMMANDS
 from embeddings.support.remote.address import without_credentials
@@ -71,21 +72,23 @@ class CommandLine(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and exit."""
+        replace_streams()
         arguments = list(args[0] if args else kwargs.pop("args", None) or sys.argv[1:])
         try:
             arguments = list(map(without_credentials, arguments))
         except SettingError as error:
             print_error(error, arguments, None, self)
             sys.exit(EXIT_MISUSE)
-        kwargs |= {"standalone_mode": False, "color": False if os.environ.get("NO_COLOR") else None}
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        kwargs |= {"standalone_mode": False, "color": False if plain else None}
         with TerminationSignals() as signals:
             try:
                 code = super().main([word for word in arguments if word != "--debug"], **kwargs)
+                finish_output()
             except click.exceptions.NoArgsIsHelpError as error:
                 error.show()
                 code = error.exit_code
-            except BrokenPipeError:  # the program that reads our output, such as head, has ended
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            except ReaderGoneError:  # which needs no message: `| head` ends most commands
                 code = EXIT_FAILURE
             except (Exception, KeyboardInterrupt) as error:
                 if is_interrupt(error, signals):

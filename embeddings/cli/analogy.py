@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, from_signature
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
@@ -11,8 +12,8 @@ from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
 
-@click.command(
-    "analogy",
+@command_by_example(
+    "analogy model man king woman",
     params=[
         *(click.Argument([name]) for name in ("vectors", "a", "b", "c")),
         *from_signature(Vectors.analogy, method=None),

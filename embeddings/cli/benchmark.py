@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import OUTPUT, from_settings, option
 from embeddings.cli.output import note, print_json, print_lines
 from embeddings.cli.signals import EXIT_INTERRUPT
@@ -26,8 +27,8 @@ def repeatable(settings: type, name: str) -> click.Option:
     return option(flag(name), str(one.help), multiple=True, default=[one.default], type=one.type)
 
 
-@click.command(
-    "benchmark",
+@command_by_example(
+    "benchmark corpus.txt --trainer skipgram --peer gensim",
     params=[
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "Output folder.", "FOLDER", default="benchmark"),
@@ -59,7 +60,9 @@ def repeatable(settings: type, name: str) -> click.Option:
             "models train on all files, a classifier is fitted to TRAIN and scored on TEST.",
             "NAME",
         ),
-        *(option(f"--{kind}", help, "NAME|FILE", multiple=True) for kind, help in TEST_SETS.items()),
+        *grouped(
+            "tests", (option(f"--{kind}", help, "NAME|FILE", multiple=True) for kind, help in TEST_SETS.items()), ()
+        ),
         option("--keep", "Keep the vectors of all runs as OUT/vectors/*.bin.", bool),
         option("--resume", "Keep results in OUT and run only what is missing or failed.", bool),
         *OUTPUT,

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_signature, option, seed
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
@@ -27,8 +28,8 @@ from embeddings.models.loading import load
 from embeddings.support.plots import check_figure_path
 
 
-@click.command(
-    "benchmark-indexes",
+@command_by_example(
+    "benchmark-indexes vectors.bin --top 10",
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
         option(

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, option
 from embeddings.cli.output import note, print_rows
 from embeddings.corpora import corpus_cache
@@ -20,8 +21,8 @@ SIZES: dict[str, float] = {"GB": 1e9, "MB": 1e6, "kB": 1e3, "B": 1}
 TIMES: dict[str, float] = {"d": 86400, "h": 3600, "min": 60, "s": 1}
 
 
-@click.command(
-    "cache",
+@command_by_example(
+    "cache --limit 2GB",
     params=[
         option("--remove", "Remove the corpus whose name starts with NAME, or all.", "NAME"),
         option("--limit", "Remove least recently used corpora until at most SIZE, such as 2GB, is left.", "SIZE"),

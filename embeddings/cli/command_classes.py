@@ -1,36 +1,12 @@
-"""Commands with options in sections, and groups with a subcommand for each installed plugin."""
+"""Groups of commands with a subcommand for each installed plugin."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from embeddings import registry
 from embeddings.errors import RegistryError
-
-
-class SectionedCommand(click.Command):
-    """A command whose help lists its options by section; `other` is the section of all remaining options."""
-
-    def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], other: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.sections, self.other = sections, other
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse `-output`, an option of word2vec and fastText, which click would read as `-o utput`."""
-        if "-output" in args:
-            raise click.NoSuchOption("-output", ctx=ctx)
-        return super().parse_args(ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one list of options for each section."""
-        options = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
-        records = {str(option.name): option.get_help_record(ctx) for option in options}
-        others = [name for name in records if not any(name in names for names in self.sections.values())]
-        for section, names in {**self.sections, self.other: others}.items():
-            if rows := [record for name in names if (record := records.get(name))]:
-                with formatter.section(section):
-                    formatter.write_dl(rows)
 
 
 class PluginGroup(click.Group):

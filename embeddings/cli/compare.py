@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli import evaluation_options, label_evaluation
-from embeddings.cli.command_classes import SectionedCommand
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.evaluate import Evaluation, loader
 from embeddings.cli.options import JSON
 from embeddings.cli.output import note, print_rows
@@ -14,11 +14,8 @@ from embeddings.cli.vector_input import check_paths
 from embeddings.eval import evaluation as suites
 
 
-@click.command(
-    "compare",
-    cls=SectionedCommand,
-    sections={**evaluation_options.SECTIONS, "Classifiers": label_evaluation.SECTION},
-    other="Output and input",
+@command_by_example(
+    "compare model-a model-b --similarity wordsim353",
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),

@@ -3,8 +3,10 @@
 import click
 from click.shell_completion import get_completion_class
 
+from embeddings.cli.command_help import command_by_example
 
-@click.command("completion")
+
+@command_by_example("completion bash")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

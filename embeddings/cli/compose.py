@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import print_json, print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
@@ -11,8 +12,8 @@ from embeddings.models.loading import load_model_or_vectors
 from embeddings.plugins.tensor_indexing.composer import Composer
 
 
-@click.command(
-    "compose",
+@command_by_example(
+    "compose model red car",
     params=[
         *(click.Argument([name]) for name in ("model", "first", "second")),
         *from_signature(Composer.compose, type=None, function=None),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from embeddings.cli.command_help import grouped
 from embeddings.cli.options import from_signature, take_arguments
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.pair_encoding import PairFormat
@@ -23,10 +24,13 @@ TEXT = {  # parameters of `Corpus` and the metavars of their options
     "text_column": "NAME",
     "tag_column": "NAME...",
     "rows": "N",
+    "lines": "--lines --text-lines lines",
     "deduplicate": None,
     "max_types": "N",
 }
-INPUT = ("encoding", "text_column", "tag_column", "rows")  # how the text of a model is read again
+COMMON = ("tokenizer", "text_column", "phrases", "label_column", "pairs")  # in short help
+INPUT = ("encoding", "text_column", "tag_column", "rows", "lines")  # how the text of a model is read again
+TEXT_LINES = "--text-lines"  # the option for `lines` of commands that print a number of lines, --lines
 PHRASES = {"phrases": "FILE|auto", "joiner": None, "phrase_mode": None}
 LABELS = {"prefix": "--label-prefix TEXT", "label_column": "NAME", "separator": "--label-separator TEXT"}
 KINDS = {"kinds": "--pairs KINDS"}
@@ -37,27 +41,35 @@ COLUMNS = {
 TITLES = {"title_column": "NAME"}
 
 
-def options(only: Collection[str] = tuple(TEXT), omit: Collection[str] = (), **defaults: Any) -> list[click.Option]:
-    """How text is read and tokenized."""
+def options(
+    only: Collection[str] = tuple(TEXT), omit: Collection[str] = (), *, lines: str | None = None, **defaults: Any
+) -> list[click.Option]:
+    """How text is read and tokenized; `lines` is the name of the option for `lines`, if the command has another."""
+    declarations = TEXT if lines is None else {**TEXT, "lines": lines}
     names = [name for name in TEXT if name in only and name not in omit]
-    return from_signature(Corpus, defaults, **{name: TEXT[name] for name in names})
+    return grouped("text", from_signature(Corpus, defaults, **{name: declarations[name] for name in names}), COMMON)
 
 
 def phrase_options() -> list[click.Option]:
     """Which phrases become tokens, and how."""
-    return from_signature(Corpus, **PHRASES)
+    return grouped("text", from_signature(Corpus, **PHRASES), COMMON)
 
 
 def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
     """How a trainer's text is read."""
+    return grouped("text", all_text_options(trainer), COMMON)
+
+
+def all_text_options(trainer: type["Trainer"]) -> list[click.Option]:
+    """The options of `trainer_text_options`, without a group."""
     defaults: Any = {"tokenizer": trainer.tokenizer, "case": trainer.case}
     if trainer.reads_labels:
-        return [*options(omit=("tag_column", "max_types"), **defaults), *from_signature(LabelFormat, **LABELS)]
+        return [*options(omit=("tag_column", "lines", "max_types"), **defaults), *from_signature(LabelFormat, **LABELS)]
     words = [*from_signature(Corpus, vocabulary="FILE"), *phrase_options()]
     if not trainer.reads_pairs:
         return [*options(**defaults), *words]
     return [
-        *options(omit=("tag_column", "rows", "deduplicate"), **defaults),
+        *options(omit=("tag_column", "rows", "lines", "deduplicate"), **defaults),
         *from_signature(PairFormat, **KINDS),
         *from_signature(PairColumns, **COLUMNS),
         *from_signature(PairFormat, **TITLES),
@@ -67,6 +79,8 @@ def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
 
 def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a `Corpus`: options, with those of labels or of pairs as a `LabelFormat` or a `PairFormat`."""
+    if "text_lines" in options:
+        return {"lines" if name == "text_lines" else name: value for name, value in options.items()}
     if "pairs" in options:
         pairs = PairFormat(**take_arguments(options, KINDS | COLUMNS | TITLES))
         return {**options, "pairs": pairs}

@@ -1,5 +1,6 @@
 """`embeddings embed`: a vector for every text."""
 
+import base64
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import click
 import numpy as np
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import OUTPUT, POOLING_OPTIONS, THREADS, from_signature, option
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import ByteBar
@@ -138,8 +140,14 @@ class TableWriter:
         if self.pending:
             table = pa.concat_tables(self.pending)
             self.pending, self.pending_bytes = [], 0
-            self.writer = self.writer or open_writer(self.path, self.suffix, self.name, table)
-            self.writer.write_table(table)
+            try:
+                self.writer = self.writer or open_writer(self.path, self.suffix, self.name, table)
+                self.writer.write_table(table)
+            except pa.ArrowException as error:
+                reason = " ".join(str(error).split())
+                raise FormatError(
+                    f"a column cannot be written as {self.suffix}: {reason}; leave it out with --columns"
+                ) from None
 
     def close(self) -> None:
         """Complete the file."""
@@ -209,12 +217,8 @@ class TextTableWriter:
         columns = {name: batch.column(name) for name in batch.schema.names if name != self.name}
         columns |= {f"{self.name}_{number}": pa.array(np.ascontiguousarray(values[:, number])) for number in range(dim)}
         rows = pa.table(columns)
-        try:
-            self.csv = self.csv or csv.CSVWriter(self.stream, rows.schema)
-            self.csv.write_table(rows)
-        except pa.ArrowException as error:
-            reason = " ".join(str(error).split())
-            raise FormatError(f"a column cannot be written as CSV: {reason}; leave it out with --columns") from None
+        self.csv = self.csv or csv.CSVWriter(self.stream, rows.schema)
+        self.csv.write_table(rows)
 
     def close(self) -> None:
         """Complete the file."""
@@ -235,7 +239,7 @@ def json_lines(batch: "pa.RecordBatch", name: str) -> bytes:
     lists = pa.LargeListArray.from_arrays(offsets, flat.cast(pa.large_string()))
     numbers = compute.binary_join(lists, pa.scalar(", ", pa.large_string()))
     others = batch.select([column for column in batch.schema.names if column != name]).to_pylist()
-    encoder = json.JSONEncoder(ensure_ascii=False, default=lambda value: getattr(value, "isoformat", value.__str__)())
+    encoder = json.JSONEncoder(ensure_ascii=False, default=json_text)
     encode, key = encoder.encode, encoder.encode(name)
     lines = []
     for row, vector in zip(others, numbers.to_pylist(), strict=True):
@@ -244,16 +248,27 @@ def json_lines(batch: "pa.RecordBatch", name: str) -> bytes:
     return "".join(lines).encode("utf-8", "surrogatepass")
 
 
+def json_text(value: Any) -> str:
+    """A value that JSON lacks as text: times in the format of ISO 8601, bytes in base64."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return str(getattr(value, "isoformat", value.__str__)())
+
+
 ALL, NONE = "all", "none"
 
 
-@click.command(
-    "embed",
+@command_by_example(
+    "embed model texts.txt -o texts.parquet",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["texts"], nargs=-1, metavar="[TEXTS]..."),
         option("-o --out", "Output file: .parquet, .arrow, .csv, .jsonl or .npy.", "FILE", required=True),
-        *from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None),
+        *grouped(
+            "pooling",
+            from_signature(embed, **POOLING_OPTIONS, normalize=None, dtype=None),
+            ("pool", "remove_components", "normalize"),
+        ),
         option(
             "--columns",
             "Columns of the input to keep: all, none, or names separated by commas.",
@@ -312,7 +327,10 @@ def kept_columns(columns: str) -> list[str] | None:
     """The names of the columns to keep; None for all."""
     if columns == ALL:
         return None
-    return [] if columns == NONE else [name for name in columns.split(",") if name]
+    names = [] if columns == NONE else [name for name in columns.split(",") if name]
+    if len(set(names)) < len(names):
+        raise click.UsageError(f"--columns must not name a column twice, got {columns!r:.80}")
+    return names
 
 
 def text_columns(batch: TextBlock, kept: Sequence[str] | None) -> "pa.Table | None":

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import click
@@ -34,10 +35,11 @@ def error_line(error: BaseException, arguments: Sequence[str], group: click.Grou
 def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, click.Option]:
     """The options of the command that the arguments name, by the names of their settings."""
     command: click.Command = group
-    for word in arguments:
-        if isinstance(command, click.Group):
-            command = command.get_command(click.Context(command), word) or command
-    from embeddings.cli.options import Option
+    with suppress(EmbeddingsError):  # the error may be that the command cannot be imported
+        for word in arguments:
+            if isinstance(command, click.Group):
+                command = command.get_command(click.Context(command), word) or command
+    from embeddings.cli.command_help import Option
 
     options: dict[str, click.Option] = {}
     known = [option for option in command.params if isinstance(option, click.Option)]
@@ -48,8 +50,9 @@ def named_options(group: click.Group, arguments: Sequence[str]) -> dict[str, cli
 
 def typed_name(option: click.Parameter) -> str:
     """An option as it is typed, by the name of its setting if it has several."""
-    own = [name for name in option.opts if name.lstrip("-").replace("-", "_") == option.name]
-    return (own or option.opts)[0]
+    listed: list[str] = getattr(option, "listed", option.opts)
+    own = [name for name in listed if name.lstrip("-").replace("-", "_") == option.name]
+    return (own or listed)[0]
 
 
 def as_option(options: Mapping[str, click.Option], name: str, value: str | None) -> str:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import click
 
 from embeddings.cli import evaluation_options, label_evaluation
-from embeddings.cli.command_classes import SectionedCommand
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORCE, JSON, from_signature, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
@@ -24,11 +24,8 @@ from embeddings.support.remote.address import without_credentials
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 
-@click.command(
-    "evaluate",
-    cls=SectionedCommand,
-    sections={**evaluation_options.SECTIONS, "Classifiers": label_evaluation.SECTION},
-    other="Output and input",
+@command_by_example(
+    "evaluate model --similarity wordsim353",
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),

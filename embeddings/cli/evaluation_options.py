@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli.command_help import Option, grouped
 from embeddings.cli.options import POOLING_OPTIONS, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import note
 from embeddings.eval.evaluation import KINDS, Suite, evaluate
@@ -35,21 +36,13 @@ TEST_SETS = {  # parameters of `evaluate` and the metavars of their options
     "probe": "FILE|TRAIN,TEST...",
     "stats": None,
 }
-TEST_SETTINGS = {
-    "half": "HALF",
-    "window": "N",
+TEXT_SETTINGS = {
     **dict.fromkeys(("text_column", "label_column"), "NAME"),
     "use_trained_vectors": None,
     **dict.fromkeys(("name_column", "left_column", "right_column", "rating_column"), "NAME"),
     "index": "KIND:SETTINGS",
 }
-SECTIONS = {
-    "Test sets": tuple(KINDS),
-    "Settings of tests": ("half", "compose", "unknown", "method", "restrict", "window"),
-    "Documents and texts": (*SETTINGS["documents"], "concat_with"),
-    "Pairs and retrieval": ("left_column", "right_column", "rating_column", "index"),
-    "Vectors of texts, for pairs, retrieval, clustering and probe": POOLING,
-}
+COMMON = ("similarity", "analogy", "categories", "pairs", "retrieval", "probe", "half")  # in short help
 
 
 class WordLimit(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click
@@ -62,17 +55,16 @@ class WordLimit(click.ParamType):  # type: ignore[type-arg]  # generic in some v
         return ALL_WORDS if value == ALL_WORDS else click.IntRange(min=1).convert(value, param, ctx)
 
 
-def options() -> list[click.Parameter]:
+def options() -> list[click.Option]:
     """The options that `evaluate` and `compare` share."""
-    return [
-        *from_suite(TEST_SETS),
-        option(
-            "--retrieval",
-            "Retrieval in the layout of BEIR: queries, documents, relevance.",
-            nargs=3,
-            multiple=True,
-            metavar="QUERIES CORPUS QRELS",
-        ),
+    retrieval = option(
+        "--retrieval",
+        "Retrieval in the layout of BEIR: queries, documents, relevance.",
+        nargs=3,
+        multiple=True,
+        metavar="QUERIES CORPUS QRELS",
+    )
+    words = [
         *from_suite({"compose": None}),
         option(
             "--unknown",
@@ -87,15 +79,22 @@ def options() -> list[click.Parameter]:
             multiple=True,
             metavar="N|all",
         ),
-        *from_suite(TEST_SETTINGS),
-        *from_signature(embed, dict.fromkeys(POOLING), **POOLING_OPTIONS),
-        option("--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True),
-        option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool),
+        *from_suite({"half": "HALF", "window": "N"}),
+    ]
+    concat_with = option(
+        "--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True
+    )
+    return [
+        *grouped("sets", [*from_suite(TEST_SETS), retrieval], COMMON),
+        *grouped("words", words, COMMON),
+        *grouped("texts", [*from_suite(TEXT_SETTINGS), concat_with], ()),
+        *grouped("pooling", from_signature(embed, dict.fromkeys(POOLING), **POOLING_OPTIONS), ()),
+        option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool, common=True),
         *VECTOR_INPUT,
     ]
 
 
-def from_suite(parameters: Mapping[str, str | None]) -> list[click.Option]:
+def from_suite(parameters: Mapping[str, str | None]) -> list[Option]:
     """Options for arguments of `evaluate`."""
     without_defaults = dict.fromkeys(name for name, metavar in parameters.items() if metavar is not None)
     return from_signature(Suite.read, without_defaults, evaluate, **parameters)

@@ -7,6 +7,7 @@ import click
 
 from embeddings.analysis.explanation import FIGURES, Explanation, explain
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, from_signature, is_given
 from embeddings.cli.output import note, print_json, print_pairs, print_rows
 from embeddings.cli.progress_bar import ReadingBar
@@ -18,15 +19,15 @@ from embeddings.settings import flag
 from embeddings.vectors.vectors import Vectors
 
 
-@click.command(
-    "explain",
+@command_by_example(
+    "explain model corpus.txt coffee tea",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["corpus"]),
         click.Argument(["word"]),
         click.Argument(["other"]),
         *from_signature(explain, top=None, window="N", lines="N", width=None),
-        *corpus_options.options(omit=("encoding_errors",)),
+        *corpus_options.options(omit=("encoding_errors",), lines=corpus_options.TEXT_LINES),
         *corpus_options.phrase_options(),
         JSON,
         QUIET,
@@ -43,7 +44,8 @@ def command(
     VECTORS were trained on; it is read as in training, is encoded once and then read from the cache.
     """
     source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
-    text = read_as_in_training(corpus, source, {**settings, "encoding_errors": errors}, quiet)[0]
+    settings = corpus_options.corpus_arguments({**settings, "encoding_errors": errors})
+    text = read_as_in_training(corpus, source, settings, quiet)[0]
     evidence = explain(source, text, word, other, window=window, top=top, lines=lines, width=width)
     if evidence.same_corpus is False:
         note("these vectors were trained on another text or with other settings: its contexts may differ")

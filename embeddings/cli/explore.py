@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.explain import read_as_in_training
 from embeddings.cli.options import CONFIDENCE, DOCUMENTS, QUIET, VECTOR_INPUT, is_given, option, seed
 from embeddings.cli.output import note
@@ -28,17 +29,23 @@ CORPUS_OPTIONS = [
 ]
 
 
-@click.command(
-    "explore",
+@command_by_example(
+    "explore model --corpus corpus.txt",
     params=[
         click.Argument(["vectors"]),
         option(
-            "--corpus", "Show lines and contexts of this text, which should be the training text of VECTORS.", "CORPUS"
+            "--corpus",
+            "Show lines and contexts of this text, which should be the training text of VECTORS.",
+            "CORPUS",
         ),
         CONFIDENCE,
         DOCUMENTS,
         option(
-            "--map-words", "Show the N most frequent words on the map.", (2, MAX_MAP_WORDS), default=10_000, metavar="N"
+            "--map-words",
+            "Show the N most frequent words on the map.",
+            (2, MAX_MAP_WORDS),
+            default=10_000,
+            metavar="N",
         ),
         option(
             "--projection",

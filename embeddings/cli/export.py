@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import FORCE, FORMAT, JSON, VECTOR_INPUT, from_signature, option, take_arguments
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.saving import check_not_input
@@ -69,8 +70,8 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
     )
 
 
-@click.command(
-    "export",
+@command_by_example(
+    "export model vectors.txt",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["out"]),
@@ -93,7 +94,11 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
             "Scale vectors of texts to length 1 in folders of model2vec, sentence-transformers and numpy-folder.",
             bool,
         ),
-        *from_signature(weight_vectors, {"weighting": None, "remove_components": None}, **WEIGHTING),
+        *grouped(
+            "weighting",
+            from_signature(weight_vectors, {"weighting": None, "remove_components": None}, **WEIGHTING),
+            ["weighting"],
+        ),
         option("--language", "Language of a spacy export, such as en.  [default: xx]", "CODE"),
         FORCE,
         JSON,

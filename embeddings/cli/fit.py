@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from embeddings import registry
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_settings, option, seed
 from embeddings.cli.output import print_json, quantity
@@ -43,8 +44,8 @@ class FittingBar(Bar):
         self.report(f"fitted in {record['fit_seconds']:.1f} s; saved to {out}")
 
 
-@click.command(
-    "fit",
+@command_by_example(
+    "fit model -o composition",
     params=[
         click.Argument(["vectors"]),
         option("-o --out", "Output model folder.", "FOLDER", required=True),

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_classes import PluginGroup
+from embeddings.cli.command_help import Command
 from embeddings.cli.options import DOCUMENTS, FORCE, JSON, OUT_FOLDER, VECTOR_INPUT, from_settings
 from embeddings.cli.output import note, print_json
 from embeddings.indexes.index import INDEX_FOLDER, build_index
@@ -32,8 +33,9 @@ def index_command(name: str, kind: type) -> click.Command:
                 f"built {name} index of {len(index.vectors):,} vectors in {index.seconds:.2f} s; saved {size} to {out}"
             )
 
-    return click.Command(
+    return Command(
         name,
+        example=f"index {name} vectors.bin -o vectors.{name}",
         callback=run,
         help=inspect.getdoc(kind),
         params=[

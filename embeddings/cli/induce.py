@@ -8,6 +8,7 @@ import click
 
 from embeddings.analysis.induced_vectors import MAP_FOLDER, ContextInducer, ContextMap, Induced, fit_context_map
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.explain import read_as_in_training
 from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, VECTOR_INPUT, from_signature, is_given, option
 from embeddings.cli.output import note, print_rows, quantity
@@ -26,8 +27,8 @@ FIT_OPTIONS = dict.fromkeys(("window", "context_weights", "weighting", "min_coun
 MAP, MEAN = "a-la-carte", "mean"
 
 
-@click.command(
-    "induce",
+@command_by_example(
+    "induce model corpus.txt new-words.txt -o extended.bin",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["corpus"]),
@@ -44,7 +45,7 @@ MAP, MEAN = "a-la-carte", "mean"
         ),
         option("--map use_map", "Use this map, which --save-map wrote, instead of fitting one.", "FOLDER"),
         option("--save-map", "Also save the map.", "FOLDER"),
-        *from_signature(fit_context_map, **FIT_OPTIONS),
+        *grouped("map", from_signature(fit_context_map, **FIT_OPTIONS), ()),
         *corpus_options.options(omit=("encoding_errors",)),
         *corpus_options.phrase_options(),
         THREADS,

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import Bar, ReadingBar
@@ -22,8 +23,8 @@ from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors
 
 
-@click.command(
-    "infer",
+@command_by_example(
+    "infer model documents.txt -o vectors.bin",
     params=[
         click.Argument(["model"]),
         click.Argument(["corpus"], nargs=-1, required=True),

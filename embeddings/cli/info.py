@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import ALLOW_PICKLE, FORCE, JSON, option
 from embeddings.cli.output import note, print_json, print_pairs
 from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
@@ -155,8 +156,8 @@ def text_properties(path: Path, start: bytes, *, full: bool) -> dict[str, Any]:
     return properties
 
 
-@click.command(
-    "info",
+@command_by_example(
+    "info model",
     params=[
         click.Argument(["path"]),
         option("--full", "Read everything: count lines of text, check every vector.", bool),

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import grouped
 from embeddings.cli.error_messages import typed_name
 from embeddings.cli.options import THREADS, from_signature, is_given, option
 from embeddings.cli.output import note, print_json, print_rows, quantity
@@ -25,20 +26,21 @@ ALLOWED = (*SECTION, *SHARED, "vectors", "sections", "as_json", "errors")
 N_CONFUSIONS = 10  # rows of the table
 
 
-def options() -> list[click.Parameter]:
+def options() -> list[click.Option]:
     """The options of classifiers that `evaluate` and `compare` share."""
-    return [
+    labels = [
         option(
             "--labels",
             "Score classifiers on labelled texts: lines with labels as for fastText, or a table.",
             "FILE",
             multiple=True,
         ),
-        *from_signature(evaluate_classifier, k="-k --top k", threshold=None),
+        *from_signature(evaluate_classifier, k="--top k", threshold=None),
         *(one for one in from_signature(LabelFormat, **corpus_options.LABELS) if one.name not in SHARED),
         *corpus_options.options(("encoding",)),
         THREADS,
     ]
+    return grouped("labels", labels, ["labels"])
 
 
 def classifier_arguments(options: dict[str, Any]) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, DOCUMENTS, JSON, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
@@ -13,8 +14,8 @@ from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
 
-@click.command(
-    "neighbours",
+@command_by_example(
+    "neighbours model king queen --top 5",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["words"], nargs=-1, required=True),

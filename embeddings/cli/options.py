@@ -9,20 +9,9 @@ from typing import Any, Literal
 
 import click
 
+from embeddings.cli.command_help import Option
 from embeddings.settings import field_types, flag, split_optional, split_range
 from embeddings.support.docstrings import argument_texts
-
-ALIASES = {  # names of word2vec, gensim and fastText with the same meaning
-    "learning_rate": ("--lr", "--alpha", "--rate"),
-    "min_learning_rate": ("--min-rate",),
-    "subsample": ("--sample",),
-}
-
-
-class Option(click.Option):
-    """An option; `parameter` is the name of its value in the library, by which errors call it."""
-
-    parameter: str = ""
 
 
 def option(names: str, help: str, kind: Any = None, **attributes: Any) -> Option:
@@ -50,7 +39,9 @@ FORCE = option("--force", "Replace existing output.", bool)
 QUIET = option("--quiet", "Print results, warnings and errors only.", bool)
 OUTPUT = (FORCE, JSON, QUIET)
 THREADS = option("--threads", "Number of threads.  [default: all cores]", (1, 1024))
-ALLOW_PICKLE = option("--allow-pickle", "Read gensim's own files, which can execute code: trusted sources only.", bool)
+ALLOW_PICKLE = option(
+    "--allow-pickle", "Read gensim's own files, which can execute code: trusted sources only.", bool, common=False
+)
 OUT_FILE = option("-o --out", "Output file; its extension selects the format.", "FILE", required=True)
 OUT_FOLDER = option("-o --out", "Output folder.", "FOLDER", required=True)
 FORMAT = option("--format format", "Output format.  [default: by the extension of OUT]", "NAME")
@@ -67,6 +58,7 @@ VECTOR_INPUT = (  # of commands that read vectors: keyword arguments of `embeddi
         "Where words are not valid UTF-8: fail, insert U+FFFD, or omit the bytes.",
         ["strict", "replace", "ignore"],
         default="strict",
+        common=False,
     ),
 )
 
@@ -91,29 +83,30 @@ class LargeRange(click.types.IntParamType):
         return self.range.convert(value, param, ctx)
 
 
-def seed(help: str) -> click.Option:
+def seed(help: str) -> Option:
     """The option --seed."""
     return option("--seed", help, type=LargeRange(0, 2**63 - 1), default=1)
 
 
-def from_settings(settings: type, only: Collection[str] | None = None) -> list[click.Option]:
+def from_settings(settings: type, only: Collection[str] | None = None) -> list[Option]:
     """An option for each field of a settings class, or for some, with its type, default and help."""
     types = field_types(settings)
     names = [field for field in dataclasses.fields(settings) if only is None or field.name in only]
     return [from_field(field, types[field.name]) for field in names]
 
 
-def from_field(field: "dataclasses.Field[Any]", hint: Any) -> click.Option:
+def from_field(field: "dataclasses.Field[Any]", hint: Any) -> Option:
     """The option for one field; click checks its type, the settings class its bounds."""
     type_, _ = split_optional(hint)
     name = flag(field.name)
     switch = field.metadata.get("flags") or f"{name}/--no-{name.removeprefix('--')}"
-    return click.Option(
-        [switch if type_ is bool else name, *ALIASES.get(field.name, ()), field.name],
+    return Option(
+        [switch if type_ is bool else name, field.name],
         type=click.Choice(typing.get_args(type_)) if typing.get_origin(type_) is Literal else type_,
         default=field.default,
         show_default=field.default is not None,
         help=field.metadata.get("help"),
+        common=field.metadata.get("common", False),
     )
 
 
@@ -123,7 +116,7 @@ def from_signature(
     documented: Callable[..., Any] | None = None,
     /,
     **parameters: str | None,
-) -> list[click.Option]:
+) -> list[Option]:
     """Options for parameters of a function or class: default and type by its signature, help by its docstring.
 
     Arguments:
@@ -139,7 +132,7 @@ def from_signature(
     def named(match: re.Match[str]) -> str:
         return parts[match[1]][0].split()[-1] if match[1] in parts else {"out": "OUT"}.get(match[1], match[1])
 
-    options: list[click.Option] = []
+    options: list[Option] = []
     for name, (flags, value, metavar) in parts.items():
         default = (defaults or {}).get(name, signature[name].default)
         help = re.sub(r"`([^`]+)`", named, texts[name])

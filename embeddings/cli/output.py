@@ -14,7 +14,12 @@ from embeddings.support.result_table import ResultTable, cell, text_lines
 
 def print_json(value: Any) -> None:
     """Print a value as JSON, with unprintable characters escaped as in JSON, so that a parser restores them."""
-    lines = json.dumps(value, ensure_ascii=False, indent=2).split("\n")
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    try:
+        text.encode(sys.stdout.encoding, "surrogatepass")
+    except UnicodeEncodeError:  # an 8-bit encoding
+        text = json.dumps(value, indent=2)
+    lines = text.split("\n")
     click.echo("\n".join(replace_unprintable(line, lambda character: json.dumps(character)[1:-1]) for line in lines))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, QUIET, from_settings, from_signature, is_given, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.progress_bar import Bar, ReadingBar
@@ -13,8 +14,8 @@ from embeddings.eval.tasks.kneser_ney import ngram_perplexity
 from embeddings.settings import VocabularySize, flag
 
 
-@click.command(
-    "perplexity",
+@command_by_example(
+    "perplexity corpus.txt --test held-out.txt",
     params=[
         click.Argument(["corpus"], nargs=-1, required=True),
         option("--test", "Text to predict, which should not be part of CORPUS.", "TEXT", required=True),

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, from_settings, option
 from embeddings.cli.output import print_rows, quantity
 from embeddings.cli.progress_bar import ReadingBar
@@ -14,8 +15,8 @@ from embeddings.corpora.phrases.detection import Phrases
 from embeddings.support.files import check_file
 
 
-@click.command(
-    "phrases",
+@command_by_example(
+    "phrases corpus.txt -o phrases.txt",
     params=[
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "Output: tab-separated lines, highest scores first.", "FILE"),

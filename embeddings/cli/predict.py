@@ -13,6 +13,7 @@ import numpy as np
 from embeddings.classifier.classifier import LabelPredictor, encode_texts, texts_at_a_time
 from embeddings.classifier.label_prediction import TextMeans
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, THREADS, from_signature, option
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import ByteBar
@@ -101,12 +102,12 @@ def predicted(
 BATCH_BYTES = 1 << 22
 
 
-@click.command(
-    "predict",
+@command_by_example(
+    "predict model reviews.txt",
     params=[
         click.Argument(["model"]),
         click.Argument(["text"], default=STANDARD_INPUT, metavar="[TEXT|FILE|-]"),
-        *from_signature(LabelPredictor.predict, k="-k --top k", threshold=None),
+        *from_signature(LabelPredictor.predict, k="--top k", threshold=None),
         option("-o --out", "Output file: .txt, .jsonl or .parquet.  [default: standard output]", "FILE"),
         *corpus_options.options(("encoding", "encoding_errors", "text_column")),
         THREADS,

@@ -86,6 +86,11 @@ class Bar(logging.Handler):
             self.warn(f"warning: {record.getMessage()}")
 
 
+def show_warning(message: Warning | str, category: type[Warning], *location: Any, **other: Any) -> None:
+    """Log a warning of Python or of a library, so that it is printed as one line; takes the place of Python's."""
+    log.warning(f"{category.__name__}: %s", " ".join(str(message).split()))
+
+
 class ByteBar(Bar):
     """Progress in bytes."""
 
@@ -101,7 +106,6 @@ class ReadingBar(ByteBar):
 
     def summarize(self, encoded: "EncodedCorpus") -> None:
         """Report what the corpus contains."""
-        from embeddings.corpora.script_advice import script_advice
         from embeddings.corpora.tokenizers import token_name
 
         tokens, types = len(encoded.ids), len(encoded.vocabulary)
@@ -117,8 +121,6 @@ class ReadingBar(ByteBar):
             known, missing = phrases["known"], phrases["listed"] - phrases["known"]
             text = f"joined {quantity(known, 'phrase')} at {quantity(phrases['occurrences'], 'position')}"
             self.report(text + f"; {quantity(missing, 'phrase')} with words not in the corpus" * bool(missing))
-        if advice := script_advice(encoded.vocabulary, encoded.meta["settings"]["tokenizer"]):
-            self.report(advice)
         unknown = tokens - encoded.meta["known_tokens"]
         if unknown:
             self.report(f"skipped {quantity(unknown, noun)} not in the vocabulary")

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from embeddings.classifier.classifier import LabelPredictor
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import ByteBar, TrainingBar
@@ -20,8 +21,8 @@ from embeddings.support.system import size_on_disk
 RETRAINING = ("epochs", "learning_rate")
 
 
-@click.command(
-    "quantize",
+@command_by_example(
+    "quantize model -o model.ftz --cutoff 100000 --qnorm",
     params=[
         click.Argument(["model"]),
         option("-o --out", "Output file, usually with the extension .ftz.", "FILE", required=True),

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli.command_help import Option
 from embeddings.cli.options import ALLOW_PICKLE, from_signature, is_given, option, take_arguments
 from embeddings.cli.saving import CONTINUED_MODEL, checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
@@ -126,7 +127,7 @@ def all_options() -> list[click.Option]:
         ),
         *from_signature(InitFrom, {"mode": None, "duplicates": None}, **INIT),
         ALLOW_PICKLE,
-        click.Option(
+        Option(
             [CONTINUE, "continued"],
             metavar="MODEL",
             is_eager=True,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.analysis.usage_change import UsageChange, compare_usage
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed, take_arguments
 from embeddings.cli.output import print_json, print_rows, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
@@ -19,12 +20,14 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.plugins.skipgram import SkipGram
 
-USAGE = {"permutations": None, "occurrences": "N", "fdr": "RATE", "top": None, "lines": "N"}  # of `compare_usage`
+USAGE = {  # parameters of `compare_usage`
+    "permutations": None, "occurrences": "N", "fdr": "RATE", "top": None, "lines": "N", "documents": None,
+}  # fmt: skip
 SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
 
 
-@click.command(
-    "shift",
+@command_by_example(
+    "shift texts-1950.txt texts-2000.txt",
     params=[
         click.Argument(["first"]),
         click.Argument(["second"], required=False),
@@ -40,9 +43,9 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
             "after it. Tags are compared as numbers if all are numbers, else as text, such as 1951-03-02.",
             "VALUE",
         ),
-        *from_signature(compare_usage, **USAGE),
-        *from_settings(SkipGram),
-        *corpus_options.options(),
+        *grouped("comparison", from_signature(compare_usage, **USAGE), ("permutations", "top", "lines")),
+        *grouped("model", from_settings(SkipGram)),
+        *corpus_options.options(lines=corpus_options.TEXT_LINES),
         *corpus_options.phrase_options(),
         seed("Random seed."),
         THREADS,
@@ -67,6 +70,7 @@ def command(
     if groups and groups[0] == groups[1]:
         raise click.UsageError(f"--groups requires two different tags, got {groups[0]!r} twice")
     usage, trainer = take_arguments(settings, USAGE), SkipGram(**{name: settings.pop(name) for name in SETTINGS})
+    settings = corpus_options.corpus_arguments(settings)
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
     with ReadingBar(quiet) as reading:
         encoded = text.encode(report=reading, threads=threads)
@@ -76,6 +80,8 @@ def command(
             members = (np.arange(len(encoded.documents) - 1) >= n_first).astype(np.int64)
         else:
             members = tag_groups(encoded, groups) if groups else split_groups(encoded, str(split_at))
+        if usage["documents"] == "lines":
+            members = np.repeat(members, np.diff(encoded.documents))
     with Bar(quiet, "training") as bar:
         result = compare_usage(
             text, members, trainer, **usage, seed=seed, threads=threads, report=bar.counter("division")

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_lookups
@@ -13,8 +14,8 @@ from embeddings.vectors.vectors import Vectors
 DIFFERENCE = ("difference", "difference_low", "difference_high", "first_closer")
 
 
-@click.command(
-    "similarity",
+@command_by_example(
+    "similarity model king queen man",
     params=[
         click.Argument(["vectors"]),
         click.Argument(["word"]),

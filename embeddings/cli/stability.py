@@ -18,6 +18,7 @@ from embeddings.analysis.stability_runs import (
     word_trainer,
 )
 from embeddings.cli import corpus_options
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import OUT_FOLDER, OUTPUT, THREADS, from_signature, option, seed
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
@@ -39,8 +40,8 @@ AFTER_TRAINING = option(
 )
 
 
-@click.command(
-    "stability",
+@command_by_example(
+    "stability model corpus.txt -o model.stability",
     params=[
         click.Argument(["model"]),
         click.Argument(["corpus"], nargs=-1, required=True),
@@ -99,7 +100,7 @@ def costs(model: Model, trainings: int) -> str:
     return f"{text}; {size / 1e6:,.1f} MB of memory and of disk"
 
 
-def train_options(trainer: type[Trainer]) -> list[click.Parameter]:
+def train_options(trainer: type[Trainer]) -> list[click.Option]:
     """The option of `embeddings train` that runs this command afterwards, for models of words."""
     return [] if trainer.reads_labels or trainer.reads_pairs or has_own_steps(trainer) else [AFTER_TRAINING]
 

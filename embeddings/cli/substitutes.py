@@ -2,13 +2,14 @@
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, option
 from embeddings.cli.output import print_rows
 from embeddings.models.loading import load_model
 
 
-@click.command(
-    "substitutes",
+@command_by_example(
+    'substitutes model "I ate a [] for lunch"',
     params=[
         click.Argument(["model"]),
         click.Argument(["texts"], nargs=-1, required=True),

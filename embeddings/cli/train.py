@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options, run_options, saving, stability, tune
-from embeddings.cli.command_classes import PluginGroup, SectionedCommand
+from embeddings.cli.command_classes import PluginGroup
+from embeddings.cli.command_help import Command, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
 from embeddings.cli.output import note, print_json
@@ -26,11 +27,6 @@ from embeddings.training.run import Interrupted
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
 
-COMMON = (
-    "out", "dim", "window", "negatives", "epochs", "learning_rate", "min_count", "subsample", "threads", "seed",
-    "config", "force", "quiet", "as_json",
-)  # fmt: skip
-
 RESULTS = ("seconds", "compile_seconds", "words_per_second", "loss_by_epoch", "early_stopping")  # of the record
 
 
@@ -38,35 +34,31 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
     text = corpus_options.trainer_text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
-    run = [*run_options.options(trainer), *stability.train_options(trainer)]
-    common = [
+    run = grouped("run", [*run_options.options(trainer), *stability.train_options(trainer)], ("continued", "resume"))
+    corpus = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "A model folder, or a vector file (.bin, .txt, .kv, .npy, ...).", "PATH", required=True),
+    ]
+    common = [
         *([] if is_single_threaded else [THREADS]),
         seed(f"Random seed; {'' if is_single_threaded else 'with --threads 1 '}the result is bit-reproducible."),
         CONFIG_OPTION,
         *OUTPUT,
     ]
-    search = tune.autotune_options(trainer)
-    shared = [*common, *text, *run, *search]
+    search = grouped("search", tune.autotune_options(trainer), ["autotune_validation"])
+    shared = [*corpus, *text, *run, *search, *common]
     names = [str(parameter.name) for parameter in shared]
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
         train_or_search(trainer, values, options)
 
-    return SectionedCommand(
+    return Command(
         name,
-        params=[*shared, *from_settings(trainer)],
+        example=f"train {name} corpus.txt -o model",
+        params=[*corpus, *grouped("model", from_settings(trainer)), *text, *run, *search, *common],
         callback=callback,
         help=inspect.getdoc(trainer),
-        sections={
-            "Common options": COMMON,
-            "Text options": [str(option.name) for option in text],
-            "Run options": [str(option.name) for option in run],
-            "Search for settings": [str(option.name) for option in search],
-        },
-        other="Model options",
     )
 
 

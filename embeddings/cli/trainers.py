@@ -3,15 +3,14 @@
 import inspect
 from typing import Any
 
-import click
-
 from embeddings import registry
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON
 from embeddings.cli.output import print_rows
 from embeddings.errors import RegistryError
 
 
-@click.command("trainers", params=[JSON])
+@command_by_example("trainers", params=[JSON])
 def command(as_json: bool) -> None:
     """List the installed trainers with package, version and summary."""
     print_rows(map(row, registry.find_all("trainer")), as_json)

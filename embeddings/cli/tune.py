@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from embeddings.cli import corpus_options, run_options, saving
-from embeddings.cli.command_classes import PluginGroup, SectionedCommand
+from embeddings.cli.command_classes import PluginGroup
+from embeddings.cli.command_help import GENERAL, Command, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, from_settings, from_signature, is_given, option, seed
 from embeddings.cli.output import note, print_json, print_lines, print_rows
@@ -63,48 +64,46 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
     from embeddings.eval.tuning.tune_settings import tune
 
     text = corpus_options.trainer_text_options(trainer)
-    common = [
+    corpus = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option(
             "-o --out", "Output folder: the trials, the best model, a report and a picture.", "FOLDER", required=True
         ),
-        *from_signature(tune, resume=None),
+    ]
+    common = [
+        *grouped(GENERAL, from_signature(tune, resume=None), ["resume"]),
         *([] if trainer.max_threads == 1 else [THREADS]),
         seed("Random seed of the search and of each training run; with --threads 1 the trials are reproducible."),
         CONFIG_OPTION,
         *OUTPUT,
     ]
-    search = search_options(trainer)
-    names = [str(parameter.name) for parameter in [*common, *text, *search]]
+    search = grouped("search", search_options(trainer), ("trials", "seconds", "metric", "vary", "validation", "labels"))
+    metric = "f1" if trainer.reads_labels else "similarity:wordsim353"
+    names = [str(parameter.name) for parameter in [*corpus, *text, *search, *common]]
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
         check_limits(options)
         tune_trainer(trainer(**values), **options)
 
-    return SectionedCommand(
+    return Command(
         name,
-        params=[*common, *text, *search, *from_settings(trainer)],
+        example=f"tune {name} corpus.txt -o search --trials 20 --metric {metric}",
+        params=[*corpus, *search, *grouped("model", from_settings(trainer), ()), *text, *common],
         callback=callback,
         help=f"Search for the settings of {name} that score best.\n\nTrials are scored by the dev half of a test set, "
         "which a hash of its items fixes; the best one is judged on the test half at the end, against the given "
         "settings, which the first trial has. Settings that are given keep their values, unless --vary names them. "
         "After Ctrl-C, --resume continues.",
-        sections={
-            "Common options": COMMON,
-            "Search": [str(option.name) for option in search],
-            "Text options": [str(option.name) for option in text],
-        },
-        other="Model options",
     )
 
 
-def search_options(trainer: type[Trainer]) -> list[click.Parameter]:
+def search_options(trainer: type[Trainer]) -> list[click.Option]:
     """The options of a search."""
     from embeddings.eval.tuning.tune_settings import tune
 
     labels = [
-        *from_signature(tune, labels="FILE", k="-k K"),
+        *from_signature(tune, labels="FILE", k="--top k K"),
         option(
             "--size",
             "Quantise each classifier so that its file has at most this size, such as 2M, and score the small one.",
@@ -268,7 +267,7 @@ STOPPED = "the best model so far is saved"
 RESUMABLE = f"{STOPPED}; repeat the command with --resume --force to continue"
 
 
-def autotune_options(trainer: type[Trainer]) -> list[click.Parameter]:
+def autotune_options(trainer: type[Trainer]) -> list[click.Option]:
     """The options of a search."""
     limits = [
         option("--autotune-trials", "Search for the best settings in N trials.", 1, metavar="N"),

@@ -5,16 +5,18 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, from_signature, option
+from embeddings.cli.command_help import command_by_example
+from embeddings.cli.options import OUTPUT, from_signature, is_given, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.progress_bar import ReadingBar
 from embeddings.cli.saving import check_outside_corpus
 from embeddings.corpora import Corpus
+from embeddings.corpora.documents import DocumentUnit, corpus_documents
 from embeddings.corpora.vocabulary import Vocabulary, check_vocabulary_path, read_vocabulary_file, write_vocabulary_file
 
 
-@click.command(
-    "vocabulary",
+@command_by_example(
+    "vocabulary corpus.txt -o vocabulary.txt",
     params=[
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "Output: Arrow (.arrow), or word and count lines (.txt).", "FILE", required=True),
@@ -22,10 +24,11 @@ from embeddings.corpora.vocabulary import Vocabulary, check_vocabulary_path, rea
         *from_signature(Vocabulary.select, min_count=None, max_vocab="N"),
         option(
             "--min-documents",
-            "Drop words that occur in fewer documents: table rows or, in plain text, lines; not with --merge.",
+            "Drop words that occur in fewer documents, which --documents defines; not with --merge.",
             1,
             default=1,
         ),
+        *from_signature(corpus_documents, unit="--documents"),
         *corpus_options.options(),
         *corpus_options.phrase_options(),
         option("--top", "Number of words to print.", 1, default=10),
@@ -34,12 +37,14 @@ from embeddings.corpora.vocabulary import Vocabulary, check_vocabulary_path, rea
 )
 def command(
     *, corpus: tuple[str, ...], out: str, force: bool, merge: tuple[str, ...], min_count: int, max_vocab: int | None,
-    min_documents: int, top: int, as_json: bool, quiet: bool, **settings: Any,
+    min_documents: int, documents: DocumentUnit, top: int, as_json: bool, quiet: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Count the words of CORPUS, save them for `train --vocabulary`, and print the most frequent."""
     check_vocabulary_path(out, force=force)
     if merge and min_documents > 1:
         raise click.UsageError("--min-documents cannot be combined with --merge: other vocabularies have no documents")
+    if min_documents == 1 and is_given("documents"):
+        raise click.UsageError("--documents requires --min-documents")
     text = Corpus(*corpus, **settings)
     check_outside_corpus(out, text)
     others = [read_vocabulary_file(path) for path in merge]
@@ -49,13 +54,13 @@ def command(
     vocabulary = encoded.vocabulary
     for other in others:
         vocabulary = vocabulary.merge(other)
-    documents = None
+    counts = None
     if min_documents > 1:
         from embeddings.corpora.document_counts import document_counts
 
-        documents = document_counts(encoded)
+        counts = document_counts(encoded, documents)
     vocabulary = vocabulary.select(
-        min_count=min_count, max_vocab=max_vocab, min_documents=min_documents, documents=documents
+        min_count=min_count, max_vocab=max_vocab, min_documents=min_documents, documents=counts
     )
     write_vocabulary_file(vocabulary, out, force=force)
     most_frequent = zip(vocabulary.column[:top], vocabulary.counts[:top].tolist(), strict=True)

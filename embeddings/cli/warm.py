@@ -2,6 +2,7 @@
 
 import click
 
+from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, QUIET, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.progress_bar import Bar
@@ -9,8 +10,8 @@ from embeddings.errors import OutputError, SettingError
 from embeddings.support.cache_folder import cache_folder, existing_folder, foreign_access
 
 
-@click.command(
-    "warm",
+@command_by_example(
+    "warm skipgram",
     params=[
         click.Argument(["trainers"], nargs=-1, metavar="[TRAINER]..."),
         option("--list as_list", "List what is compiled for this machine, and compile nothing.", bool),

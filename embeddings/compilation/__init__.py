@@ -10,3 +10,14 @@ checked_build: kernels that check every index and address.
 compile_monitor, compile_time: announce and measure compilations.
 compile_process: a fork that compiles while this process reads text.
 """
+
+import os
+
+from embeddings.errors import SettingError
+
+if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+    raise SettingError("the environment variable NUMBA_DISABLE_JIT is set, but kernels must be compiled; unset it")
+if (text := os.environ.get("NUMBA_NUM_THREADS", "1")).lstrip("-").isdecimal() and int(
+    text
+) < 1:  # numba is not imported
+    raise SettingError(f"the environment variable NUMBA_NUM_THREADS must be at least 1, got {text:.20}; unset it")

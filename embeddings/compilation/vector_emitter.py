@@ -9,15 +9,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils
 from numba.core.registry import cpu_target
 
-# Of the CPU that numba compiles for: this machine's, unless NUMBA_CPU_FEATURES is set.
-CPU_FEATURES = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
-HAS_AVX512 = "+avx512f" in CPU_FEATURES  # 32 registers of 64 bytes; otherwise about 16 of 32
-VECTOR_BYTES = 64 if HAS_AVX512 else 32 if "+avx2" in CPU_FEATURES else 16
+ADDITION = "define <16 x float> @add(<16 x float> %a) { %b = fadd <16 x float> %a, %a ret <16 x float> %b }"
+
+
+def cpu_vector_bytes() -> int:
+    """The size of the vectors of the CPU that numba compiles for: NUMBA_CPU_NAME and NUMBA_CPU_FEATURES, or this one.
+
+    Empty features are those of the CPU of that name, which only the code shows that LLVM emits for it.
+    """
+    _, cpu, features = cpu_target.target_context.codegen().magic_tuple()
+    if features:
+        return 64 if "+avx512f" in features.split(",") else 32 if "+avx2" in features.split(",") else 16
+    machine = binding.Target.from_default_triple().create_target_machine(cpu=cpu)
+    code = machine.emit_assembly(binding.parse_assembly(ADDITION))
+    return 64 if "zmm" in code else 32 if "ymm" in code else 16
+
+
+VECTOR_BYTES = cpu_vector_bytes()
+HAS_AVX512 = VECTOR_BYTES == 64  # 32 registers of 64 bytes; otherwise about 16 of 32
 INT64 = ir.IntType(64)
 
 

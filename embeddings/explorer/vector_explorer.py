@@ -179,7 +179,9 @@ class VectorExplorer:
     def lines(self, word: str, other: str | None = None, lines: Top = 20) -> dict[str, Any]:
         """Lines of the corpus around a word."""
         with self.lock:
-            result = concordance(self.require_corpus(), word, other, lines=lines, width=60)
+            result = concordance(
+                self.require_corpus(), word, other, lines=lines, width=60, context="line", original=False
+            )
         return {"total": result.total, "lines": [asdict(line) for line in result.lines]}
 
     def evidence(self, a: str, b: str, top: Top = 10) -> dict[str, Any]:

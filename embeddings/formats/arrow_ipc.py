@@ -10,6 +10,7 @@ from typing import Any
 
 from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
+from embeddings.support.arrow import arrow_path
 from embeddings.vectors.arrow_table import describe_schema, from_table, to_table
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
@@ -45,7 +46,7 @@ def open_arrow(path: Path) -> Iterator[Any]:
     """Yield Arrow's reader of a memory-mapped file; errors become FormatError."""
     import pyarrow as pa
 
-    with arrow_errors(path), pa.memory_map(str(path)) as source:
+    with arrow_errors(path), pa.memory_map(arrow_path(path)) as source:
         yield pa.ipc.open_file(source)
 
 

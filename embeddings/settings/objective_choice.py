@@ -18,7 +18,7 @@ MAX_PAIR_NOISE = 10_000  # negative samples per centre with negative_sharing="no
 class NegativeSampling(Settings):
     """Negative samples: how many, from which distribution, and how they are shared."""
 
-    negatives: int = option(5, "Negative samples per positive.", ge=1, le=1000)
+    negatives: int = option(5, "Negative samples per positive.", ge=1, le=1000, common=True)
     noise_exponent: float = option(
         0.75,
         "Negative samples are drawn in proportion to count^exponent: 1 follows word frequency, 0 is uniform.",
@@ -116,6 +116,7 @@ class ObjectiveChoice(NegativeSampling):
         "Random words per positive: negative samples, noise of nce, or proposals of sampled-softmax.",
         ge=1,
         le=1000,
+        common=True,
     )
     objective: WordObjective = option("negative-sampling", WORD_OBJECTIVES.help("How words are predicted."))
     nce_normalizer: Literal["one", "trained"] = option(

@@ -8,7 +8,7 @@ from embeddings.errors import S, SettingError
 from embeddings.settings.setting_fields import SearchRange, Settings, option
 
 RATE_RANGE = SearchRange(0.005, 0.25, log=True)  # of models of windows and documents
-LEARNING_RATE = "Learning rate at the start, after any warm-up; --schedule sets how it falls."
+LEARNING_RATE = "Initial learning rate; --schedule sets how it falls after any warm-up."
 ScheduleName = Literal[
     "linear", "constant", "exponential", "inverse-time", "inverse-square-root", "step", "cosine", "slanted-triangular"
 ]
@@ -22,8 +22,10 @@ SCHEDULE = (
 class Schedule(Settings):
     """Number of epochs and learning-rate schedule."""
 
-    epochs: int = option(5, "Passes over the corpus.", ge=1, le=1_000_000, search=SearchRange(1, 50, log=True))
-    learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE)
+    epochs: int = option(
+        5, "Passes over the corpus.", ge=1, le=1_000_000, search=SearchRange(1, 50, log=True), common=True
+    )
+    learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE, common=True)
     min_learning_rate: float | None = option(
         None,
         "Learning rate at the end of training.  [default: the initial rate / 10,000 with linear and cosine, / 100 with "

@@ -63,6 +63,7 @@ def option(
     gt: float | None = None,
     flags: str | None = None,
     search: SearchRange | None = None,
+    common: bool = False,
 ) -> Any:
     """A trainer's dataclass field.
 
@@ -74,8 +75,9 @@ def option(
         gt: exclusive lower bound.
         flags: names of a yes/no option on the command line, such as `--shrink-window/--fixed-window`.
         search: the values that a search for the best settings tries; None if it leaves the setting as it is.
+        common: whether short help lists the option; `--help-all` lists all.
     """
-    metadata = {"help": help, "ge": ge, "le": le, "gt": gt, "flags": flags, "search": search}
+    metadata = {"help": help, "ge": ge, "le": le, "gt": gt, "flags": flags, "search": search, "common": common}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -138,7 +140,10 @@ def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> 
         return value
     check_bounds(name, value, bounds)
     try:
-        return kind(value)
+        number = kind(value)
+        if isinstance(number, int) and number.bit_length() > 63:
+            raise OverflowError
+        return number
     except OverflowError:
         raise SettingError(f"{S[name]} is too large, got {shown_number(value)}") from None
 

@@ -10,7 +10,9 @@ from embeddings.settings.setting_fields import SearchRange, Settings, option
 class Dimension(Settings):
     """The dimension of the vectors."""
 
-    dim: int = option(100, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(10, 400, log=True))
+    dim: int = option(
+        100, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(10, 400, log=True), common=True
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +39,7 @@ class WeightTying(Settings):
 class VocabularySize(Settings):
     """Which words get vectors."""
 
-    min_count: int = option(5, "Drop words that occur less often.", ge=1)
+    min_count: int = option(5, "Drop words that occur less often.", ge=1, common=True)
     max_vocab: int | None = option(None, "Keep only this many of the most frequent words.", ge=1)
 
 
@@ -47,8 +49,7 @@ class DocumentFrequency(Settings):
 
     min_documents: int = option(
         1,
-        "Drop words that occur in fewer documents: table rows, items of an iterable or, in plain text, lines, unless "
-        "--documents says otherwise.",
+        "Drop words that occur in fewer documents: table rows, items of an iterable or, in plain text, lines.",
         ge=1,
     )
 
@@ -86,10 +87,11 @@ class ContextWindow(Settings):
 
     window: int = option(
         5,
-        "Maximum distance between a word and its context words.",
+        "Maximum distance of context words.",
         ge=1,
         le=10000,
         search=SearchRange(1, 15, log=True),
+        common=True,
     )
     shrink_window: bool = option(
         True,
@@ -117,7 +119,9 @@ class DocumentChoice(Settings):
 
     documents: Literal["auto", "lines", "blocks"] = option(
         "auto",
-        "Unit of text that gets a document vector. lines: each line; blocks: each table row, each item of an iterable "
-        "and, in plain text, each run of lines between blank lines; auto: lines for plain text, otherwise blocks. "
+        "Unit of text that gets a document vector, and that --min-documents counts. lines: each line; blocks: each "
+        "table row, each item of an iterable and, in plain text, each run of lines between blank lines; auto: lines "
+        "for plain text, otherwise blocks. "
         "Documents with the same tag share a vector.",
+        common=True,
     )

@@ -4,6 +4,7 @@ Much of pyarrow (`array`, `scalar`, `to_numpy`) imports pandas if it is installe
 conversions here. These functions do not.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ from numpy.typing import NDArray
 from embeddings.errors import FormatError
 
 FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}  # names of Arrow that numpy lacks
+
+
+def arrow_path(path: str | os.PathLike[str]) -> str | bytes:
+    """Return a path for Arrow, which would encode a string as UTF-8 whatever the file system uses."""
+    return os.fspath(path) if os.name == "nt" else os.fsencode(path)
 
 
 def to_string_array(words: Any) -> Any:
@@ -103,7 +109,7 @@ def read_table(path: Path, kind: str, schema: Any = None) -> Any:
     import pyarrow
 
     try:
-        with pyarrow.memory_map(str(path)) as source:
+        with pyarrow.memory_map(arrow_path(path)) as source:
             table = pyarrow.ipc.open_file(source).read_all()
         table.validate(full=True)
         columns = ", ".join(f"{field.name} ({field.type})" for field in table.schema) or "no columns"

@@ -200,6 +200,7 @@ class GloVe(Trainer, UnknownWords, DocumentFrequency, VocabularySize, Schedule, 
         "Maximum distance between two words that co-occur. At distance d, they add 1/d to the count.",
         ge=1,
         le=10000,
+        common=True,
     )
     symmetric: bool = option(
         True,
@@ -213,8 +214,10 @@ class GloVe(Trainer, UnknownWords, DocumentFrequency, VocabularySize, Schedule, 
     weight_exponent: float = option(
         0.75, "A smaller count x has the weight (x / x_max)^exponent; 0 gives all counts full weight.", ge=0, le=10
     )
-    epochs: int = option(25, "Passes over the counts.", ge=1, le=1_000_000)
-    learning_rate: float = option(0.05, "Learning rate of AdaGrad, which itself makes steps smaller.", gt=0, le=100)
+    epochs: int = option(25, "Passes over the counts.", ge=1, le=1_000_000, common=True)
+    learning_rate: float = option(
+        0.05, "Learning rate of AdaGrad, which itself makes steps smaller.", gt=0, le=100, common=True
+    )
     schedule: ScheduleName = option(learning_rates.CONSTANT, SCHEDULE)  # a Literal
     shuffle: bool = option(False, "Read the counts in a different random order in every epoch.")
     vectors: Literal["sum", "words"] = option(

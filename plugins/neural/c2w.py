@@ -44,7 +44,9 @@ class C2W(NeuralTrainer):
         "become probabilities; negative-sampling: the same without a bias, which learns little from a small corpus; "
         "sampled-softmax: softmax over a sample; full-softmax: over all words, for small vocabularies.",
     )
-    negatives: int = option(20, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000)
+    negatives: int = option(
+        20, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000, common=True
+    )
     character_dim: int = option(50, "Dimension of the vectors of characters.", ge=1, le=65536)
     character_hidden_size: int = option(
         150, "Numbers in the states of the two LSTMs that read the characters of a word.", ge=1, le=65536

@@ -40,7 +40,9 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
     """Base class of trainers of recurrent networks that read sentences word by word and predict words."""
 
     objective: NetworkObjective = option("negative-sampling", NETWORK_OBJECTIVES.help("How words are predicted."))
-    negatives: int = option(10, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000)
+    negatives: int = option(
+        10, "Random words for each word to predict; full-softmax has none.", ge=1, le=1000, common=True
+    )
     noise_exponent: float = option(
         0.75, "Random words are drawn in proportion to count^exponent: 1 follows word frequency, 0 is uniform.", ge=-10,
         le=10,
@@ -62,7 +64,7 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
         search=SearchRange(500, 8000, log=True),
     )  # fmt: skip
     learning_rate: float = option(
-        0.001, f"{LEARNING_RATE} That of Adam.", gt=0, le=100, search=SearchRange(0.0003, 0.01, log=True)
+        0.001, f"{LEARNING_RATE} That of Adam.", gt=0, le=100, search=SearchRange(0.0003, 0.01, log=True), common=True
     )
     max_gradient_norm: float = option(5.0, "Longer gradients of a step are scaled to this norm.", gt=0, le=1e9)
     shuffle: bool = option(

@@ -178,8 +178,8 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
     """
 
     trainer_name = "sembei"
-    learning_rate: float = option(0.1, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE)
-    negatives: int = option(10, "Negative samples per positive.", ge=1, le=1000)
+    learning_rate: float = option(0.1, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE, common=True)
+    negatives: int = option(10, "Negative samples per positive.", ge=1, le=1000, common=True)
     negative_sharing: Literal["batch", "window"] = option(
         "batch",
         "Which n-grams share one set of negative samples. batch: the n-grams at 8 positions that are far "
@@ -192,7 +192,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         ge=0,
         le=1,
     )
-    max_n: int = option(4, "Maximum n-gram length in characters.", ge=1, le=16)
+    max_n: int = option(4, "Maximum n-gram length in characters.", ge=1, le=16, common=True)
     per_length: str | None = option(
         None,
         "Number of the most frequent n-grams of 1, 2, ... characters that get vectors; the last number is for all "

@@ -18,6 +18,7 @@ class CompositionSettings(Settings):
         None,
         "File of phrases to learn from: the output of `embeddings phrases`, or one phrase per line.  [default: the "
         "phrases of the corpus, or else every word that joins two others]",
+        common=True,
     )
     typed: bool = option(
         True, "Fit functions for each type of phrase, or one set for all phrases.", flags="--typed/--untyped"

@@ -43,7 +43,9 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
     trainer_name = NAME
     unsupported = frozenset({"continued"})
     composer = Composer.of
-    base: str = option("skipgram", "Trainer of the vectors of words and phrases; it takes the settings below.")
+    base: str = option(
+        "skipgram", "Trainer of the vectors of words and phrases; it takes the settings below.", common=True
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

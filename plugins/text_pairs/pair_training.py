@@ -99,8 +99,10 @@ MIN_NGRAM_LENGTH = 3
 class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, Dimension):
     """Settings of trainers of text vectors from pairs."""
 
-    dim: int = option(256, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(64, 512, log=True))
-    min_count: int = option(1, "Drop words that occur less often.", ge=1)
+    dim: int = option(
+        256, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(64, 512, log=True), common=True
+    )
+    min_count: int = option(1, "Drop words that occur less often.", ge=1, common=True)
     objective: PairObjectiveName = option("in-batch-negatives", PAIR_OBJECTIVES.help("What is learned from pairs."))
     batch_size: int | None = option(
         None,
@@ -108,6 +110,7 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
         ge=2,
         le=16384,
         search=SearchRange(256, 2048, log=True),
+        common=True,
     )
     temperature: float | None = option(
         None,
@@ -156,6 +159,7 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
         "words have vectors; 0: no n-grams.",
         ge=0,
         le=MAX_NGRAM_LENGTH,
+        common=True,
     )
     buckets: int | None = option(None, BUCKETS_HELP, ge=1, le=MAX_BUCKETS)
     max_words: int | None = option(
@@ -164,13 +168,16 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
     word_dropout: float = option(
         0.0, "Share of words that are dropped from texts at random, against overfitting.", ge=0, le=0.9
     )
-    epochs: int = option(3, "Passes over the pairs.", ge=1, le=1_000_000, search=SearchRange(1, 20, log=True))
+    epochs: int = option(
+        3, "Passes over the pairs.", ge=1, le=1_000_000, search=SearchRange(1, 20, log=True), common=True
+    )
     learning_rate: float = option(
         0.05,
         "Learning rate at the start, after the warm-up. With adam, about 0.01 is better, and 0.004 for ratings.",
         gt=0,
         le=100,
         search=SearchRange(0.005, 0.2, log=True),
+        common=True,
     )
     warm_up: float | None = option(
         0.05, "Share of training, 0 to 0.9, in which the learning rate first rises linearly.", ge=0, le=0.9

@@ -65,7 +65,7 @@ def test_random_groups_rarely_differ():
 
 def test_random_groups_have_as_many_words():
     texts = ["a b " * 50] * 30 + ["a b"] * 300 + ["left out"]
-    groups = DocumentGroups(em.Corpus(texts).encode(), np.array([0] * 30 + [1] * 300 + [-1]))
+    groups = DocumentGroups.of(em.Corpus(texts).encode(), np.array([0] * 30 + [1] * 300 + [-1]), "blocks")
     observed, *others = groups.divisions(10, 1)
     assert [len(part) for part in observed] == [30, 300]
     sizes = np.array([100] * 30 + [2] * 300)

@@ -33,14 +33,14 @@ def test_every_command_has_help(name):
     assert expect(name, "--help").stdout.startswith("Usage: ")
 
 
-def test_options_of_train_are_listed_by_section():
-    text = expect("train", "skipgram", "--help").stdout
+def test_options_of_train_are_listed_by_group():
+    text = expect("train", "skipgram", "--help-all").stdout
     sections = [line for line in text.splitlines() if line.endswith(" options:")]
-    assert sections == ["Common options:", "Text options:", "Run options:", "Model options:"]
-    common, _, rest = text.partition("Text options:")
-    for option in ("--out", "--dim", "--window", "--epochs", "--learning-rate", "--threads"):
-        assert option in common
-        assert f"\n  {option} " not in rest
+    assert sections == [f"{group} options:" for group in ("General", "Model", "Text", "Run", "Search")]
+    model = text.partition("Model options:")[2].partition("Text options:")[0]
+    for option in ("--dim", "--window", "--epochs", "--learning-rate"):
+        assert f"\n  {option} " in model
+        assert option in expect("train", "skipgram", "--help").stdout
     assert "..." not in expect("train", "--help").stdout.partition("Commands:")[2]
 
 

@@ -1,5 +1,6 @@
 """`embeddings embed`: inputs, outputs, kept columns and errors."""
 
+import base64
 import json
 
 import numpy as np
@@ -94,6 +95,34 @@ def test_columns_and_types_of_ids_are_kept(file, vectors, tmp_path):
     out = tmp_path / "out.csv"
     assert "--columns" in refused("embed", file, tmp_path / "t.parquet", "--text-column", "body", "-o", out, code=1)
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_nested_and_binary_columns_are_kept(file, tmp_path):
+    table = pa.table({
+        "text": ["red car"] * 300, "struct": [{"a": 1, "b": "x"}] * 300, "binary": [b"1\xff", None] * 150,
+        "map": pa.array([[("k", 1)]] * 300, pa.map_(pa.string(), pa.int64())), "lists": [[{"z": [1]}]] * 300,
+    })  # fmt: skip
+    pq.write_table(table, tmp_path / "t.parquet")
+    out = tmp_path / "out.parquet"
+    expect("embed", file, tmp_path / "t.parquet", "-o", out)
+    assert pq.read_table(out).drop_columns("vector").to_pylist() == table.to_pylist()
+    expect("embed", file, tmp_path / "t.parquet", "--columns", "binary", "-o", tmp_path / "out.jsonl")
+    columns, _ = read(tmp_path / "out.jsonl")
+    assert [cell and base64.b64decode(cell) for cell in columns["binary"]] == table["binary"].to_pylist()
+
+
+def test_a_column_that_the_format_lacks_is_named(file, tmp_path):
+    empty = pa.table({"text": ["red"], "nothing": pa.array([{}], pa.struct([]))})
+    pyarrow.feather.write_feather(empty, tmp_path / "t.arrow", "uncompressed")
+    message = refused("embed", file, tmp_path / "t.arrow", "-o", tmp_path / "out.parquet", code=1)
+    assert "'nothing'" in message
+    assert "--columns" in message
+
+
+def test_a_column_cannot_be_kept_twice(file, tmp_path):
+    (tmp_path / "t.csv").write_text("id,text\n1,red\n")
+    command = ["embed", file, tmp_path / "t.csv", "-o", tmp_path / "out.csv", "--columns", "id,id"]
+    assert "'id,id'" in refused(*command, code=2)
 
 
 def test_cells_of_csv_stay_as_they_are(file, tmp_path):

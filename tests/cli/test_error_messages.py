@@ -113,7 +113,7 @@ def test_remedies_of_the_library_become_options():
             f"{S.negatives(9)} has no effect with {S.objective('x')}: y",
             "--negatives 9 has no effect with --objective x: y",
         ),
-        ("predict", f"{S.k} must be at least 1", "-k must be at least 1"),
+        ("predict", f"{S.k} must be at least 1", "--top must be at least 1"),
         ("neighbours", f"{S.learning_rate} must be positive", "learning_rate must be positive"),
         ("neighbours", f"{S.negatives(9)} and {S.tie(False)}", "negatives=9 and tie=False"),
         ("train skipgram", "min_count, window=5 and a/min_count", "min_count, window=5 and a/min_count"),

@@ -11,6 +11,7 @@ import pytest
 from commands import expect, refused
 
 import embeddings as em
+from embeddings.cli.command_help import LINES
 from embeddings.testing import check_trainer
 
 PLUGIN = Path(__file__).parents[1] / "example_plugin"
@@ -69,6 +70,8 @@ def test_it_is_in_the_help(installed):
     assert "--dim INTEGER Dimension of the vectors." in text
     assert "--window INTEGER Maximum distance between a word and its context words. [default: 2" in text
     assert "--min-count INTEGER Drop words that occur less often. [default: 5" in text
+    assert "Example: embeddings train ppmi" in text
+    assert len(expect("train", "ppmi", "--help").stdout.splitlines()) <= LINES
 
 
 def test_what_it_does_not_support_is_not_in_its_help(installed):

@@ -54,7 +54,7 @@ def test_compare():
     entries = json.loads(expect("compare", *["m.ftz", "n.ftz", "m.ftz"], "--labels", "t.txt", "--json").stdout)
     assert len(entries) == 12
     assert "--sections" in refused("compare", "m.ftz", "n.ftz", "--labels", "t.txt", "--sections", code=2)
-    assert "-k requires --labels" in refused("compare", "m.ftz", "n.ftz", "-k", 2, code=2)
+    assert "--top requires --labels" in refused("compare", "m.ftz", "n.ftz", "-k", 2, code=2)
 
 
 def test_tables_give_the_same_scores():
@@ -77,13 +77,13 @@ def test_tables_give_the_same_scores():
     [
         (["--labels", "t.txt", "--stats"], "--labels cannot be combined with --stats"),
         (["--labels", "t.txt", "--report", "r.html"], "--labels cannot be combined with --report"),
-        (["-k", 2], "-k requires --labels"),
+        (["-k", 2], "--top requires --labels"),
         (["--threshold", 0.2, "--stats"], "--threshold requires --labels"),
         (["--labels", "t.tsv"], "label"),
         (["--labels", "t.txt", "--label-prefix", "#"], "t.txt has no labels"),
         (["--labels", "missing.txt"], "missing.txt"),
         (["--labels", "empty.txt"], "empty.txt has no labels"),
-        (["--labels", "t.txt", "-k", 0], "k must be at least 1"),
+        (["--labels", "t.txt", "-k", 0], "--top must be at least 1"),
     ],
 )
 def test_errors(args, message):

@@ -4,10 +4,27 @@ from typing import Literal
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from embeddings.cli.error_messages import error_line
-from embeddings.cli.options import from_signature, take_arguments
+from embeddings.cli.options import from_signature, option, take_arguments
 from embeddings.errors import S, SettingError
+
+
+@pytest.mark.parametrize("kind", [1, (1, 9 * 10**30), None])
+@pytest.mark.parametrize("multiple", [True, False])
+def test_integers_of_more_than_64_bits_are_refused(kind, multiple):
+    one = option("--number", "A number.", kind, multiple=multiple, **({} if kind else {"type": int}))
+    command = click.Command("count", params=[one], callback=lambda number: click.echo(number))
+    assert refusal(command, ["--number", str(2**63)]).startswith("Invalid value for '--number'")
+    assert refusal(command, ["--number", "9" * 5000]) is not None
+    assert CliRunner().invoke(command, ["--number", str(2**63 - 1)]).exit_code == 0
+
+
+def refusal(command, arguments):
+    with pytest.raises(click.UsageError) as error:
+        command.main(arguments, standalone_mode=False)
+    return error.value.format_message()
 
 
 def search(

@@ -114,7 +114,7 @@ def test_errors_are_one_line(model, tmp_path):
     assert "extension" in refused("predict", model, text, "-o", tmp_path / "o.csv", code=1)
     assert "overwrite" in refused("predict", model, text, "-o", text, "--force", code=2)
     assert "overwrite" in refused("predict", model, text, "-o", model, "--force", code=2)
-    assert "k must be" in refused("predict", model, "the where", "-k", 0, code=2)
+    assert "--top must be" in refused("predict", model, "the where", "-k", 0, code=2)
     (tmp_path / "o.txt").write_text("old")
     assert "exists" in refused("predict", model, text, "-o", tmp_path / "o.txt", code=1)
     expect("predict", model, text, "-o", tmp_path / "o.txt", "--force", code=1)

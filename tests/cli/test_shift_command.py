@@ -66,3 +66,17 @@ def test_errors(folder):
     assert all(fact in message for fact in ("'middle'", "new", "newest", "old"))
     (folder / "short.txt").write_text("one two")
     assert "20" in refused("shift", "old.txt", "short.txt", "--quiet", *SETTINGS, code=1)
+
+
+def test_documents_divided_differently_are_noted(folder):
+    """One file has a blank line after each line, the other only after every 25 lines."""
+    options = ["--permutations", 4, "--top", 3, *SETTINGS]
+    lines = (folder / "old.txt").read_text().split("\n\n")
+    (folder / "long.txt").write_text("\n\n".join("\n".join(lines) for _ in range(25)))
+    assert "--documents lines" in expect("shift", "old.txt", "long.txt", *options).stderr
+    assert "--documents" not in expect("shift", "old.txt", "new.txt", *options).stderr
+    result = expect("shift", "old.txt", "long.txt", "--documents", "lines", *options, "--json")
+    assert "--documents" not in result.stderr
+    assert json.loads(result.stdout)["documents"] == [25, 625]
+    columns = ["--text-column", "text", "--tag-column", "period", "--groups", "old", "new", "--documents", "lines"]
+    assert json.loads(expect("shift", "rows.jsonl", *columns, *options, "--json").stdout)["documents"] == [25, 25]

@@ -43,7 +43,7 @@ def test_it_trains_continues_and_starts_from_vectors(site):
 
 
 def test_its_command_has_its_settings(site):
-    text = " ".join(run("-m", "embeddings", "train", "neural-cbow", "--help", site=site).split())
+    text = " ".join(run("-m", "embeddings", "train", "neural-cbow", "--help-all", site=site).split())
     assert "--batch INTEGER Windows that learn in one step." in text
     assert "--negative-sharing" in text
 

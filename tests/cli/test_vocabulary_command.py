@@ -34,6 +34,14 @@ def test_the_undercount_of_a_small_table_is_reported(folder):
     assert result.stdout.startswith("word\tcount\nthe\t100\n")
 
 
+def test_documents_that_are_counted(folder):
+    (folder / "blocks.txt").write_text("the cat\nthe cat\n\nthe dog\n")
+    options = ["blocks.txt", "-o", "v.txt", "--force", "--min-documents", 2]
+    assert expect("vocabulary", *options).stdout == "word\tcount\nthe\t3\ncat\t2\n"
+    assert expect("vocabulary", *options, "--documents", "blocks").stdout == "word\tcount\nthe\t3\n"
+    assert "--min-documents" in refused("vocabulary", *options[:4], "--documents", "blocks", code=2)
+
+
 def test_technical_properties_of_a_cached_corpus_are_not_shown(folder):
     expect("vocabulary", "more.csv", "-o", "v.txt")
     (entry,) = (folder / "cache" / "corpora").iterdir()

@@ -299,6 +299,25 @@ def test_compiled_code_can_be_carried_to_another_folder(compiled_room, run):
     assert run() == ["20", "200", "1", "1"]
 
 
+@pytest.mark.parametrize(("variable", "value"), [("NUMBA_DISABLE_JIT", "1"), ("NUMBA_NUM_THREADS", "0")])
+def test_variables_with_which_kernels_cannot_run_are_named(python, variable, value):
+    result = python("-m", "embeddings", "train", "skipgram", "text", "-o", "v", check=False, **{variable: value})
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"Error: the environment variable {variable} ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_warnings_of_numba_are_lines(python, tmp_path):
+    """Without optimisation, numba cannot cache some kernels, and warns of it."""
+    (tmp_path / "text").write_text("a b a b\n" * 9)
+    train = ["train", "skipgram", "text", "-o", "v", "--min-count", 1, "--dim", 2, "--subsample", 0]
+    result = python("-m", "embeddings", *train, NUMBA_OPT="0", EMBEDDINGS_CACHE=str(tmp_path / "cache"))
+    lines = [line for line in result.stderr.splitlines() if "Warning" in line]
+    assert lines
+    assert all(line.startswith("warning: NumbaWarning: ") for line in lines)
+
+
 @pytest.mark.slow
 def test_compiled_code_of_another_processor_is_not_used(compiled_room, run, python, tmp_path):
     env = {"EMBEDDINGS_CACHE": str(tmp_path / "cache"), "NUMBA_CPU_NAME": "generic"}

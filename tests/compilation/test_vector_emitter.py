@@ -28,6 +28,14 @@ def test_folds_sum_lanes_in_order(lanes, group):
     np.testing.assert_array_equal(slots[0], sums.sum(axis=1))
 
 
+@pytest.mark.parametrize(("cpu", "size"), [("x86-64-v4", 64), ("x86-64-v3", 32), ("nocona", 16)])
+def test_the_vectors_of_a_named_cpu_without_features(cpu, size, python):
+    if not sys.platform.startswith("linux") or os.uname().machine != "x86_64":
+        pytest.skip("these are x86 CPUs")
+    code = "from embeddings.compilation import vector_emitter; print(vector_emitter.VECTOR_BYTES)"
+    assert int(python("-c", code, NUMBA_CPU_NAME=cpu, NUMBA_CPU_FEATURES="").stdout) == size
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("cpu", CPUS)
 def test_kernels_on_another_cpu(cpu, python):

@@ -12,6 +12,7 @@ from naive_corpora import decoded, encode
 from naive_phrases import connected_pairs, join_sentences, word2phrase_scores
 from optional_libraries import needs_gensim
 
+from embeddings.corpora import Corpus
 from embeddings.corpora.phrases import Phrases
 from embeddings.corpora.phrases.detection import ENGLISH_CONNECTORS
 from embeddings.corpora.vocabulary import Vocabulary
@@ -29,6 +30,18 @@ def with_words(sentences):
 
 def scores(detected_phrases):
     return {phrase.words: phrase.score for phrase in detected_phrases}
+
+
+def test_phrases_of_a_corpus_that_is_not_encoded():
+    corpus = Corpus(["new york is big", "old york"] * 9)
+    phrases = Phrases(min_count=1, threshold=0).find(corpus)
+    assert ("new", "york") in {phrase.words for phrase in phrases}
+    assert "new_york" in phrases.apply(corpus).vocabulary
+    with corpus.encode() as encoded:
+        assert list(Phrases(min_count=1, threshold=0).find(encoded)) == list(phrases)
+    for other in ("text", 3, [["new", "york"]]):
+        with pytest.raises(SettingError, match=r"em\.Corpus"):
+            Phrases().find(other)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,9 @@ import pytest
 from commands import expect
 from naive_corpora import encode
 
+from embeddings.corpora import Corpus
 from embeddings.corpora import script_advice as module
+from embeddings.corpora.corpus import warn_once
 from embeddings.corpora.script_advice import script_advice
 
 THAI = "ภาษาไทยเป็นภาษาราชการของประเทศไทย"
@@ -22,7 +24,7 @@ def advice(text, **settings):
 def test_lines_as_words(text, script, tokenizer):
     message = advice([text] * 5 + ["some English words"], tokenizer=tokenizer)
     assert f"words in {script} average" in message
-    assert "--tokenizer characters, or the trainer sembei" in message
+    assert "the tokenizer characters, or the trainer sembei" in message
     assert advice([text], tokenizer="characters") is None
 
 
@@ -42,10 +44,10 @@ def test_words_of_usual_length(text):
 
 def test_segmenters_that_are_installed_come_first(monkeypatch):
     monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: name in ("jieba", "fugashi") or None)
-    assert "use --tokenizer jieba, --tokenizer characters" in advice([CHINESE], tokenizer="whitespace")
-    assert "use --tokenizer fugashi, --tokenizer characters" in advice([JAPANESE], tokenizer="whitespace")
+    assert "use the tokenizer jieba, the tokenizer characters" in advice([CHINESE], tokenizer="whitespace")
+    assert "use the tokenizer fugashi, the tokenizer characters" in advice([JAPANESE], tokenizer="whitespace")
     monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: None)
-    assert "--tokenizer pythainlp (pip install 'embeddings-toolkit[pythainlp]')" in advice(
+    assert "the tokenizer pythainlp (pip install 'embeddings-toolkit[pythainlp]')" in advice(
         [THAI], tokenizer="whitespace"
     )
     assert all(segmenter.name for script in module.SCRIPTS for segmenter in script.segmenters)
@@ -56,3 +58,13 @@ def test_the_command(tmp_path, monkeypatch):
     (tmp_path / "t.txt").write_text(f"{THAI}\n" * 20, "utf-8")
     assert "words in Thai average" in expect("vocabulary", "t.txt", "-o", "v.txt").stderr
     assert "average" not in expect("vocabulary", "t.txt", "-o", "w.txt", "--tokenizer", "characters").stderr
+
+
+def test_it_is_logged_before_training(tmp_path, caplog):
+    warn_once.cache_clear()
+    Corpus([THAI] * 20).encode()
+    assert "words in Thai average" in caplog.text
+    caplog.clear()
+    Corpus([THAI] * 20).encode()
+    Corpus([THAI] * 20, tokenizer="characters").encode()
+    assert "average" not in caplog.text

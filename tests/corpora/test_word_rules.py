@@ -1,8 +1,10 @@
 """Words with several spellings become one: normalisation, case and folding, in texts and for words that are typed."""
 
 import pickle
+import sys
 import time
 import unicodedata
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -10,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
-from embeddings.corpora import Corpus
+import embeddings as em
+from embeddings.corpora import Corpus, corpus
 from embeddings.corpora.encoder import ChangeTable
+from embeddings.corpora.word_cleaning import chinese_converter
 from embeddings.corpora.word_rules import WordForm, WordRules, recorded_settings
-from embeddings.errors import SettingError
+from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.support.arrow import to_string_array
 
 RULES = [
@@ -24,7 +28,10 @@ RULES = [
     {"language": "tr"},
     {"language": "el", "tokenizer": "alphanumeric"},
     {"language": "lt", "case": "fold"},
+    {"fold": "arabic-letters,diacritics"},
+    *([{"fold": "traditional"}] if find_spec("opencc") else []),
 ]
+needs_opencc = pytest.mark.skipif(find_spec("opencc") is None, reason="requires opencc")
 
 
 ALL_RULES = [WordRules(**{"tokenizer": "words", **choice}) for choice in RULES]
@@ -56,6 +63,16 @@ def words_of(text, **choice):
         ("ﬁne ﷲ", {"fold": "ligatures"}, ["fine", "الله"]),
         ("كتـــاب كِتَاب שָׁלוֹם", {"fold": ["tatweel", "diacritics"]}, ["كتاب", "שלום"]),
         ("Waſſer", {"fold": "long-s"}, ["wasser"]),
+        ("أحمد إحمد آحمد ٱحمد احمد ا\u0654حمد", {"fold": "arabic-letters"}, ["احمد"]),
+        ("مدرسة مدرسه", {"fold": "arabic-letters"}, ["مدرسه"]),
+        ("على علي", {"fold": "arabic-letters"}, ["علي"]),
+        ("مؤمن مومن شيئ شيي", {"fold": "arabic-letters"}, ["مومن", "شيي"]),
+        ("أحمد إحمد", {}, ["أحمد", "إحمد"]),
+        ("كِتَابَةٌ كتابه", {"fold": "tatweel,diacritics,arabic-letters"}, ["كتابه"]),
+        pytest.param("漢語 汉语 English", {"fold": "simplified"}, ["汉语", "english"], marks=needs_opencc),
+        pytest.param(
+            "汉语 漢語 一目了然 乾隆", {"fold": "traditional"}, ["漢語", "一目瞭然", "乾隆"], marks=needs_opencc
+        ),
         ("don’t don't donʼt", {}, ["don't"]),
     ],
 )
@@ -149,6 +166,7 @@ def test_rules_can_be_pickled():
         ({"case": "upper"}, "case must be one of lower, fold, keep, got 'upper'"),
         ({"fold": "accents,x"}, "fold must be among accents, width, .*, got 'x'"),
         ({"language": "de"}, "language must be one of tr, az, lt, el, got 'de'"),
+        ({"fold": "simplified,traditional"}, "fold .* simplified and traditional"),
         ({"language": "tr", "case": "keep"}, "language=tr has rules of case only: .* case=keep"),
         ({"tokenizer": "whitespace", "hyphens": "join"}, "hyphens=join requires tokenizer=words"),
         ({"emoji": "no"}, "emoji must be one of drop, keep, as-words, got 'no'"),
@@ -157,3 +175,36 @@ def test_rules_can_be_pickled():
 def test_settings_are_checked(choice, message):
     with pytest.raises(SettingError, match=message):
         Corpus(["a"], **choice)
+
+
+def test_a_missing_converter_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opencc", None)
+    chinese_converter.cache_clear()
+    with pytest.raises(EmbeddingsError, match=r"fold=simplified requires opencc.*embeddings-toolkit\[opencc\]"):
+        Corpus(["a"], fold="simplified")
+    monkeypatch.undo()
+    chinese_converter.cache_clear()
+
+
+@needs_opencc
+def test_a_corpus_converted_by_another_version_is_not_reused(tmp_path, monkeypatch):
+    (tmp_path / "f").write_text("漢語 汉语", encoding="utf-8")
+    names = set()
+    for number in ("1.1", "1.2"):
+        monkeypatch.setattr(corpus, "version", lambda _, number=number: number)
+        one = Corpus(tmp_path / "f", fold="simplified")
+        names.add(one.cache_name(one.settings))
+    assert len(names) == 2
+
+
+@pytest.mark.parametrize(
+    ("fold", "spellings"),
+    [("arabic-letters", ("مدرسة", "مدرسه")), pytest.param("simplified", ("漢語", "汉语"), marks=needs_opencc)],
+)
+def test_models_treat_words_as_their_text(tmp_path, fold, spellings):
+    texts = [f"{word} one two three" for word in spellings] * 20
+    model = em.train("paragraph-dbow", Corpus(texts, fold=fold), dim=4, min_count=1, epochs=1, threads=1)
+    model.save(tmp_path / "model")
+    model = em.load_model(tmp_path / "model")
+    assert np.array_equal(*(model.vectors[word] for word in spellings))
+    assert np.array_equal(*(model.infer([f"{word} one"], seed=1) for word in spellings))

@@ -181,14 +181,19 @@ LONG = {  # the code of these pages takes longer than that of all others
     for page in (
         "analysis/evaluation",
         "corpora/corpora",
+        "corpora/vocabulary",
         "labels/classification",
+        "labels/tune-and-export",
         "phrases/phrases",
+        "reference/evaluation-protocol",
+        "reference/files",
+        "reference/paragraph-vectors",
+        "reference/training-settings",
         "runs/long-runs",
         "runs/tuning",
-        "texts/documents",
-        "texts/pairs",
-        "texts/scikit-learn",
+        "texts/vectors",
         "words/objectives",
+        "words/pretrained",
         "words/search",
         "words/training",
     )
@@ -225,6 +230,24 @@ def test_every_page_is_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for page in PAGES[1:]:
         assert f" {page.removeprefix('docs/')}\n" in navigation, page
+
+
+REFERENCE = ("docs/reference/", "docs/evidence/")  # facts to look up, and measurements: as long as they must be
+GUIDES = [page for page in PAGES[1:] if not page.startswith(REFERENCE)]
+
+
+def n_words(page):
+    """The words between white space of a page: its code and the tables in it, not what it includes from other files."""
+    return len((ROOT / page).read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_a_guide_is_short(page):
+    assert n_words(page) <= 1200
+
+
+def test_all_guides_together_are_short():
+    assert sum(map(n_words, GUIDES)) <= 25_000
 
 
 def test_links_lead_to_files():

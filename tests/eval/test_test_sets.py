@@ -17,7 +17,7 @@ from embeddings.eval.tasks.word_similarity import WordPairs, read_word_pairs
 from embeddings.eval.test_sets import half_of, select_texts
 from embeddings.vectors.vectors import Vectors
 
-GUIDE = Path(__file__).parents[2] / "docs" / "runs" / "tuning.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "reference" / "evaluation-protocol.md"
 
 
 def test_the_guide_publishes_the_hash():

@@ -20,8 +20,8 @@ class PPMI(Trainer, Dimension):
     trainer_name = "ppmi"
     max_threads = 1
     accepts_run_options = False
-    window: int = option(2, "Maximum distance between a word and its context words.", ge=1)
-    min_count: int = option(5, "Drop words that occur less often.", ge=1)
+    window: int = option(2, "Maximum distance between a word and its context words.", ge=1, common=True)
+    min_count: int = option(5, "Drop words that occur less often.", ge=1, common=True)
 
     def learn(self, data: TrainingData) -> Model:
         """Factorise the matrix by singular value decomposition. The seed has no effect."""

@@ -75,7 +75,7 @@ class NeuralCBOW(WindowTrainer):
     max_threads = 1
     unsupported = frozenset({"freeze"})
     learning_rate: float = option(0.005, "Initial learning rate of Adam; it decays linearly.", gt=0, le=100)
-    batch: int = option(128, "Windows that learn in one step.", ge=1, le=8192)
+    batch: int = option(128, "Windows that learn in one step.", ge=1, le=8192, common=True)
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" and "output" (vocabulary, dim) and "hidden" (dim, dim)."""

@@ -33,7 +33,7 @@ class Sample(Settings):
 
 VALID = [
     {"integer": 1}, {"integer": 9}, {"number": 2}, {"number": 1e-300}, {"free": -1e300}, {"low": -2},
-    {"low": 10**400}, {"choice": "sum"}, {"switch": False}, {"text": ""}, {"maybe": 1}, {"maybe": None},
+    {"low": 2**63 - 1}, {"choice": "sum"}, {"switch": False}, {"text": ""}, {"maybe": 1}, {"maybe": None},
     {"old": None}, {"old": -5}, {"number": np.float64(0.1)}, {"number": 1},
 ]  # fmt: skip
 
@@ -144,6 +144,12 @@ def test_numpy_integers_become_python_integers(kind):
     values = [getattr(trainer, name) for name in names]
     assert values == [1, 2, 3, 4, 5, 6]
     assert {type(value) for value in values} == {int}
+
+
+def test_integers_of_more_than_64_bits_are_refused():
+    with pytest.raises(SettingError, match=f"min_count is too large, got {2**63}"):
+        SkipGram(min_count=2**63)
+    assert SkipGram(min_count=2**63 - 1).min_count == 2**63 - 1
 
 
 def test_integers_become_floats_in_float_fields():

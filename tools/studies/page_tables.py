@@ -19,7 +19,7 @@ from studies import grid
 from studies.grid import Study, beside, markdown
 
 ROOT = Path(__file__).parents[2]
-README, LANGUAGES = ROOT / "README.md", ROOT / "docs" / "corpora" / "languages.md"
+README, LANGUAGES = ROOT / "README.md", ROOT / "docs" / "evidence" / "languages.md"
 SAMPLES = Path(__file__).parents[1] / "language_samples.tsv"
 SHOWN = (("comparison", "skipgram", 0.05), ("comparison", "cbow", 0.075), ("structured", "fasttext", 0.05))
 
@@ -39,7 +39,7 @@ class Readme(Study):
 
 
 class LanguageExamples(Study):
-    """Writes the examples of docs/corpora/languages.md, from language_samples.tsv."""
+    """Writes the examples of docs/evidence/languages.md, from language_samples.tsv."""
 
     results = "languages/examples"
 

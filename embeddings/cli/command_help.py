@@ -1,0 +1,178 @@
+"""Help that fits on a screen: common options at first, all of them with `--help-all` or, by group, `--help GROUP`."""
+
+import copy
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from textwrap import wrap
+from typing import Any
+
+import click
+
+LINES, WIDTH = 45, 78  # of short help, on a terminal of 80 columns
+COLUMN = 22  # for the names of options
+SENTENCE = 60  # characters of the description of an option in short help, unless it has only one clause
+GENERAL, ALL = "general", "all"  # the group of options without one, and of all options
+ALIASES = {  # other names of options, which are accepted and not listed
+    "--dim": ("--dimension",),
+    "--learning-rate": ("--lr", "--alpha", "--rate"),
+    "--min-learning-rate": ("--min-rate",),
+    "--subsample": ("--sample",),
+    "--top": ("-k",),
+}
+
+
+class Option(click.Option):
+    """An option with a place in the help of its command.
+
+    Attributes:
+        parameter: the name of its value in the library, by which errors call it.
+        group: the section of help that lists it.
+        is_common: whether short help lists it.
+        listed: its names without aliases.
+    """
+
+    def __init__(self, names: Sequence[str], *, common: bool = True, **attributes: Any) -> None:
+        aliases = [alias for name in names for alias in ALIASES.get(name, ())]
+        super().__init__([*names, *aliases], **attributes)
+        self.parameter, self.group, self.is_common = "", GENERAL, common
+        self.listed = [name for name in self.opts if name not in aliases]
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The names, without aliases, and the description."""
+        listed = copy.copy(self)
+        listed.opts = self.listed
+        record = super(Option, listed).get_help_record(ctx)
+        return record and (record[0].removesuffix(" RANGE"), record[1])
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """The value of the type of the option; integers have at most 64 bits."""
+        result = super().type_cast_value(ctx, value)
+        for number in result if isinstance(result, tuple) else [result]:
+            if isinstance(number, int) and number.bit_length() > 63:
+                raise click.BadParameter(f"{number!s:.20}... is too large.", ctx=ctx, param=self)
+        return result
+
+
+def grouped(group: str, options: Iterable[click.Option], common: Collection[str] | None = None) -> list[click.Option]:
+    """Copies of options as a group of help; short help lists those in `common`, by default those declared so."""
+    copies = [copy.copy(option) for option in options]
+    for option in copies:
+        if isinstance(option, Option):
+            option.group = group
+            option.is_common = option.is_common if common is None else option.name in common
+    return copies
+
+
+class Command(click.Command):
+    """A command with an example, whose help shows only common options if all would not fit on a screen."""
+
+    def __init__(self, *args: Any, example: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.example = example
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse `-output` and `-hs`, options of word2vec, which click would read as `-o utput` and `-h s`."""
+        for word in args:
+            if word in ("-output", "-hs"):
+                raise click.NoSuchOption(word, ctx=ctx)
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters, with the options that print help."""
+        return [*self.params, HELP, HELP_ALL]
+
+    def get_help_option(self, ctx: click.Context) -> click.Option:
+        """The option that errors of usage refer to."""
+        return HELP
+
+    def groups(self) -> dict[str, list[click.Option]]:
+        """The options by group."""
+        groups: dict[str, list[click.Option]] = {}
+        for option in self.params:
+            if isinstance(option, click.Option):
+                groups.setdefault(getattr(option, "group", GENERAL), []).append(option)
+        return groups or {GENERAL: []}
+
+    def get_help(self, ctx: click.Context, group: str = "") -> str:
+        """Help that fits on a screen; the options of a group, or all.
+
+        Raises:
+            UsageError: there is no such group.
+        """
+        groups = self.groups()
+        if group not in ("", ALL, *groups):
+            raise click.UsageError(f"--help has no group {group!r}: choose one of {', '.join([*groups, ALL])}")
+        titles = {name: f"{name.capitalize()} options" if len(groups) > 1 else "Options" for name in groups}
+        records = {name: [option.get_help_record(ctx) for option in groups[name]] for name in groups}
+        sections = {titles[name]: list(filter(None, records[name])) for name in groups}
+        if group in groups:
+            return self.page(ctx.make_formatter(), ctx, "", {titles[group]: sections[titles[group]]})
+        text, last = self.help or "", list(sections)[-1]
+        whole = sections | {last: [*sections[last], ("-h, --help", "Show this message and exit.")]}
+        if self.page(click.HelpFormatter(width=WIDTH), ctx, text, whole).count("\n") < LINES:
+            return self.page(ctx.make_formatter(), ctx, text, whole)
+        if group != ALL:
+            common = [option.get_help_record(ctx) for option in self.params if is_common(option)]
+            text = text.partition("\n\n")[0]
+            sections = {"Options": [(names, summary(text)) for names, text in filter(None, common)]}
+        sections["More help"] = [
+            ("--help GROUP", f"Show the options of a group: {', '.join(groups)}."),
+            ("--help-all", f"Show all {sum(map(len, groups.values()))} options."),
+        ]
+        return self.page(ctx.make_formatter(), ctx, text, sections)
+
+    def page(
+        self, formatter: click.HelpFormatter, ctx: click.Context, text: str, sections: dict[str, list[tuple[str, str]]]
+    ) -> str:
+        """Help with a text, an example and sections of options; without a text only these."""
+        self.format_usage(ctx, formatter)
+        if text:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(text)
+            lines = wrap(f"Example: embeddings {self.example}", formatter.width - 4, break_on_hyphens=False)
+            formatter.write("\n  " + " \\\n    ".join(lines) + "\n")
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records, col_max=COLUMN)
+        return formatter.getvalue().rstrip("\n")
+
+
+def is_common(parameter: click.Parameter) -> bool:
+    """Whether short help lists a parameter: an option that is common or required."""
+    return isinstance(parameter, click.Option) and (parameter.required or getattr(parameter, "is_common", False))
+
+
+def summary(text: str) -> str:
+    """The first sentence of a description, or only its beginning if it is long, with the default."""
+    text, bracket, notes = text.partition("  [")
+    sentence = re.split(r"\.(?= |$)", text)[0]
+    beginning = sentence if len(sentence) < SENTENCE else re.split("[;:] ", sentence)[0]
+    return f"{beginning}.{bracket}{notes.partition('  [')[0]}"
+
+
+def show_help(ctx: click.Context, parameter: click.Parameter, value: str | bool | None) -> None:
+    """Print the help that --help or --help-all asks for, and exit."""
+    if value not in (None, False) and not ctx.resilient_parsing and isinstance(ctx.command, Command):
+        click.echo(ctx.command.get_help(ctx, ALL if value is True else str(value)), color=ctx.color)
+        ctx.exit()
+
+
+def group_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The groups of options that a shell offers after --help."""
+    groups = ctx.command.groups() if isinstance(ctx.command, Command) else {}
+    return [name for name in groups if name.startswith(incomplete)]
+
+
+HELP = Option(
+    ["-h", "--help"], is_flag=False, flag_value="", metavar="[GROUP]", is_eager=True, expose_value=False,
+    callback=show_help, shell_complete=group_names, help="Show help; after a group of options, these options.",
+)  # fmt: skip
+HELP_ALL = Option(
+    ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show_help, help="Show all options."
+)
+
+
+def command_by_example(example: str, **attributes: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """A decorator that makes a function a command, which has the name that is the first word of the example."""
+    return click.command(example.split()[0], cls=Command, example=example, **attributes)

@@ -1,0 +1,47 @@
+"""Pages that are made when the site is built."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("mkdocs", reason="the site is built with mkdocs")
+
+import site_pages
+
+
+def page_at(path):
+    """A page of the site, as far as the hook reads it."""
+    return SimpleNamespace(file=SimpleNamespace(src_uri=path))
+
+
+def test_each_listed_name_has_a_page_of_its_own():
+    pages = site_pages.name_pages()
+    listed = [name for names in site_pages.listed_names().values() for name in names]
+    assert len(listed) > 50
+    assert sorted(pages) == sorted(f"reference/python/{name}.md" for name in set(listed))
+    assert all(text.count(":::") == 1 for text in pages.values())
+
+
+def test_no_two_pages_share_a_path_where_case_does_not_count():
+    paths = [path.lower() for path in site_pages.name_pages()]
+    assert len(paths) == len(set(paths))
+
+
+def test_a_page_that_lists_names_becomes_an_index(root):
+    path = "reference/trainers.md"
+    text = site_pages.on_page_markdown((root / "docs" / path).read_text(encoding="utf-8"), page=page_at(path))
+    assert ":::" not in text
+    links = re.findall(r"^\| \[`(.+)`\]\(python/(.+)\.md\) \| \S.+ \|$", text, re.MULTILINE)
+    assert links == [(f"em.{name}", name) for name in site_pages.listed_names()[path]]
+
+
+def test_names_are_labelled_as_users_import_them():
+    assert site_pages.label("SkipGram") == "em.SkipGram"
+    assert site_pages.label("training.RunLog") == "em.training.RunLog"
+    assert site_pages.label("eval.Suite") == "embeddings.eval.Suite"
+
+
+def test_a_page_without_names_is_unchanged_but_for_pictures():
+    text = "![Plot](../../eval/results/neighbours.svg)"
+    assert site_pages.on_page_markdown(text, page=page_at("words/search.md")) == "![Plot](../results/neighbours.svg)"
