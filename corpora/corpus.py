@@ -258,7 +258,9 @@ class Corpus:
         from embeddings.corpora.encoder import Encoder
 
         names = [source.name for source in self.sources]
-        description = {"settings": self.text_settings, "sources": names}
+        description: dict[str, Any] = {"settings": self.text_settings, "sources": names}
+        if self.lines == "paragraph":
+            description["has_items"] = True  # blank lines are not documents of their own
         is_segmented = isinstance(self.tokenizer, Segmenter) and self.labels is None
         rules = replace(self.rules, tokenizer=segmented) if is_segmented else self.rules
         with Encoder(folder, rules, self.max_types, threads) as encoder:
@@ -298,7 +300,7 @@ class Corpus:
             return nullcontext()
         from embeddings.corpora.segmenter_pool import SegmenterPool
 
-        return SegmenterPool(self.tokenizer)
+        return SegmenterPool(self.tokenizer, script="".join(self.rules.chinese_scripts))
 
 
 HARD_WRAPPED = (

@@ -11,17 +11,22 @@ from embeddings.corpora.reading.text_pool import TextPool
 from embeddings.corpora.reading.text_worker import ConversionError, Convert
 from embeddings.corpora.segmenters import SEPARATOR, Segmenter
 from embeddings.corpora.tokenizers import resolve_tokenizer
+from embeddings.corpora.word_cleaning import chinese_converter
 from embeddings.errors import CorpusError
 
 REMOVED = {ord(SEPARATOR): " ", ord("\n"): " ", ord("\r"): " "}
 
 
 class SegmenterPool(TextPool):
-    """Worker processes that split blocks of text into words with a segmenter."""
+    """Worker processes that split blocks of text into words with a segmenter.
 
-    def __init__(self, segmenter: Segmenter, processes: int | None = None) -> None:
+    Arguments:
+        script: the Chinese script that text is converted to before, or "": dictionaries of segmenters know one script.
+    """
+
+    def __init__(self, segmenter: Segmenter, processes: int | None = None, script: str = "") -> None:
         name = segmenter.full_name
-        super().__init__(f"the tokenizer {name}", f"{__name__}:segment_texts_with", name, processes)
+        super().__init__(f"the tokenizer {name}", f"{__name__}:segment_texts_with", f"{script}:{name}", processes)
 
     def blocks(self, blocks: Iterable[TextBlock], name: str) -> Iterator[TextBlock]:
         """Yield the blocks of a source with separators between the tokens of texts; token lists are not changed.
@@ -54,13 +59,14 @@ class SegmenterPool(TextPool):
         return texts if block.parts_are_documents else [text.removesuffix("\n") for text in texts]
 
 
-def segment_texts_with(name: str) -> Convert:
+def segment_texts_with(script_and_name: str) -> Convert:
     """Return a function that puts a separator between the tokens of each line of texts; it raises ConversionError."""
-    tokenizer = resolve_tokenizer(name)
+    script, _, name = script_and_name.partition(":")
+    tokenizer, convert = resolve_tokenizer(name), chinese_converter(script) if script else str
 
     def segment(texts: list[str]) -> list[str]:
         return [
-            "\n".join(segment_line(tokenizer, line, i, j) for j, line in enumerate(text.split("\n")))
+            "\n".join(segment_line(tokenizer, convert(line), i, j) for j, line in enumerate(text.split("\n")))
             for i, text in enumerate(texts)
         ]
 

@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
 from embeddings.errors import RegistryError, SettingError
-from embeddings.setting_names import advice
+from embeddings.setting_names import THEIR_TRAINERS, advice
 
 GROUPS = {
     "trainer": "embeddings.trainers",
@@ -72,7 +72,8 @@ def load(kind: str, name: str) -> Any:
     plugins = find_all(kind)
     if name not in plugins:
         advice = "" if plugins else "; to use a checkout, install it first: pip install -e ."
-        similar = "".join(f"; use {other}" for other in get_close_matches(name, plugins, 1))
+        similar = THEIR_TRAINERS.get(name.lower()) or "".join(get_close_matches(name, plugins, 1))
+        similar = f"; use {similar}" if similar else ""
         raise RegistryError(f"no {kind} is called {name!r}{similar}; installed: {', '.join(plugins) or 'none'}{advice}")
     return import_plugin(kind, name, plugins[name])
 

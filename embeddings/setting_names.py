@@ -1,7 +1,10 @@
-"""What the settings of gensim, word2vec, fastText, GloVe and earlier versions are called here, for error messages."""
+"""What settings, commands and Python names of gensim, fastText and other tools are called here, for error messages."""
 
 import difflib
-from collections.abc import Collection, Iterable
+import re
+from abc import ABCMeta
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 WORD_SETTINGS = ("tokenizer", "case", "normalize", "fold", "language", "hyphens", "apostrophes", "emoji")
 
@@ -27,10 +30,20 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "vocabulary_rule": "trimrule",
     "min_n": "minn",
     "max_n": "maxn",
+    "normalize": "prenormalize",
     "noise_exponent": "nsexponent",
     "shrink_window": "shrinkwindows",
     "combine": "cbowmean dmmean",
-    "restrict": "restrictvocab",
+    "restrict": "restrictvocab clipend",
+    "index": "indexer",
+    "words": "keys",
+    "words_a": "ws1",
+    "words_b": "ws2",
+    "a": "wa",
+    "b": "wb",
+    "document_a": "document1",
+    "document_b": "document2",
+    "context_words": "contextwordslist",
     "seed": "randomseed",
     "min_phrases": "fewest",
     "fit_learning_rate": "fitrate",
@@ -77,6 +90,11 @@ ADVICE = {  # names without a counterpart
     **dict.fromkeys(("savevocab",), "use the command vocabulary"),
     **dict.fromkeys(("binary",), "choose the format by the extension of the output, such as .bin or .txt"),
 }
+THEIR_TRAINERS = {
+    "word2vec": "skipgram or cbow",
+    "doc2vec": "paragraph-dm or paragraph-dbow",
+    "supervised": "classifier",
+}
 THEIR_COMMANDS = {  # of fastText and word2vec
     "supervised": "train classifier",
     "autotune": "train classifier --autotune-validation",
@@ -95,29 +113,99 @@ THEIR_COMMANDS = {  # of fastText and word2vec
     "word-analogy": "analogy",
     "compute-accuracy": "evaluate --analogy",
 }
-THEIR_ATTRIBUTES = {  # of gensim's models and vectors
-    "wv": ".vectors",
-    "dv": ".documents",
-    "index_to_key": ".words",
-    "key_to_index": ".index(word)",
-    "vector_size": ".dim",
-    "get_vector": "vectors[word]",
-    "get_vecattr": ".counts",
-    "similar_by_word": ".most_similar",
-    "similar_by_vector": ".most_similar",
-    "most_similar_cosmul": '.analogy(..., method="3cosmul")',
-    "evaluate_word_pairs": "embeddings.evaluate(vectors, similarity=...)",
-    "evaluate_word_analogies": "embeddings.evaluate(vectors, analogy=...)",
-    "save_word2vec_format": '.save(path, "word2vec-text")',
-    "infer_vector": ".infer([text])",
+IDIOMS = {  # what to write here, and the names in Python that it replaces; `Class.name` holds for our class alone
+    "model.vectors": "wv",
+    "model.documents": "dv docvecs",
+    "model.infer([words])[0]": "infer_vector",
+    "model.settings": "epochs window min_count alpha negative hs sg cbow_mean dm seed",
+    "model.tables": "get_input_matrix get_output_matrix syn1 syn1neg",
+    'model.record["loss_by_epoch"]': "get_latest_training_loss",
+    "model.vocabulary.tokens": "corpus_total_words",
+    "model.labels.words": "get_labels",
+    "model.classifier.quantize()": "quantize",
+    'model.export(path, "fasttext")': "save_model save_facebook_model",
+    "em.continue_training(model, lines)": "build_vocab train fit update_vocab",
+    "trainer.train(lines)": "Trainer.build_vocab Trainer.fit Trainer.fit_transform",
+    "em.load_model(path)": "Trainer.load load_facebook_model load_fasttext_format",
+    "em.load(path)": "load load_word2vec_format load_facebook_vectors KeyedVectors FastTextKeyedVectors",
+    "em.train(name, lines, init=em.InitFrom(path))": "intersect_word2vec_format",
+    "vectors.words": "index_to_key index2word index2entity get_words words",
+    "vectors.index(word)": "key_to_index get_index vocab get_word_id",
+    "vectors.matrix": "vectors syn0",
+    "vectors.unit_rows": "get_normed_vectors vectors_norm syn0norm fill_norms init_sims",
+    "vectors.dim": "vector_size get_dimension get_sentence_embedding_dimension",
+    "vectors[word]": "get_vector word_vec get_word_vector get_subwords get_subword_id get_input_vector",
+    "vectors.counts[vectors.index(word)]": "get_vecattr",
+    "word in vectors": "has_index_for",
+    "vectors.most_similar(word)": "similar_by_word similar_by_key get_nearest_neighbors",
+    "vectors.most_similar(vectors[word])": "similar_by_vector",
+    "vectors.analogy(a, b, c)": "get_analogies",
+    'vectors.analogy(a, b, c, method="3cosmul")': "most_similar_cosmul",
+    "vectors.distances(word, [other])[0]": "distance",
+    "vectors.closer_than(word, other)": "words_closer_than",
+    "vectors.add_vectors(words, matrix)": "add_vector",
+    "em.evaluate(vectors, similarity=path)": "evaluate_word_pairs",
+    "em.evaluate(vectors, analogy=path)": "evaluate_word_analogies accuracy",
+    'vectors.save("words.bin") or vectors.save("words.txt")': "save_word2vec_format",
+    "em.embed(model, texts)": "encode",
+    "em.embed(model, [text])[0]": "get_sentence_vector",
+    "em.embed(path, texts)": "SentenceTransformer StaticModel",
+    "em.sklearn.MeanVectorizer(vectors=vectors).fit_transform(texts)": "transform fit_transform",
+    "classifier.labels": "LabelPredictor.get_labels",
+    "classifier.embed([text])[0]": "LabelPredictor.get_sentence_vector",
+    "classifier.export(path)": "LabelPredictor.save_model",
+    "em.evaluate_classifier(classifier, path)": "test test_label",
+    "em.SkipGram(dim=100).train(lines) or em.CBOW(dim=100).train(lines)": "Word2Vec",
+    "em.ParagraphDM(dim=100).train(lines) or em.ParagraphDBOW(dim=100).train(lines)": "Doc2Vec",
+    "em.FastText(dim=100).train(path)": "train_unsupervised",
+    'em.train("classifier", path)': "train_supervised",
+    'em.Corpus(path, tokenizer="whitespace", case="keep")': "LineSentence PathLineSentences Text8Corpus",
+    'em.Corpus(rows, text_column="text", tag_column="tag")': "TaggedDocument TaggedLineDocument",
+    "em.Corpus(lines)": "simple_preprocess tokenize",
+    "em.Corpus(lines, phrases=em.Phrases())": "Phraser FrozenPhrases",
+    'em.build_index(vectors, "lsh")': "AnnoyIndexer NmslibIndexer",
+    "em.Callback": "CallbackAny2Vec",
 }
-THEIR_CLASSES = {  # of gensim
-    "Word2Vec": "embeddings.SkipGram or embeddings.CBOW",
-    "Doc2Vec": "embeddings.ParagraphDM or embeddings.ParagraphDBOW",
-    "KeyedVectors": "embeddings.Vectors, or embeddings.load for files",
-    "LineSentence": 'embeddings.Corpus(path, tokenizer="whitespace", case="keep")',
-    "TaggedDocument": "embeddings.Corpus(rows, text_column=..., tag_column=...)",
-}
+OUR_IDIOMS = {theirs: ours for ours, names in IDIOMS.items() for theirs in names.split()}
+
+
+class AdvisingType(ABCMeta):
+    """The type of `AdvisesOnNames`, for attributes of classes, such as gensim's `Word2Vec.load`."""
+
+    if not TYPE_CHECKING:  # type checkers know all attributes
+
+        def __getattr__(cls, name: str) -> NoReturn:
+            raise AttributeError(f"{cls.__name__} has no attribute {name!r}{idiom_advice(name, cls)}")
+
+
+class AdvisesOnNames(metaclass=AdvisingType):
+    """A base class whose missing attributes raise an AttributeError that says what to write here.
+
+    advised_parts: expressions with the classes of their values, whose attributes users look for in this class.
+    """
+
+    advised_parts: ClassVar[Mapping[str, type]] = {}
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{idiom_advice(name, type(self))}")
+
+
+def idiom_advice(name: str, owner: type = object) -> str:
+    """The end of the message for a name that is not an attribute of `owner`: what to write; empty if nothing is known.
+
+    >>> idiom_advice("KeyedVectors")
+    ': use em.load(path)'
+    """
+    keys = (*(f"{kind.__name__}.{name}" for kind in owner.__mro__), name)
+    ours = next((OUR_IDIOMS[key] for key in keys if key in OUR_IDIOMS), None)
+    for part, kind in getattr(owner, "advised_parts", {}).items():
+        if ours is not None:  # in terms of what the user has
+            ours = re.sub(rf"(?<![.\w]){kind.__name__.lower()}\b(?!=)", part, ours)
+        elif not name.startswith("_") and hasattr(kind, name):
+            ours = f"{part}.{name}"
+    return f": use {ours}" if ours else ""
 
 
 def normalize_name(name: str) -> str:

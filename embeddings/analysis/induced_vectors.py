@@ -27,7 +27,7 @@ from embeddings.support.cosine import normalize
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import RecordFolder
 from embeddings.support.system import available_threads
-from embeddings.vectors.search import check_words
+from embeddings.vectors.search import word_list
 from embeddings.vectors.vectors import Vectors, as_vectors
 from embeddings.vectors.word_weights import DEFAULT_CONSTANT
 
@@ -386,7 +386,7 @@ class ContextInducer:
             SettingError: there are no words, one is not a string or is empty, or `min_contexts` is less than 1.
         """
         check_value("min_contexts", min_contexts, Positive, {})
-        check_words(words)
+        words = word_list(self.vectors, words)
         if not len(words) or not all(map(str.strip, words)):
             raise SettingError("give at least one word to induce a vector for, and no empty ones")
         parts = {word: self.parts(word) for word in words}

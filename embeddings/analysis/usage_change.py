@@ -298,7 +298,7 @@ def compare_usage(
         words.append(ChangedWord(
             word=word, change=float(changes[0, i]), expected=float(tested.expected[i]), z=float(tested.z[i]),
             p=float(tested.p[i]), q=float(tested.q[i]), counts=(counts[0], counts[1]),
-            neighbours=(neighbours[0], neighbours[1]), lines=tuple(group_lines(divided, word, lines)),
+            neighbours=(neighbours[0], neighbours[1]), lines=tuple(group_lines(corpus, divided, word, lines)),
         ))  # fmt: skip
     sizes = int(np.sum(divided.groups == 0)), int(np.sum(divided.groups == 1))
     return UsageChange(words, len(rows), int(np.sum(tested.q <= fdr)), sizes)
@@ -352,11 +352,11 @@ def deviation(values: NDArray[np.float64], others: NDArray[np.float64], offset: 
     return np.asarray((values - others.mean(axis=0)) / (others.std(axis=0, ddof=1) + max(offset, 1e-12)))
 
 
-def group_lines(divided: DocumentGroups, word: str, lines: int) -> list[ConcordanceLine]:
+def group_lines(corpus: Corpus, divided: DocumentGroups, word: str, lines: int) -> list[ConcordanceLine]:
     """Lines around a word in each group."""
     if not lines:
         return []
     everywhere = Occurrences.of(divided.encoded, word)
     groups = divided.groups[np.searchsorted(divided.borders, everywhere.sentences, side="right") - 1]
     parts = (replace(everywhere, positions=everywhere.positions[groups == group]) for group in (0, 1))
-    return [line for part in parts for line in concordance_lines(part, lines, LINE_WIDTH)]
+    return [line for part in parts for line in concordance_lines(part, lines, LINE_WIDTH, corpus=corpus)]

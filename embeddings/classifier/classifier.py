@@ -26,7 +26,7 @@ from embeddings.errors import FormatError, S, SettingError
 from embeddings.kernels.matrix_rows import QuantisedRows, Rows
 from embeddings.models.subwords import to_bytes
 from embeddings.models.text_settings import recorded_text_settings
-from embeddings.setting_names import WORD_SETTINGS
+from embeddings.setting_names import WORD_SETTINGS, AdvisesOnNames
 from embeddings.settings import Range
 from embeddings.support.threads import run_slices
 from embeddings.vectors import format_dispatch
@@ -110,7 +110,7 @@ class Predictions(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelPredictor:
+class LabelPredictor(AdvisesOnNames):
     """A text classifier, as read from a file.
 
     Arguments:

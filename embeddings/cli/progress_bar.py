@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from time import perf_counter
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 

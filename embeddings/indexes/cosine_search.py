@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from embeddings.errors import S, SettingError
+from embeddings.settings import Positive, check_value
 from embeddings.support.cosine import normalize, row_blocks
 
 MULTIPLICATIVE_EPSILON = 1e-6
@@ -13,10 +13,8 @@ MULTIPLICATIVE_EPSILON = 1e-6
 
 def check_search(top: int, restrict: int | None) -> None:
     """Check the number of neighbours and of candidates."""
-    if top < 1:
-        raise SettingError(f"{S.top} must be at least 1, got {top}")
-    if restrict is not None and restrict < 1:
-        raise SettingError(f"{S.restrict} must be at least 1, got {restrict}")
+    check_value("top", top, Positive, {})
+    check_value("restrict", restrict, Positive | None, {})
 
 
 def product_error(units: np.ndarray) -> float:

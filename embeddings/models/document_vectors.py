@@ -23,9 +23,19 @@ Infer = Callable[..., np.ndarray]
 
 
 class DocumentVectors(Vectors):
-    """Vectors of documents, whose words are tags."""
+    """Vectors of documents, whose words are tags; an integer is the tag of its digits."""
 
     item_name: ClassVar[str] = "documents"
+
+    def as_word(self, item: object) -> str | None:
+        """The tag that an item of a query names; None if it is not a tag."""
+        return as_tag(item)
+
+
+def as_tag(item: object) -> str | None:
+    """A tag as it is stored, of its text or number; None if it is neither."""
+    is_tag = isinstance(item, str | int | np.integer) and not isinstance(item, bool)
+    return str(item) if is_tag else None
 
 
 def document_numbers(count: int) -> list[str]:
@@ -128,15 +138,18 @@ class ConcatenatedModels:
         """The functions by which the models infer document vectors."""
         return [model._infer for model in self.models]
 
-    def infer(self, texts: "Corpus | Iterable[Any]", **options: Any) -> np.ndarray:
-        """Vectors for new documents, (texts, sum of dims); options and errors as `Model.infer`."""
-        from embeddings.corpora.corpus import Corpus
-
-        if isinstance(texts, Corpus):
+    def infer(
+        self,
+        documents: "Corpus | Iterable[Any] | None" = None,
+        *,
+        texts: "Corpus | Iterable[Any] | None" = None,
+        **options: Any,
+    ) -> np.ndarray:
+        """Vectors for new documents, (documents, sum of dims); arguments and errors as `Model.infer`."""
+        documents = new_documents(self.models[0], documents, texts, options.get("tags") is not None)
+        if not isinstance(documents, list):
             self._check_same_documents_setting()
-        else:
-            texts = as_list(texts)
-        return np.concatenate([model.infer(texts, **options) for model in self.models], axis=1)
+        return np.concatenate([model.infer(texts=documents, **options) for model in self.models], axis=1)
 
     def corpus(self, *sources: Any, **columns: Any) -> "Corpus":
         """A corpus read with the settings of the training corpora.
@@ -189,6 +202,27 @@ def as_list(texts: Iterable[Any]) -> list[Any]:
     if reason := unusable_reason(texts):
         raise SettingError(f"texts must be a list of texts or a Corpus, got a {type(texts).__name__}: {reason}")
     return list(texts)
+
+
+def new_documents(model: "Model", documents: Any, texts: Any, has_tags: bool) -> "Corpus | list[Any]":
+    """The documents to infer: a corpus, or a list of texts or token lists, which may have tags; see `Model.infer`."""
+    from embeddings.corpora.corpus import Corpus
+    from embeddings.corpora.word_rules import WordForm
+
+    if (documents is None) == (texts is None):
+        raise SettingError("infer takes documents, or texts=... in their place")
+    items = documents if texts is None else texts
+    if isinstance(items, Corpus):
+        return items
+    items = as_list(items)
+    is_clear = texts is not None or has_tags or len(items) < 2
+    if not is_clear and all(isinstance(item, str) and len(item.split()) == 1 for item in items):
+        form = model.vectors.word_form
+        rules = form.rules if isinstance(form, WordForm) else None
+        if rules is None or (rules.is_built_in and all(len(rules.tokenizer(item)) == 1 for item in items)):
+            choice = f"infer([words]) if they are one document, infer(texts=words) if they are {len(items)}"
+            raise SettingError(f"the documents are {len(items)} single words: write {choice}")
+    return items
 
 
 def document_names(models: ConcatenatedModels, corpus: "Corpus") -> list[str]:

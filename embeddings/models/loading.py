@@ -139,7 +139,10 @@ def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
 
     Raises:
         FormatError: the remote file does not exist or cannot be read.
+        SettingError: `path` is not a path.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise SettingError(f"path must be a string or a pathlib.Path, got {path!r:.80}")
     if not is_remote(path):
         return path
     extension = Path(path).suffix.lower()

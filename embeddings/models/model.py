@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from embeddings.models.document_vectors import (
     document_vectors,
     installed_inferencer,
     load_extras,
+    new_documents,
     save_extras,
 )
 from embeddings.models.model_files import (
@@ -46,8 +47,8 @@ from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import to_jsonable
 from embeddings.support.result_table import ResultTable
 from embeddings.vectors import format_dispatch
-from embeddings.vectors.base_vectors import Compose, refuse_gensim_names
-from embeddings.vectors.search import Neighbours
+from embeddings.vectors.base_vectors import Compose, refuse_other_names
+from embeddings.vectors.search import Neighbours, Query
 from embeddings.vectors.vectors import Vectors, vectors_html
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ class Model(GapContexts, InteropMixin):
     """
 
     CACHED_ATTRIBUTES = ("_compose", "_text_form", "_infer", "_encode_contexts", "classifier", "documents")
+    advised_parts: ClassVar[Mapping[str, type]] = {"model.vectors": Vectors}
 
     def __init__(
         self,
@@ -169,6 +171,17 @@ class Model(GapContexts, InteropMixin):
             vectors.word_form = WordForm.recorded(self.record.get("text"))
         if composer is not None:
             vectors.compose = self.compose
+
+    def __getitem__(self, key: str | Sequence[str]) -> np.ndarray:
+        """The vector of a word, or the vectors of a list of words: `vectors[key]`."""
+        return self.vectors[key]
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.vectors
+
+    def most_similar(self, positive: Query, negative: Query = (), **options: Any) -> Neighbours:
+        """The words nearest to words or vectors; options and errors are those of `Vectors.most_similar`."""
+        return self.vectors.most_similar(positive, negative, **options)
 
     def compose(self, texts: Sequence[str], second: str | None = None, **choice: str | None) -> np.ndarray:
         """Compose vectors for texts, (texts, dim) float32; zeros for a text without any known part.
@@ -218,8 +231,9 @@ class Model(GapContexts, InteropMixin):
 
     def infer(
         self,
-        texts: "Corpus | Iterable[Any]",
+        documents: "Corpus | Iterable[Any] | None" = None,
         *,
+        texts: "Corpus | Iterable[Any] | None" = None,
         tags: Sequence[Sequence[str]] | None = None,
         epochs: Epochs | None = None,
         seed: int = 1,
@@ -227,13 +241,14 @@ class Model(GapContexts, InteropMixin):
         progress: ProgressOption = None,
         report: Callable[[int, int], object] | None = None,
     ) -> np.ndarray:
-        """Infer vectors for new documents, (texts, dim) float32; the model is not changed.
+        """Infer vectors for new documents, (documents, dim) float32; the model is not changed.
 
         A vector depends only on the text, its tags and the seed, not on threads or other texts. Texts are tokenized as
         in training; unknown words are skipped, and a text without known words gets zeros.
 
         Arguments:
-            texts: texts, or lists of tokens, which are used as they are; or a `Corpus` of documents.
+            documents: texts, or lists of tokens, which are used as they are; or a `Corpus` of documents.
+            texts: in place of `documents`, texts that may all be single words.
             tags: those of each text, such as its author: their trained vectors take part in the predictions of
                 paragraph-dm, not of paragraph-dbow; unknown ones are skipped. Those of a corpus follow the names.
             epochs: passes over each text; the learning rate falls linearly over all of them. By default as in training.
@@ -242,15 +257,17 @@ class Model(GapContexts, InteropMixin):
             report: another name of `progress`.
 
         Raises:
-            SettingError: models of this trainer have no documents, or an argument is out of range.
+            SettingError: models of this trainer have no documents, an argument is out of range, or all of several
+                `documents` are single words, which may be one document.
             RegistryError: the trainer or the tokenizer of a saved model is not installed.
             FormatError: a table or setting is missing or broken.
             CorpusError: as `Corpus.encode`.
         """
+        items = new_documents(self, documents, texts, tags is not None)
         with showing(progress, "inferring", "texts", report=report) as shown:
-            return self._infer(texts, tags=tags, epochs=epochs, seed=seed, threads=threads, report=shown)
+            return self._infer(items, tags=tags, epochs=epochs, seed=seed, threads=threads, report=shown)
 
-    @refuse_gensim_names
+    @refuse_other_names
     def predict_output_word(self, context_words: Sequence[str], top: int = 10) -> Neighbours:
         """Predict the words most probable in a context, each with its probability, most probable first.
 

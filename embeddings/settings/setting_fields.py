@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from embeddings.errors import S, SettingError
-from embeddings.setting_names import advice
+from embeddings.setting_names import AdvisesOnNames, advice, our_name
 
 
 class Range(NamedTuple):
@@ -185,12 +185,24 @@ def shown_number(value: Any) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Base of all settings: checked on construction."""
+class Settings(AdvisesOnNames):
+    """Base of all settings: checked on construction.
+
+    corpus_idiom: how to pass the corpus `lines`, for users who pass it to the constructor, as in gensim.
+    """
+
+    corpus_idiom: ClassVar[str] = ""
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
-        """Refuse an unknown setting and suggest a similar one; the constructor reports other errors."""
+        """Refuse arguments without names and unknown settings, and say what to write; `__init__` finds other errors."""
         known = [field.name for field in dataclasses.fields(cls)]
+        if args and all(field.kw_only for field in dataclasses.fields(cls)):
+            is_corpus = cls.corpus_idiom and not isinstance(args[0], int | float)
+            values = {our_name(name, known): value for name, value in settings.items()}
+            values = values if is_corpus else {known[0]: args[0]}
+            example = ", ".join(f"{name}={value!r:.40}" for name, value in values.items() if name)
+            call = f"em.{cls.__name__}({example}){cls.corpus_idiom if is_corpus else ''}"
+            raise SettingError(f"{cls.__name__} takes only settings, by name: write {call}")
         for name in settings:
             if name not in known and (remedy := advice(name, known, cls.__name__)):
                 raise SettingError(f"{cls.__name__} has no setting {name!r}: {remedy}")

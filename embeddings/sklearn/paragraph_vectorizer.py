@@ -82,7 +82,7 @@ class ParagraphVectorizer(TextVectorizer):
 
     def _infer(self, model: Model, texts: list[Any], seed: int) -> np.ndarray:
         progress = bool(self.verbose)
-        return model.infer(texts, epochs=self.infer_epochs, seed=seed, threads=self.threads, progress=progress)
+        return model.infer(texts=texts, epochs=self.infer_epochs, seed=seed, threads=self.threads, progress=progress)
 
     def _load(self) -> Model:
         """The trained model, checked."""

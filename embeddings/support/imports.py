@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from embeddings.errors import EmbeddingsError
-from embeddings.setting_names import THEIR_CLASSES
+from embeddings.setting_names import idiom_advice
 
 
 def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
@@ -15,8 +15,7 @@ def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], An
     def getattribute(name: str) -> Any:
         if name in modules:
             return getattr(import_module(modules[name]), name)
-        advice = f": use {THEIR_CLASSES[name]}" if name in THEIR_CLASSES else ""
-        raise AttributeError(f"module {package!r} has no attribute {name!r}{advice}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{idiom_advice(name)}")
 
     return getattribute
 

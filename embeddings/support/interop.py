@@ -1,11 +1,11 @@
-"""A mixin for pickling, for use as a scikit-learn parameter, and for users of gensim's attribute names."""
+"""A mixin for pickling, for use as a scikit-learn parameter, and for users of other tools' attribute names."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from embeddings.setting_names import THEIR_ATTRIBUTES
+from embeddings.setting_names import AdvisesOnNames
 
 
-class InteropMixin:
+class InteropMixin(AdvisesOnNames):
     """Pickles without cached attributes, and is shared rather than copied when scikit-learn clones an estimator.
 
     `CACHED_ATTRIBUTES` are recomputed on first use after unpickling.
@@ -18,9 +18,3 @@ class InteropMixin:
 
     def __sklearn_clone__(self) -> Self:
         return self  # estimators do not change vectors or models, and a copy can be large
-
-    if not TYPE_CHECKING:  # type checkers know all attributes
-
-        def __getattr__(self, name: str) -> Any:
-            advice = f": use {THEIR_ATTRIBUTES[name]}" if name in THEIR_ATTRIBUTES else ""
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{advice}")

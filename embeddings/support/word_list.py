@@ -43,13 +43,18 @@ class WordList:
         distinct: the words are known to be distinct, and are not checked.
 
     Raises:
-        SettingError: a word occurs twice.
+        SettingError: a word occurs twice, or is not a string.
     """
 
     def __init__(self, words: Iterable[str] | Any, *, distinct: bool = False) -> None:
         self.column: Any = words if hasattr(words, "to_pylist") else None
         if self.column is None:
+            if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+                raise SettingError(f"words must be a list of strings, got {words!r:.80}")
             self.words = words if isinstance(words, list) else list(words)
+            if not distinct and not all(issubclass(kind, str) for kind in set(map(type, self.words))):
+                other = next(word for word in self.words if not isinstance(word, str))
+                raise SettingError(f"words must be strings, got {other!r:.80}")
         self.searches = 0
         if not distinct and len(self.rows) != len(self):
             duplicate = next(word for row, word in enumerate(self.words) if self.rows[word] != row)

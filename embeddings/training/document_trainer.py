@@ -22,7 +22,7 @@ from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.learning_rates import LINEAR
-from embeddings.models.document_vectors import DOCUMENTS, as_list
+from embeddings.models.document_vectors import DOCUMENTS, as_tag
 from embeddings.models.model import Epochs, Model
 from embeddings.models.table import INITIALIZERS, Arrays, Initializer, Table, zero_rows
 from embeddings.models.text_settings import check_same_text_settings, corpus_settings, model_settings
@@ -88,9 +88,9 @@ def tags_of_texts(model: Model, tags: Any, texts: int) -> InferenceTags | None:
         return None
     lists = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else []
     is_valid = len(lists) == texts and all(isinstance(one, list | tuple) for one in lists)
-    if not is_valid or not all(isinstance(tag, str) for one in lists for tag in one):
+    distinct = [list(dict.fromkeys(map(as_tag, one))) for one in lists] if is_valid else []
+    if not is_valid or any(tag is None for one in distinct for tag in one):
         raise SettingError(f"tags must be a list of tags for each of the {texts} texts, got {tags!r:.80}")
-    distinct = [list(dict.fromkeys(one)) for one in lists]
     names = to_string_array([tag for one in distinct for tag in one])
     return known_tags(known_rows(model, names), np.array([len(one) for one in distinct], np.int64))
 
@@ -168,7 +168,7 @@ class DocumentInferencer:
                 return np.zeros((error.sentences if by_line else error.documents, self.settings.dim), np.float32)
             check_same_text_settings(self.model, encoded)
             return self.infer_documents(encoded, self.settings.documents, epochs, seed, threads, report)
-        items = as_list(texts)
+        items = list(texts)
         given_tags = tags_of_texts(self.model, tags, len(items))
         try:
             with Corpus(Texts(items), **self.corpus_settings).encode() as encoded:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, ParamSpec, Self, TypeVar
 
@@ -11,46 +12,32 @@ import numpy as np
 from embeddings.corpora.remapping import UnknownRows
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import S, SettingError
+from embeddings.setting_names import OUR_NAMES, normalize_name
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.support.interop import InteropMixin
 from embeddings.support.word_list import WordList, as_counts
 
 P = ParamSpec("P")
 T = TypeVar("T")
-GENSIM_NAMES = {  # gensim's names of arguments, and ours
-    "topn": "top",
-    "restrict_vocab": "restrict",
-    "clip_end": "restrict",
-    "indexer": "index",
-    "keys": "words",
-    "pre_normalize": "normalize",
-    "ws1": "words_a",
-    "ws2": "words_b",
-    "wa": "a",
-    "wb": "b",
-    "document1": "document_a",
-    "document2": "document_b",
-    "context_words_list": "context_words",
-}
-
-
-def refuse_gensim_names(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a method so that a keyword of gensim raises a SettingError that names ours."""
-
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        for name in kwargs:
-            if name in GENSIM_NAMES:
-                raise SettingError(f"{function.__name__} has no argument {name}: use {GENSIM_NAMES[name]}")
-        return function(*args, **kwargs)
-
-    return call
-
-
 Compose = Callable[[Sequence[str]], np.ndarray]
 Form = Callable[[str], str]
 MAX_PARTS = 10  # parts that a message lists for a word that the tokenizer splits
 MAX_COMPLETIONS = 50_000  # most frequent words that an editor offers after vectors["
+
+
+def refuse_other_names(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a method so that a keyword of another tool raises a SettingError that names ours."""
+    parameters = signature(function).parameters
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name in kwargs:
+            ours = OUR_NAMES.get(normalize_name(name))
+            if name not in parameters and ours in parameters:
+                raise SettingError(f"{function.__name__} has no argument {name}: use {ours}")
+        return function(*args, **kwargs)
+
+    return call
 
 
 class BaseVectors(InteropMixin):
@@ -70,7 +57,10 @@ class BaseVectors(InteropMixin):
         word_form: Form | None = None,
     ) -> None:
         self.word_list = words if isinstance(words, WordList) else WordList(words)
-        self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
+        try:
+            self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise SettingError(f"matrix must be numbers, (words, dim): {error}") from None
         self.counts: np.ndarray | None = None if counts is None else as_counts(counts)
         self.compose = compose
         self.word_form = word_form
@@ -106,16 +96,21 @@ class BaseVectors(InteropMixin):
     def __repr__(self) -> str:
         return f"<Vectors: {len(self)} {self.item_name}, {self.dim} components>"
 
+    def as_word(self, item: object) -> str | None:
+        """The word that an item of a query names; None if it is not a word."""
+        return item if isinstance(item, str) else None
+
     def find(self, word: object) -> int | None:
         """The row of a word with this spelling, or else with its form in the training text; None if there is none.
 
         All lookups follow this rule. The form is known for saved models, which record how their text was read: on
         lower-cased text "King" finds the row of "king". Vectors of other programs are found by their spelling only.
         """
-        row = self.word_list.find(word)
-        if row is None and self.word_form is not None and isinstance(word, str):
-            form = self.word_form(word)
-            return None if form == word else self.word_list.find(form)
+        name = self.as_word(word)
+        row = self.word_list.find(name)
+        if row is None and self.word_form is not None and name is not None:
+            form = self.word_form(name)
+            return None if form == name else self.word_list.find(form)
         return row
 
     def get(self, word: str, default: Any = None) -> Any:
@@ -157,21 +152,22 @@ class BaseVectors(InteropMixin):
             UnknownWordError: a word has no vector and none can be composed.
             SettingError: the key is neither a string nor a list of strings.
         """
-        if isinstance(key, str):
+        if self.as_word(key) is not None:
             return self._vector(key)
         if not isinstance(key, Sequence | np.ndarray) or isinstance(key[:0], bytes):
-            raise SettingError(f"key must be a word or a list of words, got {key!r}")
+            raise SettingError(f"key must be a word or a list of words, got {key!r:.80}")
         return np.array([self._vector(word) for word in key], dtype=np.float32).reshape(-1, self.dim)
 
-    def _vector(self, word: str) -> np.ndarray:
-        if not isinstance(word, str):
-            raise SettingError(f"a word must be a string, got {word!r}")
-        if self.compose is not None and word not in self:
-            row: np.ndarray = self.compose_words([word])[0]
+    def _vector(self, word: object) -> np.ndarray:
+        name = self.as_word(word)
+        if name is None:
+            raise SettingError(f"a word must be a string, got {word!r:.80}")
+        if self.compose is not None and name not in self:
+            row: np.ndarray = self.compose_words([name])[0]
             if not row.any():
-                raise UnknownWordError(f"no vector for {word!r} among {len(self)} words, and none can be composed")
+                raise UnknownWordError(f"no vector for {name!r} among {len(self)} words, and none can be composed")
         else:
-            row = self.matrix[self.index(word)]
+            row = self.matrix[self.index(name)]
         row.flags.writeable = False
         return row
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.settings import check_value
-from embeddings.vectors.search import check_words
+from embeddings.vectors.search import word_list
 from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
 
 Unseen = Literal["zero", "unknown", "hashed", "subwords", "context", "contexts"]
@@ -54,7 +54,7 @@ def lookup(
         raise SettingError(
             "unseen='contexts' and contexts require each other: pass an embeddings.analysis.ContextInducer"
         )
-    check_words(words)
+    words = word_list(vectors, words)
     ids = np.array([vectors.index(word) if word in vectors else -1 for word in words], np.int64)
     is_known = ids >= 0
     rows = np.zeros((len(ids), vectors.dim), np.float32)

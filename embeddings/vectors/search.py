@@ -7,17 +7,18 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import numpy as np
 
-from embeddings.errors import S, SettingError
+from embeddings.corpora.vocabulary import UnknownWordError
+from embeddings.errors import S, SettingError, marked
 from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
 from embeddings.settings import Positive
 from embeddings.support import cosine
 from embeddings.support.imports import import_extra
 from embeddings.support.result_table import ResultTable
-from embeddings.vectors.base_vectors import BaseVectors, refuse_gensim_names
+from embeddings.vectors.base_vectors import BaseVectors, refuse_other_names
 
 if TYPE_CHECKING:
     from embeddings.indexes.index import Index
@@ -38,7 +39,7 @@ class Neighbours(ResultTable[tuple[str, float]]):
 class SearchMixin(BaseVectors):
     """Nearest neighbours, analogies, similarities and distances."""
 
-    @refuse_gensim_names
+    @refuse_other_names
     def most_similar(
         self,
         positive: Query,
@@ -69,10 +70,10 @@ class SearchMixin(BaseVectors):
                 index belongs to other vectors.
         """
         row, excluded_rows = sum_terms(self, positive, negative)
-        excluded_rows += [self.index(word) for word in exclude if word in self]
+        excluded_rows += [self.index(word) for word in word_list(self, exclude) if word in self]
         return nearest(self, [(row, excluded_rows)], top, restrict, index)[0]
 
-    @refuse_gensim_names
+    @refuse_other_names
     def most_similar_many(
         self,
         queries: Iterable[Query],
@@ -83,10 +84,12 @@ class SearchMixin(BaseVectors):
     ) -> list[Neighbours]:
         """`most_similar` for each query, searched as one batch."""
         check_search(top, restrict)
+        if isinstance(queries, str) or not isinstance(queries, Iterable):
+            raise SettingError(f"queries must be a list of queries, got {queries!r:.80}")
         sums = [sum_terms(self, query, ()) for query in queries]
         return nearest(self, sums, top, restrict, index) if sums else []
 
-    @refuse_gensim_names
+    @refuse_other_names
     def analogy(
         self,
         a: str,
@@ -122,9 +125,9 @@ class SearchMixin(BaseVectors):
 
     def similarity(self, a: str, b: str) -> float:
         """The cosine of two words, -1 to 1; 0 where a vector is zero."""
-        return float(np.clip(cosine.normalize(self[a]) @ cosine.normalize(self[b]), -1, 1))
+        return float(np.clip(cosine.normalize(self._vector(a)) @ cosine.normalize(self._vector(b)), -1, 1))
 
-    @refuse_gensim_names
+    @refuse_other_names
     def n_similarity(self, words_a: Sequence[str], words_b: Sequence[str]) -> float:
         """The cosine of the means of two lists of words, whose vectors are not normalised first (as in gensim).
 
@@ -135,7 +138,7 @@ class SearchMixin(BaseVectors):
         a, b = (self.get_mean_vector(words, normalize=False) for words in (words_a, words_b))
         return float(np.clip(cosine.normalize(a) @ cosine.normalize(b), -1, 1))
 
-    @refuse_gensim_names
+    @refuse_other_names
     def get_mean_vector(
         self, words: Sequence[str], weights: Sequence[float] | np.ndarray | None = None, *, normalize: bool = True
     ) -> np.ndarray:
@@ -157,7 +160,7 @@ class SearchMixin(BaseVectors):
             )
         return np.asarray(factors @ rows / np.abs(factors).sum(), dtype=np.float32)
 
-    @refuse_gensim_names
+    @refuse_other_names
     def relative_cosine_similarity(self, a: str, b: str, top: int = 10) -> float:
         """The cosine of two words divided by the summed cosines of a's `top` neighbours; synonyms exceed 1 / top.
 
@@ -172,7 +175,7 @@ class SearchMixin(BaseVectors):
             raise SettingError(f"the cosines of the {top} words nearest to {a!r} sum to 0")
         return self.similarity(a, b) / total
 
-    @refuse_gensim_names
+    @refuse_other_names
     def wmdistance(self, document_a: Sequence[str], document_b: Sequence[str], *, normalize: bool = True) -> float:
         """The Word Mover's Distance of two lists of words (Kusner et al., 2015), by POT.
 
@@ -190,9 +193,8 @@ class SearchMixin(BaseVectors):
         from scipy.spatial.distance import cdist
 
         emd2 = import_extra("ot", "wmd", "wmdistance").emd2
-        for document in (document_a, document_b):
-            check_words(document)
-        a, b = (Counter(word for word in document if word in self) for document in (document_a, document_b))
+        documents = [word_list(self, document) for document in (document_a, document_b)]
+        a, b = (Counter(word for word in document if word in self) for document in documents)
         if not a or not b:
             return float("inf")
         costs = cdist(*(word_rows(self, list(words), normalize=normalize) for words in (a, b)))
@@ -216,13 +218,12 @@ class SearchMixin(BaseVectors):
             UnknownWordError: a word has no vector.
             SettingError: an array has the wrong length.
         """
-        query = self[word] if isinstance(word, str) else np.asarray(word)
-        if query.shape != (self.dim,):
-            raise SettingError(f"a query vector must be ({self.dim},), got {query.shape}")
+        query = query_row(self, word)
         if others is None:
             cosines = exact_cosines(self.unit_rows, cosine.normalize(query))(np.arange(len(self)))
         else:
-            cosines = np.clip((cosine.normalize(self[list(others)]) * cosine.normalize(query)).sum(axis=1), -1, 1)
+            rows = cosine.normalize(self[word_list(self, others)])
+            cosines = np.clip((rows * cosine.normalize(query)).sum(axis=1), -1, 1)
         return np.asarray(1 - cosines)
 
     def closer_than(self, a: str, b: str) -> list[str]:
@@ -267,29 +268,43 @@ def nearest(
 
 def sum_terms(vectors: BaseVectors, positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:
     """The query vector (dim,) float64, and the rows of its words, which are excluded from the results."""
-    terms = [(term, 1.0) for term in as_terms(positive)] + [(term, -1.0) for term in as_terms(negative)]
+    terms = [(term, 1.0) for term in as_terms(vectors, positive)]
+    terms += [(term, -1.0) for term in as_terms(vectors, negative)]
     if not terms:
         raise SettingError("the query is empty: give a word or a vector")
     total, excluded_rows = np.zeros(vectors.dim), []
     for term, weight in terms:
         item, factor = term if is_weighted(term) else (term, 1.0)
-        if isinstance(item, str):
-            total += weight * factor * cosine.normalize(vectors[item])
-            excluded_rows += [vectors.index(item)] if item in vectors else []
-        elif (shape := np.shape(np.asarray(item))) != (vectors.dim,):
-            raise SettingError(f"a query vector must be ({vectors.dim},), got {shape}")
-        else:
-            total += weight * factor * np.asarray(item, dtype=np.float64)
+        row, word = query_row(vectors, item), vectors.as_word(item)
+        if word is not None:
+            row = cosine.normalize(row)
+            excluded_rows += [vectors.index(word)] if word in vectors else []
+        total += weight * factor * row.astype(np.float64)
     if not np.isfinite(total).all():
         raise SettingError("a vector or weight of the query holds NaN or infinity")
     return total, excluded_rows
 
 
-def as_terms(query: Query) -> Sequence[Term]:
+def query_row(vectors: BaseVectors, item: Any) -> np.ndarray:
+    """The vector (dim,) of a word, or an array as it is."""
+    if vectors.as_word(item) is not None:
+        return vectors[item]
+    try:
+        row = np.asarray(item)
+    except ValueError:  # lists of several lengths
+        row = np.asarray(None)
+    if row.ndim == 0:
+        raise SettingError(f"a query must be a word or a vector, or a list of them, got {item!r:.80}")
+    if row.shape != (vectors.dim,) or row.dtype.kind not in "fiu":
+        raise SettingError(f"a query vector must be ({vectors.dim},), got {row.shape} of {row.dtype}")
+    return row
+
+
+def as_terms(vectors: BaseVectors, query: Any) -> Sequence[Any]:
     """A single word, vector or pair as a list of one."""
-    if isinstance(query, str) or (isinstance(query, np.ndarray) and query.ndim == 1) or is_weighted(query):
-        return [query]
-    return list(query)
+    is_array = isinstance(query, np.ndarray) and query.ndim == 1
+    is_list = isinstance(query, Iterable) and not isinstance(query, str | bytes) and not is_array
+    return list(query) if is_list and not is_weighted(query) else [query]
 
 
 def is_weighted(term: object) -> TypeGuard[tuple[str | np.ndarray, float]]:
@@ -307,18 +322,24 @@ def label_rows(
     return Neighbours([(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in exclude][:top])
 
 
-def check_words(words: Sequence[str]) -> None:
-    """Refuse a string in place of a list of words, and items that are not strings."""
-    if isinstance(words, str):
-        raise SettingError(f"words must be a list of words, got the string {words!r:.80}")
-    if invalid := [word for word in words if not isinstance(word, str)]:
+def word_list(vectors: BaseVectors, words: Iterable[str]) -> list[str]:
+    """Words as a list; raises SettingError for a string in place of a list, and for items that are not words."""
+    if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+        raise SettingError(f"words must be a list of words, got {words!r:.80}")
+    words = list(words)
+    if invalid := [word for word in words if vectors.as_word(word) is None]:
         raise SettingError(f"words must be strings, got {invalid[0]!r:.80}")
+    return words
 
 
 def word_rows(vectors: BaseVectors, words: Sequence[str], *, normalize: bool) -> np.ndarray:
     """The vectors of words, (words, dim) float64, at least one."""
-    check_words(words)
-    if not len(words):
+    words = word_list(vectors, words)
+    if not words:
         raise SettingError("words must be a list of at least one word")
-    rows = vectors[list(words)]
+    try:
+        rows = vectors[words]
+    except UnknownWordError as error:
+        advice = "to leave out such words, pass [word for word in words if word in vectors]"
+        raise UnknownWordError(f"{marked(error)}; {advice}") from None
     return cosine.normalize(rows) if normalize else rows.astype(np.float64)

@@ -154,7 +154,10 @@ class Vectors(SearchMixin):
             rows: slice | list[int] = slice(int(words))
             subset_words = self.words[: int(words)]
         else:
-            rows = list(dict.fromkeys(self.index(word) for word in ([words] if isinstance(words, str) else words)))
+            words = [words] if isinstance(words, str) else words
+            if not isinstance(words, Iterable):
+                raise SettingError(f"words must be a number or a list of words, got {words!r:.80}")
+            rows = list(dict.fromkeys(map(self.index, words)))
             subset_words = [self.words[row] for row in rows]
         counts = None if self.counts is None else self.counts[rows]
         return type(self)(

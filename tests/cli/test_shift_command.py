@@ -35,6 +35,7 @@ def test_two_files_and_two_groups_of_a_table_give_the_same(folder):
     words, lines = (part.splitlines() for part in result.stdout.split("\n\n"))
     assert words[0].split("\t")[:6] == ["word", "change", "expected", "z", "p", "q"]
     assert (len(words), len(lines)) == (4, 7)
+    assert [line.split("\t")[5] for line in lines[1:]] == ["old.txt", "new.txt"] * 3
     assert "12 words compared in 25 and 25 documents" in result.stderr
     columns = ["--text-column", "text", "--tag-column", "period", "--groups", "old", "new"]
     table = json.loads(expect("shift", "rows.jsonl", *columns, *options, "--json").stdout)

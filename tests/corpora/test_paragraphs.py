@@ -12,6 +12,7 @@ from naive_corpora import decoded, encode
 
 from embeddings.corpora import Corpus
 from embeddings.corpora.corpus import warn_once
+from embeddings.corpora.documents import corpus_documents
 from embeddings.corpora.reading import paragraphs
 from embeddings.corpora.reading.paragraphs import WHITE_SPACE, is_hard_wrapped, join_paragraphs
 from embeddings.corpora.text_scanner import CHUNK_SIZE
@@ -89,6 +90,13 @@ def test_compressed_files_pipes_strings_and_rows(tmp_path):
         assert decoded(file) == expected[:3]
     with encode(*[tmp_path / "wrapped.txt.gz"] * 2, lines="paragraph", encoding="utf-16", deduplicate=True) as file:
         assert [line for line in decoded(file) if line] == [line for line in expected if line]
+
+
+def test_each_paragraph_is_a_document_unless_lines_are(tmp_path):
+    (tmp_path / "wrapped.txt").write_text(WRAPPED)
+    with encode(tmp_path / "wrapped.txt", lines="paragraph") as encoded:
+        sizes = {unit: corpus_documents(encoded, unit).size for unit in ("auto", "blocks", "lines")}
+    assert sizes == {"auto": 29, "blocks": 29, "lines": 57}
 
 
 def test_any_number_of_threads_gives_the_same(tmp_path):

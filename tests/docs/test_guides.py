@@ -237,8 +237,12 @@ GUIDES = [page for page in PAGES[1:] if not page.startswith(REFERENCE)]
 
 
 def n_words(page):
-    """The words between white space of a page: its code and the tables in it, not what it includes from other files."""
-    return len((ROOT / page).read_text(encoding="utf-8").split())
+    """The words between white space of a page: its code and the tables in it, not what it includes from other files.
+
+    The tables of the pages on migration are a reference too: names in other tools beside names here.
+    """
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    return sum(len(line.split()) for line in lines if not (page.startswith("docs/migration/") and line.startswith("|")))
 
 
 @pytest.mark.parametrize("page", GUIDES)

@@ -219,7 +219,7 @@ def test_concatenated_tags_are_required_in_inference():
         em.train("paragraph-dm", corpus(rows), **settings, tag_count=3)
 
 
-@pytest.mark.parametrize("tags", ["eve", [["eve"]], [["eve"], "bob"], [["eve"], [5]], 7])
+@pytest.mark.parametrize("tags", ["eve", [["eve"]], [["eve"], "bob"], [["eve"], [5.0]], 7])
 def test_invalid_tags_of_texts(tags):
     model = em.train("paragraph-dm", corpus(ROWS[:4]), threads=1, **{**SMALL, "epochs": 1})
     with pytest.raises(SettingError, match="tags must be a list of tags for each of the 2 texts"):

@@ -106,8 +106,8 @@ def test_an_option_is_passed_once():
 
 
 VALUES = {  # of arguments in advice
-    "threads": 1, "callbacks": [], "seed": 2, "progress": False, "init": None, "tokenizer": "whitespace", "case": "keep",
-    "dim": 3, "window": 2, "epochs": 1,
+    "threads": 1, "callbacks": [], "seed": 2, "progress": False, "init": None, "tokenizer": "whitespace",
+    "case": "keep", "dim": 3, "window": 2, "epochs": 1,
 }  # fmt: skip
 
 

@@ -1,0 +1,62 @@
+"""Arguments of wrong types are refused in one line, never by an error of Python itself."""
+
+import re
+
+import numpy as np
+import pytest
+
+import embeddings as em
+from embeddings.errors import EmbeddingsError
+
+WRONG = [3, 2.5, None, b"w1", True, ["w1", ["w2"]], [3], [b"w1"], {"w1": 2.5}.values()]
+CALLS = {
+    "getitem": lambda vectors, value: vectors[value],
+    "index": lambda vectors, value: vectors.index(value),
+    "get": lambda vectors, value: vectors.get(value),
+    "most_similar": lambda vectors, value: vectors.most_similar(value),
+    "negative": lambda vectors, value: vectors.most_similar("w1", value),
+    "exclude": lambda vectors, value: vectors.most_similar("w1", exclude=value),
+    "top": lambda vectors, value: vectors.most_similar("w1", top=None if value in (3, True) else value),
+    "restrict": lambda vectors, value: vectors.most_similar("w1", restrict="3" if value in (3, True, None) else value),
+    "many": lambda vectors, value: vectors.most_similar_many(3 if isinstance(value, list) else value),
+    "analogy": lambda vectors, value: vectors.analogy("w1", value, "w2"),
+    "similarity": lambda vectors, value: vectors.similarity("w1", value),
+    "n_similarity": lambda vectors, value: vectors.n_similarity(["w1"], value),
+    "doesnt_match": lambda vectors, value: vectors.doesnt_match(value),
+    "mean": lambda vectors, value: vectors.get_mean_vector(value),
+    "distances": lambda vectors, value: vectors.distances(value),
+    "others": lambda vectors, value: vectors.distances("w1", "w2" if value is None else value),
+    "rank": lambda vectors, value: vectors.rank("w1", value),
+    "subset": lambda vectors, value: vectors.subset(None if value in (3, True) else value),
+    "lookup": em.lookup,
+    "words": lambda vectors, value: em.Vectors(value, np.ones((len(value) if hasattr(value, "__len__") else 1, 2))),
+    "matrix": lambda vectors, value: em.Vectors(["w1"], ["x"] if value in ([3], 3) else value),
+    "add": lambda vectors, value: vectors.add_vectors(value, np.ones((1, 20))),
+    "load": lambda vectors, value: em.load(value),
+    "load_model": lambda vectors, value: em.load_model(value),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_wrong_types_are_refused_in_one_line(random, name):
+    for value in WRONG:
+        with pytest.raises(EmbeddingsError) as error:
+            CALLS[name](random, value)
+        assert "\n" not in str(error.value), value
+
+
+def test_the_message_shows_what_was_given(random):
+    for value in (3, 2.5, None, b"w1"):
+        with pytest.raises(EmbeddingsError, match=f"{re.escape(repr(value))}$"):
+            random.most_similar(value)
+        with pytest.raises(EmbeddingsError, match=f"{re.escape(repr(value))}$"):
+            em.lookup(random, value)
+
+
+def test_any_iterable_of_words_is_a_list_of_words(random):
+    expected = random.most_similar(["w1", "w2"])
+    assert random.most_similar(word for word in ("w1", "w2")) == expected
+    np.testing.assert_array_equal(em.lookup(random, iter(["w1", "x"])), em.lookup(random, ["w1", "x"]))
+    np.testing.assert_array_equal(random.distances("w1", iter(["w2"])), random.distances("w1", ["w2"]))
+    assert random.distances("w1", []).shape == (0,)
+    assert len(random.most_similar([random["w1"].tolist(), random["w2"]])) == 10
