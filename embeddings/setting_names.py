@@ -63,8 +63,8 @@ TRAIN_ARGUMENTS = (
     "cluster", "vocabulary_rule", "rate_advice", "run_options",
 )  # fmt: skip
 CORPUS_ARGUMENTS = (
-    *WORD_SETTINGS, "encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types",
-    "vocabulary", "phrases", "joiner", "phrase_mode", "labels", "pairs",
+    *WORD_SETTINGS, "encoding", "encoding_errors", "text_column", "tag_column", "rows", "lines", "deduplicate",
+    "max_types", "vocabulary", "phrases", "joiner", "phrase_mode", "labels", "pairs",
 )  # fmt: skip
 TRAINER_SETTINGS = (  # that several trainers have
     "dim", "window", "negatives", "epochs", "learning_rate", "min_count", "max_vocab", "min_documents", "subsample",

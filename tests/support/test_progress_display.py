@@ -196,7 +196,7 @@ def test_a_function_gets_the_progress_of_its_operation_only(terminal):
     assert reports[-1].share == 1
     assert not terminal.getvalue()
     for wrong in ({"progress": 3}, {"report": "bar"}, {"progress": print, "report": print}):
-        with pytest.raises(em.EmbeddingsError, match="progress"):
+        with pytest.raises(em.EmbeddingsError, match="|".join(wrong)):
             OPERATIONS["reading"](**wrong)
 
 

@@ -33,7 +33,9 @@ def test_the_greatest_sum_is_accepted():
 @pytest.mark.parametrize("make", [Vocabulary, em.Vectors])
 def test_counts_that_are_too_large_are_refused(make):
     def new(counts):
-        return Vocabulary(list("abc"), counts) if make is Vocabulary else em.Vectors(list("abc"), np.eye(3), counts=counts)
+        return (
+            Vocabulary(list("abc"), counts) if make is Vocabulary else em.Vectors(list("abc"), np.eye(3), counts=counts)
+        )
 
     with pytest.raises(SettingError, match="sum of the counts must be at most"):
         new(HUGE)
