@@ -25,7 +25,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (getattr(signal, name, signal.SIGINT) for name in ("SIGINT", "SIGTERM", "SIGHUP")):
         if signal.getsignal(number) == signal.SIG_IGN:  # by a shell that runs pytest in the background; inherited
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each of hundreds of processes compiles the package again

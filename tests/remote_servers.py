@@ -58,10 +58,12 @@ class WebServer(ThreadingHTTPServer):
         is_chunked: send no Content-Length.
         is_silent: accept requests, but do not answer.
         redirect: the address to which all requests are redirected.
+        shift: how many bytes later ranges begin than they were requested.
         requests: the headers of all requests, with their path.
     """
 
     daemon_threads = True
+    shift = 0
     has_ranges, drops, excess, is_silent, redirect, status, is_chunked = True, 0, 0, False, None, 200, False
 
     def __init__(self):
@@ -109,7 +111,7 @@ class WebHandler(BaseHTTPRequestHandler):
         elif self.headers.get("If-Match", tag) != tag:
             self.answer(412, {}, b"")
         else:
-            first, last = map(int, wanted.removeprefix("bytes=").split("-"))
+            first, last = (server.shift + int(one) for one in wanted.removeprefix("bytes=").split("-"))
             part = data[first : last + 1]
             place = f"bytes {first}-{first + len(part) - 1}/{len(data)}"
             self.answer(206, {"ETag": tag, "Content-Range": place}, part)

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -54,7 +55,12 @@ class ConcordanceLines(ResultTable[ConcordanceLine]):
 
     def shown(self, row: ConcordanceLine) -> dict[str, Any]:
         """The cells of a line."""
-        return {name: value for name, value in asdict(row).items() if any(getattr(line, name) != "" for line in self)}
+        return {name: getattr(row, name) for name in self.names}
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the columns that are not empty."""
+        return [one.name for one in fields(ConcordanceLine) if any(getattr(line, one.name) != "" for line in self)]
 
 
 Sort = Literal["position", "left", "right"]

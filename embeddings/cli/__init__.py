@@ -16,6 +16,7 @@ from embeddings.cli.signals import EXIT_INTERRUPT, TerminationSignals
 from embeddings.cli.standard_streams import ReaderGoneError, finish_output, replace_streams
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 from embeddings.setting_names import THEIR_COMMANDS
+from embeddings.support.masking import mask
 from embeddings.support.remote.address import without_credentials
 
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # which takes 5 % of the time of a compilation
@@ -136,7 +137,7 @@ def is_interrupt(error: BaseException, signals: TerminationSignals) -> bool:
 def print_error(error: BaseException, arguments: list[str], color: bool | None, group: click.Group) -> None:
     """Print an error of a command of a group as one line, after its traceback if --debug is among the arguments."""
     if "--debug" in arguments and not isinstance(error, click.ClickException):
-        print_lines("".join(traceback.format_exception(error)), err=True)
+        print_lines(mask("".join(traceback.format_exception(error))), err=True)
     prefix = click.style("Error:", fg="red", bold=True)
     click.echo(f"{prefix} {error_line(error, arguments, group)}", err=True, color=color)
 

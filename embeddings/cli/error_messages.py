@@ -11,6 +11,7 @@ from embeddings.errors import EmbeddingsError, as_in_python, shorten
 from embeddings.printable import printable
 from embeddings.setting_names import hint, our_name
 from embeddings.settings import flag
+from embeddings.support.masking import mask
 
 
 def error_line(error: BaseException, arguments: Sequence[str], group: click.Group | None = None) -> str:
@@ -24,7 +25,7 @@ def error_line(error: BaseException, arguments: Sequence[str], group: click.Grou
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     if isinstance(error, EmbeddingsError):
         message = error.message_with(partial(as_option, {} if group is None else named_options(group, arguments)))
-    line = shorten(printable(" ".join(message.split()))) or type(error).__name__
+    line = shorten(printable(" ".join(mask(message).split()))) or type(error).__name__
     if isinstance(error, MemoryError):
         return f"out of memory: {line}"
     if isinstance(error, click.ClickException | EmbeddingsError | OSError):
@@ -85,4 +86,4 @@ def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
         remedy = f"Put options after the subcommand; see {error.ctx.command_path} --help."
     else:
         remedy = (hint(name, flags) or "see --help").capitalize() + "."
-    return f"No such option: {printable(name)}. {remedy}"
+    return f"No such option: {printable(mask(name))}. {remedy}"

@@ -20,6 +20,7 @@ from embeddings.eval.tasks.evaluation_kind import Evaluable
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
+from embeddings.support.masking import mask
 from embeddings.support.remote.address import without_credentials
 from embeddings.vectors.vectors import Vectors, as_vectors
 
@@ -81,7 +82,7 @@ def command(
     if report is not None:
         from embeddings.eval.report import EvaluatedVectors, write_report
 
-        line = shlex.join(["embeddings", *map(without_credentials, sys.argv[1:])])
+        line = shlex.join(["embeddings", *(mask(without_credentials(word)) for word in sys.argv[1:])])
         sources = cast(list[Model | Vectors], evaluation.vectors)
         evaluations = [EvaluatedVectors.of(*one) for one in zip(vectors, sources, evaluation.by_vectors, strict=True)]
         write_report(report, suite, evaluations, words=show_neighbours_of, command=line, force=force)

@@ -1,6 +1,5 @@
 """`embeddings index`: one subcommand for each installed kind of index, made from its settings."""
 
-import inspect
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ from embeddings.cli.options import DOCUMENTS, FORCE, JSON, OUT_FOLDER, VECTOR_IN
 from embeddings.cli.output import note, print_json
 from embeddings.indexes.index import INDEX_FOLDER, build_index
 from embeddings.models.loading import load
+from embeddings.support.docstrings import documentation
 
 
 def index_command(name: str, kind: type) -> click.Command:
@@ -37,7 +37,7 @@ def index_command(name: str, kind: type) -> click.Command:
         name,
         example=f"index {name} vectors.bin -o vectors.{name}",
         callback=run,
-        help=inspect.getdoc(kind),
+        help=documentation(kind),
         params=[
             click.Argument(["vectors"]),
             OUT_FOLDER,

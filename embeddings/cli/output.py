@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from embeddings.printable import printable, replace_unprintable
-from embeddings.support.records import to_jsonable
+from embeddings.support.masking import mask
 from embeddings.support.result_table import ResultTable, cell, text_lines
 
 
@@ -38,6 +38,8 @@ def print_rows(rows: Iterable[Any], as_json: bool = False) -> None:
     """
     right: Collection[str] = ()
     if isinstance(rows, ResultTable):
+        from embeddings.support.records import to_jsonable  # imports numpy
+
         table, right = rows, rows.right
         rows = to_jsonable([table.record(row) for row in table]) if as_json else list(map(table.shown, table.visible()))
     if not as_json and not is_terminal():
@@ -86,5 +88,5 @@ def quantity(number: int, noun: str) -> str:
 
 
 def note(text: str) -> None:
-    """Print a message on standard error."""
-    click.echo(printable(text), err=True)
+    """Print a message on standard error, without credentials."""
+    click.echo(printable(mask(text)), err=True)

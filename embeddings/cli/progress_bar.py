@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from embeddings.cli.output import quantity
+from embeddings.cli.output import note, quantity
 from embeddings.printable import printable
 from embeddings.support.logs import displays, log
 from embeddings.support.progress_display import ProgressDisplay, is_tty
@@ -77,7 +77,7 @@ class Bar(logging.Handler):
     def warn(self, line: str) -> None:
         """Print a line even if --quiet is set."""
         self.display.clear()
-        click.echo(printable(line), err=True)
+        note(line)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a warning, unless a similar one was just printed."""

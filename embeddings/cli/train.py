@@ -1,7 +1,6 @@
 """`embeddings train`: one subcommand for each installed trainer, made from its settings."""
 
 import dataclasses
-import inspect
 from typing import Any
 
 import click
@@ -21,6 +20,7 @@ from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.settings import flag
+from embeddings.support.docstrings import documentation
 from embeddings.support.records import to_jsonable
 from embeddings.training.compile_ahead import training_work
 from embeddings.training.run import Interrupted
@@ -58,7 +58,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         example=f"train {name} corpus.txt -o model",
         params=[*corpus, *grouped("model", from_settings(trainer)), *text, *run, *search, *common],
         callback=callback,
-        help=inspect.getdoc(trainer),
+        help=documentation(trainer),
     )
 
 

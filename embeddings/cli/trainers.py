@@ -1,6 +1,5 @@
 """`embeddings trainers`: the installed trainers."""
 
-import inspect
 from typing import Any
 
 from embeddings import registry
@@ -8,6 +7,7 @@ from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON
 from embeddings.cli.output import print_rows
 from embeddings.errors import RegistryError
+from embeddings.support.docstrings import documentation
 
 
 @command_by_example("trainers", params=[JSON])
@@ -20,7 +20,7 @@ def row(name: str) -> dict[str, Any]:
     """One trainer as a row."""
     entry_points = registry.find_all("trainer")[name]
     try:
-        summary = (inspect.getdoc(registry.load("trainer", name)) or "").split("\n", 1)[0]
+        summary = documentation(registry.load("trainer", name)).split("\n", 1)[0]
     except RegistryError as error:
         summary = f"(unusable) {' '.join(str(error).split())}"
     return {

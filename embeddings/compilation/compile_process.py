@@ -117,6 +117,7 @@ def can_compile_in_fork() -> bool:
     """Whether a second process can compile for this one, and saves time."""
     return (
         sys.platform == "linux"
+        and hasattr(os, "fork")
         and threading.active_count() == 1
         and available_threads() > 1
         and cache_folder("kernels") is not None

@@ -17,6 +17,7 @@ from embeddings.support.cache_folder import cache_folder
 from embeddings.support.files import atomic_write
 from embeddings.support.imports import import_extra
 from embeddings.support.logs import log
+from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors.vectors import Vectors
 
 MAX_CLUSTERS, MAX_GROUPS = 100, 1000
@@ -63,11 +64,7 @@ def read_groups(path: str | os.PathLike[str], vectors: Vectors) -> WordGroups:
     """
     numbers: dict[str, int] = {}
     groups = np.full(len(vectors), NO_GROUP, np.int32)
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text_lines(Path(path), "file of groups"), 1):
         word, tab, name = line.partition("\t")
         if line and not (tab and name.strip()):
             raise FormatError(f"{path}, line {number}: expected a word, a tab and its group, got {line!r:.60}")

@@ -1,7 +1,7 @@
 """The logger of this library, `embeddings`: INFO for what is read, compiled and trained, DEBUG for what is written.
 
 Nothing is shown unless a program configures logging, for example by `logging.basicConfig(level=logging.INFO)`.
-Records hold no unprintable characters.
+Records hold no unprintable characters and no credentials.
 """
 
 import logging
@@ -9,11 +9,12 @@ import os
 from typing import Any
 
 from embeddings.printable import printable
+from embeddings.support.masking import mask
 
 
 def escape_record(record: logging.LogRecord) -> bool:
-    """Escape the message and its arguments, of which the format and the numbers stay as they are."""
-    record.msg = printable(str(record.msg))
+    """Escape the message and its arguments, of which the format and the numbers stay as they are, without secrets."""
+    record.msg = printable(mask(str(record.msg)))
     if isinstance(record.args, tuple):
         record.args = tuple(map(escape_argument, record.args))
     return True
@@ -21,7 +22,7 @@ def escape_record(record: logging.LogRecord) -> bool:
 
 def escape_argument(value: Any) -> Any:
     """A text, path or error as printable text; any other value unchanged."""
-    return printable(str(value)) if isinstance(value, str | os.PathLike | BaseException) else value
+    return printable(mask(str(value))) if isinstance(value, str | os.PathLike | BaseException) else value
 
 
 log = logging.getLogger("embeddings")

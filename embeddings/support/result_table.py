@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self, SupportsIndex, TypeVar, overload
 from embeddings.printable import printable
 from embeddings.support.html_elements import Html, tag, word
 from embeddings.support.imports import import_extra
-from embeddings.support.records import to_jsonable
 
 Row = TypeVar("Row")
 GAP = 2  # spaces between columns
@@ -117,6 +116,8 @@ class ResultTable(list[Row]):
     def to_arrow(self) -> Any:
         """A pyarrow table of all rows; infinite numbers and NaN become null."""
         import pyarrow as pa
+
+        from embeddings.support.records import to_jsonable  # imports numpy
 
         records = [to_jsonable(self.record(row)) for row in self]
         return pa.Table.from_pylist(records) if records else pa.table({name: [] for name in self.columns})

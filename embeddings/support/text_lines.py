@@ -2,20 +2,27 @@
 
 import os
 import tomllib
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
 from embeddings.support.local_paths import local_path
 
+MAX_LINE_BYTES = 1 << 20
+
 
 def read_text_lines(path: Path, kind: str) -> list[str]:
     """Return the lines of a file without line ends or a byte order mark; `kind` names the file in messages."""
     try:
-        data = local_path(path).read_bytes()
-        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # also the first bytes of UTF-32
-            raise FormatError(f"{path} is not a {kind}: it is in UTF-16 or UTF-32; convert it to UTF-8")
+        with local_path(path).open("rb") as stream:
+            data = stream.read(MAX_LINE_BYTES)
+            if len(data) == MAX_LINE_BYTES and b"\n" not in data:  # such as /dev/zero, which never ends
+                raise FormatError(f"{path} is not a {kind}: it has a line of more than {MAX_LINE_BYTES} bytes")
+            if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # also the first bytes of UTF-32
+                raise FormatError(f"{path} is not a {kind}: it is in UTF-16 or UTF-32; convert it to UTF-8")
+            getincrementaldecoder("utf-8")().decode(data)  # or /dev/urandom
+            data += stream.read()
         text = data.decode("utf-8-sig")
     except OSError as error:
         raise FormatError(f"{path} cannot be read as a {kind}: {error.strerror or error}") from error

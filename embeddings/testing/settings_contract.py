@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from embeddings.errors import SettingError
 from embeddings.settings import field_types, split_optional
+from embeddings.support.docstrings import documentation
 
 
 def check_options(plugin: type) -> None:
@@ -14,7 +15,7 @@ def check_options(plugin: type) -> None:
     name = plugin.__name__
     assert dataclasses.is_dataclass(plugin), f"{name} must be a dataclass"
     assert plugin.__dataclass_params__.frozen, f"{name} must be frozen: @dataclass(frozen=True, kw_only=True)"  # type: ignore[attr-defined]
-    has_docstring = plugin.__doc__ and not plugin.__doc__.startswith(f"{name}(")  # which dataclass generates
+    has_docstring = documentation(plugin)
     assert has_docstring, f"{name} must have a docstring; its first line is its summary"
     for field in dataclasses.fields(plugin):
         assert field.kw_only, f"{field.name} must be keyword-only: @dataclass(frozen=True, kw_only=True)"

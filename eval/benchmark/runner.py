@@ -1,6 +1,7 @@
 """Runs every tool, configuration and seed in turn, each in a fresh process, on the same text."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -132,6 +133,8 @@ class Benchmark:
         ]
         if not runs:
             raise BenchmarkError("there is nothing to run: no tool supports one of the models, or repeats is below 1")
+        if not hasattr(os, "wait4"):
+            raise BenchmarkError("benchmarks require Linux or macOS, which report what a process and its children used")
         self.prepare_folder()
         for config in self.configs:  # raises an error before the first run if a configuration selects no words
             settings = config.settings

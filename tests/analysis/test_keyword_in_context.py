@@ -2,10 +2,10 @@
 
 import fnmatch
 import gzip
+import re
 
 import numpy as np
 import pytest
-from naive_words import word_tokens
 
 import embeddings as em
 from embeddings.analysis import keyword_in_context
@@ -80,10 +80,7 @@ def naive_concordance(text, query, *, by_line):
     for document, lines in enumerate(documents):
         for i, line in enumerate(lines):
             number += 1
-            spans, place = [], 0
-            for token in word_tokens(line):
-                place = line.index(token, place) + len(token)
-                spans.append((place - len(token), place))
+            spans = [match.span() for match in re.finditer(r"\w+(?:['\u2019]\w+)*", line)]
             words = [line[start:end].lower().replace("\u2019", "'") for start, end in spans]
             for j in range(len(words) - len(query) + 1):
                 if all(fnmatch.fnmatchcase(word, part) for word, part in zip(words[j:], query, strict=False)):

@@ -15,6 +15,7 @@ from statistics import median
 
 import pytest
 from optional_libraries import import_gensim, needs_gensim
+from platforms import needs_wait4
 
 import embeddings as em
 from embeddings.eval.benchmark import tools
@@ -23,6 +24,7 @@ from embeddings.eval.tasks.word_similarity import read_word_pairs
 PEERS = [peer for peer in tools.PEERS if peer.name == "gensim"]  # fastText stops with NaN on texts as small as here
 SMALL = ["--trainer", "cbow", "--dim", "8", "--epochs", "1", "--seeds", "1", "--threads", "2", "--min-count", "2"]
 SMALL += ["--peer", "gensim"]
+pytestmark = needs_wait4
 
 
 @pytest.fixture(scope="module")

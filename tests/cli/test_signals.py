@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from commands import SMALL, TEXT, expect, process
+from platforms import needs_hangup
 
 import embeddings as em
 from embeddings.cli import signals
@@ -31,7 +32,9 @@ def test_ctrl_c_interrupts_again_when_saving_failed():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), pytest.param("SIGHUP", 129, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("name", "code"), [("SIGTERM", 143), pytest.param("SIGHUP", 129, marks=[pytest.mark.slow, needs_hangup])]
+)
 def test_signals_that_end_a_run_save_the_result(tmp_path, name, code):
     """The signal comes with the first progress report, while the threads train."""
     (tmp_path / "text.txt").write_text(TEXT)
@@ -50,7 +53,7 @@ main()
     assert em.load(tmp_path / "v").words[0] == "the"
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", pytest.param("SIGHUP", marks=needs_hangup)])
 def test_signals_wait_for_saving(name):
     script = """
 import os, signal, sys
@@ -62,6 +65,7 @@ with TerminationSignals(), ignored_signals():
     assert process(name, script=script).stdout == "written\n"
 
 
+@needs_hangup
 @pytest.mark.parametrize("is_ignored", [True, False])
 def test_a_signal_that_nohup_ignores_stays_ignored(is_ignored):
     script = f"""

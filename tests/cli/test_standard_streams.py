@@ -10,6 +10,7 @@ import pytest
 from commands import SMALL, TEXT, expect, process
 from composition_data import synthetic_phrases
 from neural_models import context_model
+from platforms import needs_limits
 
 import embeddings as em
 from embeddings.cli import COMMANDS
@@ -119,7 +120,7 @@ def check_refusal(result):
     assert errors[0].startswith("Error: standard output ")
 
 
-@needs_posix
+@needs_limits
 @pytest.mark.parametrize("unbuffered", ["1", ""])
 def test_part_of_a_result_is_an_error(folder, unbuffered):
     """A limit of the size of files takes the first bytes, as a full disk does, and then refuses."""

@@ -6,12 +6,13 @@ import sys
 import time
 
 import pytest
+from platforms import needs_fork
 
 from embeddings.compilation import compile_process
 from embeddings.compilation.compile_process import CompileProcess, can_compile_in_fork
 from embeddings.compilation.compile_time import compile_time
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks safely enough")
+pytestmark = needs_fork
 
 
 def is_alive(pid):
@@ -74,7 +75,7 @@ def test_the_end_of_the_block_ends_the_process():
     assert not is_alive(pids[0])
 
 
-@pytest.mark.parametrize("work", [lambda process: 1 / 0, lambda process: os.kill(os.getpid(), signal.SIGKILL)])
+@pytest.mark.parametrize("work", [lambda process: 1 / 0, lambda process: os.kill(os.getpid(), 9)])
 def test_a_process_that_fails_is_ignored_and_prints_nothing(work, capfd):
     with CompileProcess() as compiler:
         compiler.start(work)

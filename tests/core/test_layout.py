@@ -165,3 +165,13 @@ for name in ("eval", "corpora", "plugins", "cli"):
 """
     output = python("-c", code, path=[site]).stdout.split()
     assert output == [str(site / "embeddings/__init__.py"), str(site / "embeddings/eval/__init__.py"), "2"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem)
+def test_workflows_have_time_limits_and_pinned_actions(path):
+    """A tag of an action can be moved to other code."""
+    text = path.read_text(encoding="utf-8")
+    actions = re.findall(r"uses: (\S+)", text)
+    assert actions
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action) for action in actions)
+    assert text.count("runs-on:") == text.count("timeout-minutes:")

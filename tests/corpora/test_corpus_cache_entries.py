@@ -1,12 +1,12 @@
 import gc
 import os
-import resource
 import shutil
 from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 from naive_corpora import decoded
+from platforms import needs_limits, resource
 
 from embeddings.corpora import Corpus, EncodedCorpus, corpus_cache
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, META, SENTENCES, VOCABULARY
@@ -165,6 +165,7 @@ def test_a_corpus_reuses_a_temporary_result_until_it_is_closed(text, tmp_path, m
     assert decoded(corpus.encode()) == [["changed"]]
 
 
+@needs_limits
 @pytest.mark.parametrize("room", [0, 200, 3000, 9000, 15_000])
 def test_a_full_disk_is_reported_in_one_line_and_leaves_no_files(tmp_path, home, room):
     """A limit on the size of files stands in for a disk that is full after so many bytes."""

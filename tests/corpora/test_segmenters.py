@@ -10,6 +10,7 @@ import time
 import pytest
 from commands import expect
 from naive_corpora import decoded, encode
+from platforms import needs_kill
 
 import embeddings as em
 from embeddings.corpora.reading import text_pool
@@ -141,9 +142,11 @@ def is_running(process):
     return True
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL]
-)
+KILL = getattr(signal, "SIGKILL", 9)
+
+
+@needs_kill
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), KILL])
 def test_processes_end_with_the_command(tmp_path, fake, number):
     log = tmp_path / "log"
     (tmp_path / "t").write_text("\n".join(["fine words"] * 50_000 + ["wait"] + ["fine words"] * 50_000))
@@ -165,14 +168,14 @@ def test_processes_end_with_the_command(tmp_path, fake, number):
     finally:
         process.kill()
     assert "Traceback" not in messages
-    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, KILL: -9}[number]
     assert not (tmp_path / "v.txt").exists()
     children = [int(line) for line in log.read_text().split() if int(line) != process.pid]
-    waiting = 1 if number == signal.SIGKILL else 0  # one that is asleep notices the end of its input later
+    waiting = 1 if number == KILL else 0  # one that is asleep notices the end of its input later
     while sum(map(is_running, children)) > waiting:
         time.sleep(0.05)
     for child in filter(is_running, children):
-        os.kill(child, signal.SIGKILL)
+        os.kill(child, KILL)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from naive_corpora import decoded, encode
 from web_archives import warc
 
 from embeddings.corpora.reading import text_pool
-from embeddings.corpora.reading.wikipedia_dump import without_open_brackets
+from embeddings.corpora.reading.wikipedia_dump import without_open_brackets, without_tables
 from embeddings.errors import CorpusError, EmbeddingsError
 
 MARKUP = """{{Infobox|name={{nested}}|text=hidden}}
@@ -116,6 +116,11 @@ def test_pages_in_pages_are_read_once(tmp_path, processes):
 
 HOSTILE = ["{{a|", "<b>", "<b ", "[[a", "[[File:a|b [[c]]", "[http://a ", "[//a ", "[x:a ", "[[http://a ", "http://a "]
 HOSTILE += ["<ref>x ", "{|", "}}", "*", "''x", "<!-- a"]
+
+
+@pytest.mark.parametrize(("marks", "expected"), [(20, "*" * 20 + "x"), (21, "x")])
+def test_long_runs_of_list_marks_are_left_out(marks, expected):
+    assert without_tables("*" * marks + "x") == expected
 
 
 @pytest.mark.parametrize("mark", HOSTILE)

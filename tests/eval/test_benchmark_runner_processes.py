@@ -4,10 +4,13 @@ import os
 import sys
 
 import pytest
+from platforms import needs_wait4
 
 from embeddings.errors import OutputError
 from embeddings.eval.benchmark import workspace
 from embeddings.eval.benchmark.runner import Benchmark
+
+pytestmark = needs_wait4
 
 
 def test_cpu_is_counted_with_children():

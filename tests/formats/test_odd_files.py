@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from optional_libraries import GENSIM
+from platforms import needs_pipes, needs_proc
 
 from embeddings.errors import FormatError
 from embeddings.models.loading import load
@@ -30,6 +31,7 @@ def written(tmp_path):
     return write
 
 
+@needs_pipes
 @pytest.mark.parametrize("suffix", ["", ".txt"])
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, suffix):
     if suffix:
@@ -46,11 +48,13 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, suffix):
         signal.signal(signal.SIGALRM, before)
 
 
+@needs_pipes
 def test_a_device_is_refused():
     with pytest.raises(FormatError, match=r"/dev/null is a .*device"):
         load("/dev/null")
 
 
+@needs_proc
 def test_a_failing_disk_is_reported_with_the_file():
     with pytest.raises(FormatError, match=r"/proc/self/mem.*Input/output error"):
         load("/proc/self/mem")

@@ -20,5 +20,7 @@ def test_hard_negatives_are_near_and_not_right():
     assert em.training.mine_negatives(vectors, rows, max_ratio=1) == triplets
     strict = em.training.mine_negatives(vectors, pairs, max_ratio=0.5)
     assert strict[0][2] == "rock"
+    same = em.TextPairs([("apple", "apple apple"), ("rock", "apple"), ("stone", "cherry")])
+    assert em.training.mine_negatives(vectors, same, max_ratio=1)[0] == ("apple", "apple apple", "cherry")
     with pytest.raises(CorpusError, match="at least two different"):
         em.training.mine_negatives(vectors, em.TextPairs([("apple", "pear"), ("rock", "pear")]))

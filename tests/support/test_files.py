@@ -5,6 +5,7 @@ import os
 import tempfile
 
 import pytest
+from platforms import needs_pipes, needs_users
 
 from embeddings.errors import OutputError, RemoteError
 from embeddings.support import files
@@ -147,6 +148,7 @@ def test_a_dangling_link_is_replaced_only_with_force(tmp_path):
         check_output(tmp_path / "link")
 
 
+@needs_pipes
 @pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize("folder", [False, True])
 def test_pipes_and_devices_are_never_replaced(tmp_path, force, folder):
@@ -208,6 +210,7 @@ except OutputError as error:
 """
 
 
+@needs_users
 @pytest.mark.parametrize("mode", [0o555, 0o444], ids=["not writable", "not searchable"])
 def test_no_permission(mode, python):
     with tempfile.TemporaryDirectory() as folder:

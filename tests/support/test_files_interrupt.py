@@ -74,6 +74,8 @@ def test_an_interrupted_file_leaves_the_old_one(monkeypatch, tmp_path):
 
 def record_fsync(monkeypatch):
     """A list of the files flushed to disk from now on."""
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("the names of open files are read in /proc")
     flushed_files, sync = [], os.fsync
 
     def fsync(number):

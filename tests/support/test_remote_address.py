@@ -6,11 +6,11 @@ import pytest
 
 from embeddings.errors import SettingError
 from embeddings.support.foreign_files import is_hidden
+from embeddings.support.masking import hide_secrets
 from embeddings.support.remote import address
 from embeddings.support.remote.address import (
     Address,
     display_name,
-    hide_secrets,
     is_remote,
     parse_address,
     without_credentials,
@@ -42,6 +42,21 @@ def test_an_address_is_split_and_survives_being_a_path(text, expected):
 )
 def test_other_paths_are_local(text):
     assert not is_remote(text)
+
+
+@pytest.mark.parametrize("text", ["http://host:99999/x", "http://host:0", "https://me:pass/word", "hdfs://host:x/y"])
+def test_an_impossible_port_is_refused(text):
+    with pytest.raises(SettingError, match="port") as error:
+        parse_address(text)
+    assert "word" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["ftp://host/x", "s3n://key:secret@bucket/x", "file:///etc/hosts"])
+def test_other_schemes_are_refused(text):
+    assert is_remote(text)
+    with pytest.raises(SettingError, match="s3://, gs://") as error:
+        parse_address(text)
+    assert "secret" not in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["s3://key:secret/x", "s3://key:secret@", "https://user:secret@/x"])

@@ -13,6 +13,7 @@ from embeddings.support.remote import range_reader
 from embeddings.support.remote import requests as requests_module
 from embeddings.support.remote.address import parse_address
 from embeddings.support.remote.range_reader import RemoteReader
+from embeddings.support.remote.store import WebStore
 
 TEXT = b"".join(b"line %d of the text is here\n" % number for number in range(20_000))  # several ranges
 
@@ -125,6 +126,18 @@ def test_tables_are_read(tmp_path, has_ranges):
     with web_server(files=files, has_ranges=has_ranges) as server:
         for name in files:
             assert em.Corpus(server.url + name, text_column="text").encode().meta["tokens"] == 2500
+
+
+def test_the_bytes_of_another_place_are_refused():
+    with web_server(files={"/text.txt": TEXT}) as server:
+        address = parse_address(f"{server.url}/text.txt")
+        status = WebStore().status(address)
+        assert WebStore().read_range(address, 2, 5, status) == TEXT[2:5]
+        server.shift = 1
+        with pytest.raises(OSError, match="bytes from 2 on"):
+            WebStore().read_range(address, 2, 5, status)
+        with pytest.raises(CorpusError, match="bytes from"):
+            em.Corpus(f"{server.url}/text.txt").encode()
 
 
 @pytest.mark.parametrize("name", ["..", "a/..", "%2e%2e/..", "a\\..\\..\\b", "C:b"])

@@ -5,10 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from platforms import needs_locks
 
 from embeddings.support.shared_lock import acquire_shared, exclusive_lock, is_unlocked
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="no lock is required on Windows")
+pytestmark = needs_locks
 HOLD = """
 import sys
 from pathlib import Path

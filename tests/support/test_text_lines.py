@@ -1,10 +1,12 @@
 """Small text files of users: lines and TOML; other content is refused in one line that names the file."""
 
 import codecs
+from pathlib import Path
 
 import pytest
 
 from embeddings.errors import FormatError
+from embeddings.support import text_lines
 from embeddings.support.text_lines import MAX_LENGTH, MAX_LINE_LENGTH, read_text_lines, read_toml
 
 
@@ -30,6 +32,20 @@ def test_other_files_are_refused(tmp_path, content, message):
     with pytest.raises(FormatError) as error:
         read_text_lines(tmp_path / "f", "list of words")
     assert str(error.value).startswith(f"{tmp_path / 'f'} {message}")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_devices_that_never_end_are_refused(device):
+    if not Path(device).is_char_device():
+        pytest.skip(f"there is no {device}")
+    with pytest.raises(FormatError, match=f"{device} is not a list of words"):
+        read_text_lines(Path(device), "list of words")
+
+
+def test_a_long_file_with_multibyte_characters_is_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_lines, "MAX_LINE_BYTES", 5)
+    (tmp_path / "f").write_text("ab\nö日本\nx", encoding="utf-8")
+    assert read_text_lines(tmp_path / "f", "list of words") == ["ab", "ö日本", "x"]
 
 
 @pytest.mark.parametrize(

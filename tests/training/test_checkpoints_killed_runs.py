@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from platforms import needs_kill
 
 from embeddings.support import tensors
 from embeddings.training.checkpoints import TENSORS, Checkpoints, read_record
@@ -39,6 +40,7 @@ def command(folder, out, every="0.02s"):
 
 
 @pytest.mark.slow
+@needs_kill
 def test_killed_run_ends_with_the_same_bytes(tmp_path):
     subprocess.run(command(tmp_path / "whole", tmp_path / "whole.npz", "1h"), check=True, capture_output=True)
     rng, kills, words_reached = random.Random(1), 0, [0]

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 from interrupted_runs import interrupted_after, learn
+from platforms import needs_pipes
 
 import embeddings as em
 from embeddings.cli.info import describe
@@ -62,6 +63,7 @@ def test_second_run_with_the_same_object_appends(tmp_path):
     assert [line["event"] for line in read_events(tmp_path / "run.jsonl")].count("end") == 2
 
 
+@needs_pipes
 def test_log_to_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     lines = []

@@ -39,8 +39,9 @@ def test_threads_sample_the_loss_from_random_windows_on():
 
 
 def test_threads_are_those_that_the_process_may_use(monkeypatch):
-    assert available_threads() == len(os.sched_getaffinity(0))
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5, 9})
+    if hasattr(os, "sched_getaffinity"):
+        assert available_threads() == len(os.sched_getaffinity(0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5, 9}, raising=False)
     assert available_threads() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)

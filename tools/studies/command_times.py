@@ -2,7 +2,6 @@
 
 import json
 import random
-import resource
 import shutil
 import subprocess
 import sys
@@ -201,6 +200,8 @@ class ExplorerTimes(Grid):
                     figures = time_answers(partial(ask, connection, address.fragment), started)
             finally:
                 process.terminate()
+        import resource  # not on Windows
+
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         yield from zip(self.columns, (*figures, memory), strict=True)
 

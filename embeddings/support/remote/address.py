@@ -1,25 +1,27 @@
 """Addresses of files in object stores and on web servers, such as s3://bucket/folder/file.
 
 Credentials in an address (`s3://key:secret@bucket/file`, the query of a signed web address) stay in the memory of this
-process: addresses are printed, recorded and passed on without them, and they are looked up when a file is opened.
+process: addresses are printed, recorded and passed on without them, and they are looked up when a file is opened. What
+looks like a credential in any other text, such as an address of an unknown scheme, is remembered as a secret, and
+`masking` removes secrets from errors, messages and logs.
 """
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
 from embeddings.errors import SettingError
+from embeddings.support.masking import remember_secrets, secrets
 
 StrPath = str | os.PathLike[str]
 SCHEMES = {name: name for name in ("s3", "gs", "hdfs", "http", "https", "hf")} | {"s3a": "s3", "gcs": "gs"}
 WEB = ("http", "https")  # read only, without folders
 START = re.compile(rf"\b({'|'.join(SCHEMES)}):[/\\]{{1,3}}(?=[^/\\\s])", re.IGNORECASE)
-ARGUMENT = re.compile(rf"(--?[\w-]+=|)({START.pattern}\S*)", re.IGNORECASE)
+OTHER = re.compile(r"([a-z][a-z0-9+.-]+)://(?=\S)", re.IGNORECASE)  # an address of any scheme
+ARGUMENT = re.compile(rf"(--?[\w-]+=|-\w=?|)({START.pattern}[^?]*(?:\?\S*)?)", re.IGNORECASE)
+HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::(\d+))?")
 MAGIC = re.compile(r"[*?\[]")
-SECRET_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "HF_TOKEN")
-HIDDEN = "***"
 
 credentials: dict[tuple[str, str], tuple[str, str]] = {}  # user and password by scheme and host
 queries: dict["Address", str] = {}  # of web addresses
@@ -65,67 +67,74 @@ class Address:
 
 
 def is_remote(path: object) -> bool:
-    """Whether a path is a remote address, or the `Path` of an address, which has lost a slash."""
-    return isinstance(path, str | os.PathLike) and START.match(os.fspath(path)) is not None
+    """Whether a path is an address of any scheme, or the `Path` of a remote address, which has lost a slash."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    return isinstance(text, str) and bool(START.match(text) or OTHER.match(text))
 
 
 def parse_address(path: StrPath) -> Address:
     """Parse an address, and remember its credentials.
 
     Raises:
-        SettingError: the host or bucket is missing, or the credentials are incomplete.
+        SettingError: the host or bucket is missing, the port is not valid, the credentials are incomplete, or the
+            scheme is not supported.
     """
     text = os.fspath(path)
-    match = START.match(text)
+    match, other = START.match(text), OTHER.match(text)
+    remember_secrets(text)
+    if match is None and other is not None and other[1].lower() not in SCHEMES:
+        schemes = ", ".join(f"{scheme}://" for scheme in dict.fromkeys(SCHEMES.values()))
+        raise SettingError(f"addresses of the scheme {other[1]}:// are not supported; use one of {schemes}")
     if match is None:
         raise SettingError(f"{text!r} is not an address such as s3://bucket/file")
     scheme, rest = SCHEMES[match[1].lower()], text[match.end() :]
     if scheme == "hdfs" and match[0].endswith("///"):
         rest = f"default/{rest}"
     rest = rest.replace("\\", "/") if os.sep == "\\" else rest
-    host, _, path_part = rest.partition("/")
-    if ":" in host and "@" not in host and scheme in ("s3", "gs"):  # a secret with a slash
-        user, at, rest = rest.partition("@")
-        if not at:
-            raise SettingError(f"an address with credentials has the form {scheme}://key:secret@bucket/path")
-        host, _, path_part = rest.partition("/")
-        host = f"{user}@{host}"
-    user, at, host = host.rpartition("@")
+    user, host, path_part = split_login(scheme, rest)
     query = ""
     if scheme in WEB:
         path_part, _, query = path_part.partition("#")[0].partition("?")
     if not host:
         raise SettingError(f"an address needs a host or bucket: {scheme}://name/path")
-    if at:
+    if user:
         name, _, password = user.partition(":")
         credentials[scheme, host] = unquote(name), unquote(password)
+        secrets.update((user, name, password))
     address = Address(scheme, host, path_part.strip("/") if scheme not in WEB else path_part)
     if query:
         queries[address] = query
     return address
 
 
+def split_login(scheme: str, rest: str) -> tuple[str, str, str]:
+    """Split an address without its scheme into login, host and path; errors, as `parse_address`, do not show it."""
+    head, _, path = rest.partition("/")
+    has_port = scheme not in ("s3", "gs")
+    if "@" not in head and not (HOST.fullmatch(head) if has_port else ":" not in head):  # a secret with a slash
+        user, at, rest = rest.partition("@")
+        if not at:
+            port = ", and a port is a number" if has_port else ""
+            raise SettingError(f"an address with credentials has the form {scheme}://key:secret@bucket/path{port}")
+        head, _, path = rest.partition("/")
+        head = f"{user}@{head}"
+    user, _, host = head.rpartition("@")
+    match = HOST.fullmatch(host)
+    if has_port and (match is None or not 0 < int(match[1] or 1) < 1 << 16):
+        raise SettingError(f"the port of an address must be a number from 1 to 65535: {scheme}://host:port/path")
+    return user, host, path
+
+
 def without_credentials(text: str) -> str:
-    """Return a text, such as a command-line argument, without the credentials of an address in it."""
+    """Return an argument of the command line or a setting without the credentials of the address that it is.
+
+    Other text that looks like credentials stays, and is remembered as a secret.
+    """
     match = ARGUMENT.fullmatch(text)
+    remember_secrets(text)
     return text if match is None else f"{match[1]}{parse_address(match[2])}"
 
 
 def display_name(path: StrPath) -> str:
     """The name of a file or an address for messages."""
     return str(parse_address(path)) if is_remote(path) else str(path)
-
-
-def hide_secrets(message: str) -> str:
-    """Return the message of a library in one line, with credentials replaced by ***."""
-    for secret in sorted(set(known_secrets()), key=len, reverse=True):
-        message = message.replace(secret, HIDDEN)
-    return " ".join(message.split())
-
-
-def known_secrets() -> Iterator[str]:
-    """The credentials of addresses and of the environment."""
-    for pair in credentials.values():
-        yield from filter(None, pair)
-    yield from queries.values()
-    yield from filter(None, map(os.environ.get, SECRET_VARIABLES))

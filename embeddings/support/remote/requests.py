@@ -18,7 +18,8 @@ from typing import TypeVar
 
 from embeddings.errors import RemoteError, SettingError
 from embeddings.support.logs import log
-from embeddings.support.remote.address import Address, hide_secrets
+from embeddings.support.masking import hide_secrets
+from embeddings.support.remote.address import Address
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

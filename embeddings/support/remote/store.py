@@ -25,6 +25,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from embeddings.errors import FormatError, RemoteError
 from embeddings.support.foreign_files import check_name, is_hidden
+from embeddings.support.masking import remember_secrets, secrets
 from embeddings.support.remote.address import MAGIC, WEB, Address, credentials, queries
 from embeddings.support.remote.requests import (
     ABSENT,
@@ -81,6 +82,7 @@ class RedirectHandler(HTTPRedirectHandler):
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> Request | None:
         """Return the request for the new address; redirects to ftp, which urllib would follow, are refused."""
+        remember_secrets(newurl)
         if urlsplit(newurl).scheme not in WEB:
             raise HTTPError(newurl, code, msg, headers, fp)
         request = super().redirect_request(req, fp, code, msg, headers, newurl)
@@ -196,7 +198,10 @@ def find_login(address: Address) -> tuple[str, str] | None:
         entry = netrc.netrc().authenticators(address.host.partition(":")[0])
     except (OSError, netrc.NetrcParseError):
         return None
-    return (entry[0], entry[2]) if entry and entry[2] is not None else None
+    if not entry or entry[2] is None:
+        return None
+    secrets.add(entry[2])
+    return entry[0], entry[2]
 
 
 class ArrowStore:
