@@ -7,10 +7,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import click
-
 from embeddings.cli.output import note, quantity
-from embeddings.printable import printable
 from embeddings.support.logs import displays, log
 from embeddings.support.progress_display import ProgressDisplay, is_tty
 
