@@ -210,8 +210,10 @@ def showing(
             for one in silent:
                 displays.remove(one)
     elif progress is not None and progress is not True:
-        passed = f"{S.progress if report is None else 'report'} must be"
-        raise SettingError(f"{passed} true, false or a function, such as print, got {progress!r:.80}")
+        raise SettingError(
+            f"{S.progress if report is None else 'report'} must be true, false or a function, such as print, "
+            f"got {progress!r:.80}"
+        )
     elif progress is None and outer is not None:
         yield partial(outer.report, action, unit) if outer.is_shared and not outer.is_started else None
     elif progress or in_notebook() or is_tty(sys.stderr):
