@@ -30,7 +30,9 @@ from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
 from embeddings.corpora.word_rules import Case, Language, Normalization, WordForm, WordRules
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Positive, check_value
+from embeddings.settings.unknown_arguments import refuse_unknown
 from embeddings.support.logs import log
+from embeddings.support.progress_display import MEGABYTES, ProgressOption, showing
 from embeddings.support.remote.address import display_name
 
 if TYPE_CHECKING:
@@ -111,6 +113,7 @@ class Corpus:
         FormatError: the vocabulary or the phrases cannot be read.
     """
 
+    @refuse_unknown
     def __init__(
         self,
         *sources: str | os.PathLike[str] | Iterable[Any],
@@ -190,8 +193,9 @@ class Corpus:
         return {**self.text_settings, **phrases}
 
     def encode(
-        self, *, report: Report | None = None, block_size: int = BLOCK_SIZE, threads: int | None = None
-    ) -> EncodedCorpus:
+        self, *, progress: ProgressOption = None, report: Report | None = None, block_size: int = BLOCK_SIZE,
+        threads: int | None = None,
+    ) -> EncodedCorpus:  # fmt: skip
         """Return the corpus as token ids, from the cache if the sources have not changed since they were encoded.
 
         The text is read once, `block_size` bytes at a time; memory grows only with the number of distinct words,
@@ -200,8 +204,9 @@ class Corpus:
         corpus is damaged, a warning is logged, and the text is read again.
 
         Arguments:
-            report: called during reading with the number of bytes read, as stored on disk, and their total, None if
-                unknown.
+            progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function
+                is called with the number of bytes read, as stored on disk, and their total, None if unknown.
+            report: another name of `progress`.
             block_size: bytes of text that are read at a time.
             threads: the number of threads that split text into words, by default one for each core; the result does not
                 depend on it. With `max_types` or a callable there is one.
@@ -215,7 +220,8 @@ class Corpus:
         if self._uncached is not None and self._uncached.is_open and self._uncached_name == name:
             return self._uncached
         check_value("threads", threads, Positive | None, {})
-        encoded = self._encode_phrases(report, block_size, threads)
+        with showing(progress, "reading", MEGABYTES, report=report) as shown:
+            encoded = self._encode_phrases(shown, block_size, threads)
         if self.vocabulary is not None:
             with encoded, new_folder(encoded.folder.parent if encoded.finalizer is None else None) as folder:
                 remap(encoded, self.vocabulary, folder)

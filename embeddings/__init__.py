@@ -11,6 +11,7 @@ Names are imported on first use. The class of each installed trainer is an attri
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from embeddings.support.imports import lazy_package
@@ -98,7 +99,10 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
             for trainer, entries in registry.find_all("trainer").items():
                 if any(entry.attr == name for entry in entries):
                     return registry.load("trainer", trainer)
-        if name not in MODULES and (place := place_of(name)):
+        is_module = (
+            find_spec(f"{__name__}.{name}") is not None
+        )  # such as `registry` in `from embeddings import registry`
+        if name not in MODULES and not is_module and (place := place_of(name)):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}: use {__name__}.{place}")
         return lazy_name(name)
 

@@ -3,7 +3,7 @@
 import difflib
 import re
 from abc import ABCMeta
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 WORD_SETTINGS = ("tokenizer", "case", "normalize", "fold", "language", "hyphens", "apostrophes", "emoji")
@@ -57,6 +57,24 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "autotune_validation": "autotunevalidationfile",
     "autotune_seconds": "autotuneduration",
     "autotune_size": "autotunemodelsize",
+}
+TRAIN_ARGUMENTS = (
+    "threads", "seed", "progress", "report", "init", "continued", "checkpoints", "resume", "callbacks", "replicas",
+    "cluster", "vocabulary_rule", "rate_advice", "run_options",
+)  # fmt: skip
+CORPUS_ARGUMENTS = (
+    *WORD_SETTINGS, "encoding", "encoding_errors", "text_column", "tag_column", "rows", "lines", "deduplicate",
+    "max_types", "vocabulary", "phrases", "joiner", "phrase_mode", "labels", "pairs",
+)  # fmt: skip
+TRAINER_SETTINGS = (  # that several trainers have
+    "dim", "window", "negatives", "epochs", "learning_rate", "min_count", "max_vocab", "min_documents", "subsample",
+    "objective", "min_n", "max_n", "buckets",
+)  # fmt: skip
+TO_TRAINER = "pass it to the trainer: em.{trainer}({name}=...)"
+PLACES = {  # of arguments, for those that are passed to another function
+    **dict.fromkeys(TRAINER_SETTINGS, TO_TRAINER),
+    **dict.fromkeys(CORPUS_ARGUMENTS, "pass it to the corpus: em.Corpus(texts, {name}=...)"),
+    **dict.fromkeys(TRAIN_ARGUMENTS, "pass it to train(): em.{trainer}().train(corpus, {name}=...)"),
 }
 OUR_NAMES = {theirs: ours for ours, names in THEIR_NAMES.items() for theirs in names.split()}
 ADVICE = {  # names without a counterpart
@@ -211,7 +229,26 @@ def hint(name: str, known: Iterable[str]) -> str | None:
     setting = our_name(name, known)
     if setting is not None:
         return f"use {setting}"
-    key = normalize_name(name)
-    if OUR_NAMES.get(key) == "threads":
-        return "threads is an argument of train(), not of the model"
-    return ADVICE.get(key)
+    return ADVICE.get(normalize_name(name))
+
+
+def advice(
+    name: str, known: Collection[str], trainer: str = "FastText", settings: Collection[str] = TRAINER_SETTINGS
+) -> str | None:
+    """What to do instead of passing an argument to a Python function; it may belong to another function.
+
+    Arguments:
+        known: the arguments of the function.
+        trainer, settings: the class of the trainer in the advice, and its settings.
+    """
+    ours = OUR_NAMES.get(normalize_name(name), name)
+    if ours in known:
+        return f"use {ours}"
+    others = {each: place for each, place in PLACES.items() if place != TO_TRAINER}
+    others |= dict.fromkeys(settings, TO_TRAINER)
+    for each in known:
+        others.pop(each, None)
+    if ours not in others and (remedy := hint(name, known)):
+        return remedy
+    place = ours if ours in others else our_name(name, others)
+    return None if place is None else others[place].format(name=place, trainer=trainer)

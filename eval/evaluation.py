@@ -39,6 +39,7 @@ from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.loading import load_classifier
 from embeddings.models.model import Model
 from embeddings.settings import Range, check_value
+from embeddings.support.progress_display import MEGABYTES, ProgressOption, showing
 from embeddings.vectors.vectors import Vectors
 
 ALL_KINDS = (  # in the order of results
@@ -251,8 +252,8 @@ def evaluate_classifier(
     k: Annotated[int, Range(ge=-1)] = 1, threshold: Annotated[float, Range(ge=0, le=1)] = 0.0,
     label_prefix: str = PREFIX, label_separator: str | None = None, text_column: str | None = None,
     label_column: str | None = None, metrics: Iterable[str] = (), encoding: str = "utf-8",
-    encoding_errors: str = "strict", half: str = ALL, threads: int | None = None, report: Report | None = None,
-    name: str | None = None,
+    encoding_errors: str = "strict", half: str = ALL, threads: int | None = None,
+    progress: ProgressOption = None, report: Report | None = None, name: str | None = None,
 ) -> LabelScores:  # fmt: skip
     """Compare the labels of texts with those that a classifier predicts; `results()` has all scores.
 
@@ -275,7 +276,9 @@ def evaluate_classifier(
         half: "dev" or "test" for half of the texts, which a hash of each text fixes; see
             `embeddings.eval.test_sets`.
         threads: by default all cores.
-        report: called with the number of bytes read, as stored on disk, and their total.
+        progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
+            called with the number of bytes read, as stored on disk, and the total.
+        report: another name of `progress`.
         name: what results call the classifier; by default its path.
 
     Raises:
@@ -290,9 +293,10 @@ def evaluate_classifier(
         ranker: Ranker = load_classifier(classifier, errors=encoding_errors)
     else:
         ranker = classifier
-    batches = form.read(sources, encoding=encoding, encoding_errors=encoding_errors, report=report)
-    if check_half(half) != ALL:
-        batches = (select_texts(batch, half) for batch in batches)
     title = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
-    predictions = predict_labels(ranker, batches, k, threshold, prefix=label_prefix, threads=threads, source=title)
+    with showing(progress, "predicting", MEGABYTES, report=report) as shown:
+        batches = form.read(sources, encoding=encoding, encoding_errors=encoding_errors, report=shown)
+        if check_half(half) != ALL:
+            batches = (select_texts(batch, half) for batch in batches)
+        predictions = predict_labels(ranker, batches, k, threshold, prefix=label_prefix, threads=threads, source=title)
     return LabelScores(predictions, title, name or "classifier", k, threshold, label_metrics, half)

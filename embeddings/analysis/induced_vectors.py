@@ -24,6 +24,7 @@ from embeddings.models.model import Model
 from embeddings.settings import Positive, check_value
 from embeddings.support.arrow import find_words, to_string_array
 from embeddings.support.cosine import normalize
+from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import RecordFolder
 from embeddings.support.system import available_threads
 from embeddings.vectors.search import word_list
@@ -221,6 +222,7 @@ def fit_context_map(
     max_words: Positive = 100_000,
     ridge: float = 0.0,
     threads: int | None = None,
+    progress: ProgressOption = None,
     report: Report | None = None,
 ) -> ContextMap:
     """Fit the map A that minimises the sum over words of weight * |v - A u|² (Khodak et al. 2018, section 3.1).
@@ -238,7 +240,9 @@ def fit_context_map(
         ridge: the strength of regularisation of the fit, for few words: this times the mean eigenvalue of the matrix
             of the normal equations is added to its diagonal.
         threads: all available cores if not given; the map does not depend on it.
-        report: called regularly with the number of tokens read, and the total.
+        progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
+            called with the number of tokens done, and the total.
+        report: another name of `progress`.
 
     Raises:
         SettingError: an argument is out of range, a vector is not finite, or there are too few words for the
@@ -258,7 +262,8 @@ def fit_context_map(
     ids = np.flatnonzero((reader.rows[:-1] >= 0) & (counts >= min_count))[:max_words]
     if not len(ids):
         raise CorpusError(f"no word with a vector occurs {min_count} times in the corpus; lower {S.min_count}")
-    result = reader.word_means(ids, report)
+    with showing(progress, "reading contexts", "tokens", report=report) as shown:
+        result = reader.word_means(ids, shown)
     has_context = result.occurrences > 0
     ids, means = ids[has_context], result.means[has_context]
     weights = np.log(counts[ids]) if weighting == "log" else np.ones(len(ids))

@@ -20,6 +20,7 @@ from embeddings.models.model import Model
 from embeddings.settings import Range, check_arguments, check_value
 from embeddings.support.arrow import find_words
 from embeddings.support.docstrings import argument_texts
+from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import RecordFolder
 from embeddings.support.result_table import ResultTable, TabularResult
 from embeddings.training.run import Interrupted
@@ -126,7 +127,7 @@ def stability(
     model: Model, corpus: Corpus, *, resamples: Annotated[int, Range(ge=MIN_REPLICATES)] = 20,
     seeds: Annotated[int, Range(ge=0)] = DEFAULT_SEEDS,
     resample_by: ResamplingUnit = "documents", seed: int = 1, threads: int | None = None,
-    report: Progress | None = None,
+    progress: ProgressOption = None, report: Progress | None = None,
 ) -> StabilityRuns:  # fmt: skip
     """Train a model again, on bootstrap resamples of its corpus, and on the corpus itself with other seeds.
 
@@ -142,7 +143,9 @@ def stability(
         resample_by: what is drawn from the text. Lines of one document are alike, so lines give narrower intervals.
         seed: of the first training; each other one has the next. With one thread, results are bit-reproducible.
         threads: number of threads of each training.
-        report: called after each training.
+        progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
+            called with the number of trainings done, and the total.
+        report: another name of `progress`.
 
     Raises:
         SettingError: a number is out of range, or the model is not one that is trained from words of a corpus.
@@ -155,12 +158,13 @@ def stability(
     corpora = sources(check_corpus(corpus).encode(), resample_by, resamples, seeds, seed)
     result = StabilityRuns(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
     try:
-        for number, source in enumerate(corpora):
-            vectors = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
-            kind = result.resamples if number < resamples else result.seeds
-            kind.append(unit_rows(vectors, model.vectors, words_in(source)))
-            if report is not None:
-                report(number + 1, resamples + seeds)
+        with showing(progress, "training", "runs", report=report) as shown:
+            for number, source in enumerate(corpora):
+                vectors = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
+                kind = result.resamples if number < resamples else result.seeds
+                kind.append(unit_rows(vectors, model.vectors, words_in(source)))
+                if shown is not None:
+                    shown(number + 1, resamples + seeds)
     except (Interrupted, KeyboardInterrupt):
         if len(result.resamples) < MIN_REPLICATES:
             raise KeyboardInterrupt from None
@@ -177,7 +181,7 @@ def check_numbers(resamples: int, seeds: int) -> None:
 
 def has_own_steps(trainer: type[Trainer]) -> bool:
     """Whether training does more than learn from an encoded corpus."""
-    return trainer.train is not Trainer.train
+    return trainer.run is not Trainer.run
 
 
 def sources(

@@ -18,6 +18,7 @@ from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Positive, Range, check_arguments, check_value
 from embeddings.support.docstrings import argument_texts
 from embeddings.support.logs import log
+from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.result_table import ResultTable, TabularResult
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import check_threads_and_seed, prepare
@@ -248,7 +249,7 @@ def compare_usage(
     permutations: Annotated[int, Range(ge=4)] = DEFAULT_PERMUTATIONS,
     occurrences: Positive = DEFAULT_OCCURRENCES, fdr: float = DEFAULT_FDR, top: Positive = 20,
     lines: Annotated[int, Range(ge=0)] = 0, documents: Unit = "blocks",
-    seed: int = 1, threads: int | None = None, report: Progress | None = None,
+    seed: int = 1, threads: int | None = None, progress: ProgressOption = None, report: Progress | None = None,
 ) -> UsageChange:  # fmt: skip
     """Find words whose use differs between two groups of documents.
 
@@ -271,7 +272,9 @@ def compare_usage(
         top: the number of words to report, with the largest deviations first.
         lines: the number of lines of the corpus to report for each word and group.
         seed: with one thread, results are bit-reproducible.
-        report: called after each division.
+        progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
+            called with the number of divisions done, and the total.
+        report: another name of `progress`.
 
     Raises:
         SettingError: an argument is out of range, or the model is not trained on words alone.
@@ -284,7 +287,8 @@ def compare_usage(
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")
     group_trainer = GroupTrainer(trainer, *check_threads_and_seed(threads, seed, trainer))
     divided = DocumentGroups.of(check_corpus(corpus).encode(), np.asarray(groups), documents)
-    pair, rows, changes = measure_changes(divided, group_trainer, permutations, occurrences, report)
+    with showing(progress, "training", "divisions", report=report) as shown:
+        pair, rows, changes = measure_changes(divided, group_trainer, permutations, occurrences, shown)
     tested = compare_changes(changes)
     words = []
     for i in tested.order[:top].tolist():

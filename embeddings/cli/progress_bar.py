@@ -7,11 +7,9 @@ from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import click
-
 from embeddings.cli.output import note, quantity
-from embeddings.printable import printable
-from embeddings.support.logs import log, notice_printers
+from embeddings.support.logs import displays, log
+from embeddings.support.progress_display import ProgressDisplay, is_tty
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
@@ -30,13 +28,13 @@ class Bar(logging.Handler):
     """
 
     action = ""
+    is_shared = False  # functions of the library that a command calls show nothing
 
     def __init__(self, quiet: bool, action: str = "") -> None:
         super().__init__(logging.WARNING)
-        self.quiet, self.action = quiet, action or self.action
-        self.is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self.last_line = perf_counter()
-        self.bar: Any = None
+        self.quiet = quiet
+        delay = 0.0 if is_tty(sys.stderr) else LINE_INTERVAL
+        self.display = ProgressDisplay(action or self.action, every=LINE_INTERVAL, delay=delay, leave=False)
         self.warned_at: dict[str, float] = {}
         self.outer: list[logging.Handler] = []
 
@@ -45,7 +43,7 @@ class Bar(logging.Handler):
         for handler in self.outer:
             log.removeHandler(handler)
         log.addHandler(self)
-        notice_printers.append(self.report)
+        displays.append(self)
         return self
 
     def __exit__(
@@ -54,42 +52,28 @@ class Bar(logging.Handler):
         log.removeHandler(self)
         for handler in self.outer:
             log.addHandler(handler)
-        notice_printers.remove(self.report)
-        if self.bar is not None:
-            self.bar.close()
+        displays.remove(self)
+        self.display.end()
 
     def update(self, done: int, total: int | None, details: str) -> None:
         """Show that `done` of `total` steps are complete."""
-        if self.quiet:
-            return
-        details = printable(details)
-        if self.is_terminal:
-            if self.bar is None:
-                from tqdm import tqdm
-
-                self.bar = tqdm(total=total, desc=self.action, leave=False, file=sys.stderr)
-            share = "{desc} {percentage:3.0f} % |{bar:12}| " if total else "{desc} "
-            self.bar.bar_format = share + details.replace("{", "{{").replace("}", "}}")
-            self.bar.n = done
-            self.bar.refresh()
-        elif perf_counter() - self.last_line >= LINE_INTERVAL:
-            self.last_line = perf_counter()
-            share = f"{100 * done / total:.0f} %" if total else f"{done:,}"
-            click.echo(f"{self.action} {share}  {details}", err=True)
+        if not self.quiet:
+            self.display.update(done, total, details)
 
     def counter(self, noun: str) -> Callable[[int, int], None]:
         """A function that shows how many things of a kind are complete, such as documents."""
         return lambda done, total: self.update(done, total, f"{done:,} of {quantity(total, noun)}")
 
-    def report(self, line: str) -> None:
+    def notice(self, line: str) -> None:
         """Print a line, unless --quiet is set."""
         if not self.quiet:
             self.warn(line)
 
+    report = notice
+
     def warn(self, line: str) -> None:
         """Print a line even if --quiet is set."""
-        if self.bar is not None:
-            self.bar.clear()
+        self.display.clear()
         note(line)
 
     def emit(self, record: logging.LogRecord) -> None:

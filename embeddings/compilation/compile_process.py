@@ -20,7 +20,7 @@ from typing import NoReturn, Self
 from embeddings.compilation.compile_monitor import monitor
 from embeddings.compilation.compile_time import compile_time
 from embeddings.support.cache_folder import cache_folder
-from embeddings.support.logs import log, notice_printers
+from embeddings.support.logs import displays, log
 from embeddings.support.system import available_threads
 
 PATIENCE = 120.0  # seconds to wait for a process that may hang
@@ -107,7 +107,7 @@ class CompileProcess:
 def silence() -> None:
     """Print and log nothing from now on."""
     log.disabled = True
-    notice_printers.clear()
+    displays.clear()
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(null, stream)

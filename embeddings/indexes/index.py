@@ -16,6 +16,7 @@ from embeddings.indexes.cosine_search import check_search
 from embeddings.indexes.protocol import Engine, Kind, SearchResult, as_indexed_vectors
 from embeddings.support.cosine import normalize
 from embeddings.support.local_paths import local_path
+from embeddings.support.progress_display import ProgressOption, waiting
 from embeddings.support.records import RecordFolder
 
 if TYPE_CHECKING:
@@ -135,7 +136,9 @@ def search_settings(kind: Any) -> frozenset[str]:
     return getattr(kind, "SEARCH_SETTINGS", frozenset())
 
 
-def build_index(vectors: "BaseVectors | HasVectors", kind: str = "lsh", **settings: Any) -> Index:
+def build_index(
+    vectors: "BaseVectors | HasVectors", kind: str = "lsh", *, progress: ProgressOption = None, **settings: Any
+) -> Index:
     """Build an index of an installed kind: `exact`, `lsh`, `faiss`, or one of another package.
 
     >>> import numpy as np, embeddings as em
@@ -146,6 +149,8 @@ def build_index(vectors: "BaseVectors | HasVectors", kind: str = "lsh", **settin
 
     Arguments:
         vectors: Vectors, or a Model.
+        progress: True shows for how many seconds the build has been running, False nothing; by default as with True
+            on a terminal and in a notebook.
         settings: of the kind.
 
     Raises:
@@ -153,7 +158,9 @@ def build_index(vectors: "BaseVectors | HasVectors", kind: str = "lsh", **settin
         SettingError: the kind has no such setting, a value is out of range or does not suit the vectors, or a vector
             holds NaN.
     """
-    return build(as_indexed_vectors(vectors), kind, settings)
+    rows = as_indexed_vectors(vectors)
+    with waiting(progress, f"indexing {len(rows):,} rows"):
+        return build(rows, kind, settings)
 
 
 def build(vectors: "BaseVectors", name: str, settings: Mapping[str, Any]) -> Index:

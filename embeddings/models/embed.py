@@ -17,6 +17,7 @@ from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
 from embeddings.settings import Positive, Range
+from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
@@ -42,6 +43,7 @@ def embed(
     tokenizer: Any = None,
     case: str | None = None,
     threads: int | None = None,
+    progress: ProgressOption = None,
 ) -> np.ndarray:
     """Vectors of texts, (texts, dim), pooled from the vectors of their words.
 
@@ -76,6 +78,8 @@ def embed(
         text_column: the column of tables that holds the texts; by default the only column of strings.
         tokenizer, case: as for a `Corpus`, instead of those of the training text.
         threads: by default all cores; vectors do not depend on it.
+        progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
+            called with the number of texts done, and the total, None if unknown.
 
     Raises:
         SettingError: an argument is out of range or cannot be combined with another, or a vector holds NaN.
@@ -88,8 +92,15 @@ def embed(
     )  # fmt: skip
     if fit_on is not None:
         embedder.fit_first(text_batches_of(fit_on, text_column))
-    parts = [rows for _, rows in embedder.embed(text_batches_of(texts, text_column), threads)]
-    return np.concatenate([np.zeros((0, embedder.output_dim), dtype), *parts])
+    parts, done = [np.zeros((0, embedder.output_dim), dtype)], 0
+    total = len(texts) if hasattr(texts, "__len__") else None
+    with showing(progress, "embedding", "texts") as report:
+        for _, rows in embedder.embed(text_batches_of(texts, text_column), threads):
+            parts.append(rows)
+            done += len(rows)
+            if report is not None:
+                report(done, total)
+    return np.concatenate(parts)
 
 
 def text_embedder(

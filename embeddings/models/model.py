@@ -43,6 +43,7 @@ from embeddings.support.files import atomic_write
 from embeddings.support.html_elements import Html, tag
 from embeddings.support.interop import InteropMixin
 from embeddings.support.local_paths import local_path
+from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import to_jsonable
 from embeddings.support.result_table import ResultTable
 from embeddings.vectors import format_dispatch
@@ -237,6 +238,7 @@ class Model(GapContexts, InteropMixin):
         epochs: Epochs | None = None,
         seed: int = 1,
         threads: int | None = None,
+        progress: ProgressOption = None,
         report: Callable[[int, int], object] | None = None,
     ) -> np.ndarray:
         """Infer vectors for new documents, (documents, dim) float32; the model is not changed.
@@ -250,7 +252,9 @@ class Model(GapContexts, InteropMixin):
             tags: those of each text, such as its author: their trained vectors take part in the predictions of
                 paragraph-dm, not of paragraph-dbow; unknown ones are skipped. Those of a corpus follow the names.
             epochs: passes over each text; the learning rate falls linearly over all of them. By default as in training.
-            report: called regularly with the number of texts done, and the total.
+            progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function
+                is called with the number of texts done, and the total.
+            report: another name of `progress`.
 
         Raises:
             SettingError: models of this trainer have no documents, an argument is out of range, or all of several
@@ -260,7 +264,8 @@ class Model(GapContexts, InteropMixin):
             CorpusError: as `Corpus.encode`.
         """
         items = new_documents(self, documents, texts, tags is not None)
-        return self._infer(items, tags=tags, epochs=epochs, seed=seed, threads=threads, report=report)
+        with showing(progress, "inferring", "texts", report=report) as shown:
+            return self._infer(items, tags=tags, epochs=epochs, seed=seed, threads=threads, report=shown)
 
     @refuse_other_names
     def predict_output_word(self, context_words: Sequence[str], top: int = 10) -> Neighbours:

@@ -16,7 +16,7 @@ from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from embeddings.errors import S, SettingError
-from embeddings.setting_names import AdvisesOnNames, hint, our_name
+from embeddings.setting_names import AdvisesOnNames, advice, our_name
 
 
 class Range(NamedTuple):
@@ -204,8 +204,8 @@ class Settings(AdvisesOnNames):
             call = f"em.{cls.__name__}({example}){cls.corpus_idiom if is_corpus else ''}"
             raise SettingError(f"{cls.__name__} takes only settings, by name: write {call}")
         for name in settings:
-            if name not in known and (advice := hint(name, known)):
-                raise SettingError(f"{cls.__name__} has no setting {name!r}: {advice}")
+            if name not in known and (remedy := advice(name, known, cls.__name__)):
+                raise SettingError(f"{cls.__name__} has no setting {name!r}: {remedy}")
         return super().__new__(cls)
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 
 from embeddings import registry
+from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.columns import is_null
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.word_rules import TOKENIZER_SETTINGS
@@ -68,6 +69,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
     case: str | None = None
     threads: int | None = 1
     random_state: Any = 1
+    run_options: Any = None
+    verbose: bool = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; if `deep`, also each of `settings`, as in `settings__dim`."""
@@ -98,6 +101,15 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         """The seed of a run; also checks the threads."""
         return check_threads_and_seed(self.threads, seed_from(self.random_state))[1]
 
+    def _learn(self, trainer: Any, corpus: Corpus, seed: int) -> Model:
+        """A model trained on a corpus, which is read once."""
+        progress = bool(self.verbose)
+        with corpus.encode(progress=progress):
+            model: Model = trainer.train(
+                corpus, threads=self.threads, seed=seed, progress=progress, run_options=self.run_options
+            )
+        return model
+
     def _make_trainer(self, default: str) -> Any:
         """The trainer with its settings.
 
@@ -110,7 +122,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
             return registry.create("trainer", trainer, dict(settings))
         if isinstance(trainer, type) or not is_dataclass(trainer) or not hasattr(trainer, "train"):
             raise SettingError(f"{S.trainer} must be a name or an object such as em.SkipGram(dim=50), got {trainer!r}")
-        check_settings(type(trainer).__name__, [field.name for field in fields(trainer)], settings)
+        kind = type(trainer).__name__
+        check_settings(kind, [field.name for field in fields(trainer)], settings, kind)
         trainer_object: Any = trainer
         return replace(trainer_object, **settings)
 

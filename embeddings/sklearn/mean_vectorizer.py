@@ -58,6 +58,8 @@ class MeanVectorizer(TextVectorizer):
             up as they are, and in lower case), and "lower" for training.
         threads: for training; None for all cores.
         random_state: a seed, a numpy.random.RandomState, or None for numpy's global generator.
+        run_options: an `embeddings.training.RunOptions` with callbacks, vectors to start from and the like.
+        verbose: show a progress bar.
 
     After `fit`: `vectors_`; `model_`, or None; `frequencies_`, a Vocabulary (of numbers of texts for "idf"), or None;
     and `components_` (components, dim).
@@ -107,7 +109,7 @@ class MeanVectorizer(TextVectorizer):
         if self.vectors is None:
             trainer = self._make_trainer("skipgram")
             settings = self._text_settings(trainer.tokenizer, "lower")
-            source: Any = trainer.train(Corpus(texts, **settings), threads=self.threads, seed=seed)
+            source: Any = self._learn(trainer, Corpus(texts, **settings), seed)
         else:
             source = load_source(self.vectors)
             self._check_no_training("vectors")

@@ -41,6 +41,8 @@ class ParagraphVectorizer(TextVectorizer):
         case: "lower" or "keep"; "lower" by default. A trained model has its own.
         threads: for training and inference; None for all cores.
         random_state: a seed, a numpy.random.RandomState, or None for numpy's global generator.
+        run_options: an `embeddings.training.RunOptions` with callbacks, vectors to start from and the like.
+        verbose: show a progress bar.
 
     After `fit`: `model_`, and `seed_`, the seed of both training and inference.
     """
@@ -79,7 +81,8 @@ class ParagraphVectorizer(TextVectorizer):
         return self._infer(self.model_, as_texts(X), self.seed_)
 
     def _infer(self, model: Model, texts: list[Any], seed: int) -> np.ndarray:
-        return model.infer(texts=texts, epochs=self.infer_epochs, seed=seed, threads=self.threads)
+        progress = bool(self.verbose)
+        return model.infer(texts=texts, epochs=self.infer_epochs, seed=seed, threads=self.threads, progress=progress)
 
     def _load(self) -> Model:
         """The trained model, checked."""
@@ -104,6 +107,4 @@ class ParagraphVectorizer(TextVectorizer):
         if self.tokenizer is not None and not isinstance(self.tokenizer, str):
             raise SettingError(f"{S.tokenizer} must be a name, got {self.tokenizer!r}: pass lists of tokens instead")
         corpus = Corpus(texts, **self._text_settings("words", "lower"))
-        with corpus.encode():
-            model: Model = trainer.train(corpus, threads=self.threads, seed=seed)
-        return model
+        return self._learn(trainer, corpus, seed)

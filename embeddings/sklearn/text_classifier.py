@@ -16,7 +16,6 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import Texts
 from embeddings.errors import S, SettingError
-from embeddings.models.model import Model
 from embeddings.plugins.classifier.text_classification import TextClassification
 from embeddings.settings import check_value
 from embeddings.sklearn.estimator import TextEstimator, as_texts, as_training_texts, checked_settings
@@ -52,6 +51,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         case: "lower" or "keep"; "keep" by default.
         threads: for training and prediction; None for all cores.
         random_state: a seed, a numpy.random.RandomState, or None for numpy's global generator.
+        run_options: an `embeddings.training.RunOptions` with callbacks, vectors to start from and the like.
+        verbose: show a progress bar.
 
     After `fit`: `model_`; `classes_`, the labels in ascending order (classes,); `multilabel_`.
     """
@@ -89,8 +90,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             rows, text_column=TEXT, labels=LabelFormat(label_column=LABELS),
             **self._text_settings(trainer.tokenizer, trainer.case),
         )  # fmt: skip
-        with corpus.encode():
-            self.model_: Model = trainer.train(corpus, threads=self.threads, seed=seed)
+        self.model_ = self._learn(trainer, corpus, seed)
         self.classes_, self.multilabel_ = targets.classes, targets.is_multilabel
         self._is_indicator = targets.is_indicator
         known = {name: number for number, name in enumerate(names)}

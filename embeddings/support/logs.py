@@ -6,7 +6,6 @@ Records hold no unprintable characters and no credentials.
 
 import logging
 import os
-from collections.abc import Callable
 from typing import Any
 
 from embeddings.printable import printable
@@ -29,11 +28,11 @@ def escape_argument(value: Any) -> Any:
 log = logging.getLogger("embeddings")
 log.addHandler(logging.NullHandler())
 log.addFilter(escape_record)
-notice_printers: list[Callable[[str], object]] = []  # of progress displays; the last one is used
+displays: list[Any] = []  # progress displays of the operations under way; the last one prints notices
 
 
 def notice(message: str) -> None:
     """Log what a user should know before waiting, such as the reason, and show it in the progress display, if any."""
     log.info(message)
-    if notice_printers:
-        notice_printers[-1](message)
+    if displays:
+        displays[-1].notice(message)

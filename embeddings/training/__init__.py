@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from embeddings.plugins.classifier.retraining import quantize as quantize
     from embeddings.plugins.text_pairs.hard_negatives import mine_negatives as mine_negatives
     from embeddings.plugins.text_pairs.rating_distribution import RatingPredictor as RatingPredictor
+    from embeddings.support.progress_display import ProgressDisplay as ProgressDisplay
     from embeddings.training.callbacks import EpochEnd as EpochEnd
     from embeddings.training.callbacks import RunStart as RunStart
     from embeddings.training.progress import Progress as Progress
-    from embeddings.training.progress import ProgressDisplay as ProgressDisplay
     from embeddings.training.replicas import Replicas as Replicas
     from embeddings.training.run import Interrupted as Interrupted
     from embeddings.training.run_log import RunLog as RunLog
@@ -33,8 +33,9 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "plugins.classifier.retraining": "quantize",
         "plugins.text_pairs.hard_negatives": "mine_negatives",
         "plugins.text_pairs.rating_distribution": "RatingPredictor",
+        "support.progress_display": "ProgressDisplay",
         "training.callbacks": "EpochEnd RunStart",
-        "training.progress": "Progress ProgressDisplay",
+        "training.progress": "Progress",
         "training.replicas": "Replicas",
         "training.run": "Interrupted",
         "training.run_log": "RunLog",

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from embeddings.compilation.compile_process import CompileProcess
@@ -37,7 +37,10 @@ class ClusterBase(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Options of a run that do not belong to the model.
+    """Options of a run that do not belong to the model: arguments of `train`, built in another place.
+
+        options = em.training.RunOptions(callbacks=[em.EarlyStopping(similarity="wordsim353")])
+        model = em.SkipGram(dim=100).train("text.txt", run_options=options)
 
     Arguments:
         init: vectors to start from.
@@ -154,6 +157,21 @@ class RunOptions:
             }
         )
         return fingerprint
+
+
+def combine(run_options: RunOptions | None, **arguments: Any) -> RunOptions:
+    """Run options with those that are passed as arguments too.
+
+    Raises:
+        SettingError: an option has the wrong type, or is passed in both ways.
+    """
+    check_type("run_options", run_options, RunOptions)
+    defaults = {one.name: one.default for one in fields(RunOptions)}
+    passed = {name: value for name, value in arguments.items() if value is not defaults[name]}
+    for name in passed:
+        if run_options is not None and getattr(run_options, name) != defaults[name]:
+            raise SettingError(f"{S[name]} is passed twice: as an argument and in run_options")
+    return RunOptions(**passed) if run_options is None else replace(run_options, **passed)
 
 
 def check_type(name: str, value: Any, kind: type) -> None:

@@ -1,17 +1,22 @@
 """Training in one call: of a new model by its trainer's name, or of an existing model on new text."""
 
 import os
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
+from embeddings.corpora.vocabulary import VocabularyRule
 from embeddings.errors import DeclarationError
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
+from embeddings.support.progress_display import ProgressOption
+from embeddings.training.callbacks import Callback
+from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.continued_training import check_model
+from embeddings.training.init_vectors import InitFrom
 from embeddings.training.progress import Report
-from embeddings.training.run_options import RunOptions
+from embeddings.training.replicas import Replicas
+from embeddings.training.run_options import ClusterBase, RunOptions, combine
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import as_corpus, new_pair_corpus
 
@@ -25,7 +30,18 @@ def train(
     *,
     threads: int | None = None,
     seed: int = 1,
+    progress: ProgressOption = None,
     report: Report | None = None,
+    init: InitFrom | None = None,
+    continued: Model | None = None,
+    checkpoints: Checkpoints | None = None,
+    resume: bool = False,
+    callbacks: Sequence[Callback] = (),
+    replicas: Replicas | None = None,
+    cluster: ClusterBase | None = None,
+    vocabulary_rule: VocabularyRule | None = None,
+    rate_advice: bool = True,
+    run_options: RunOptions | None = None,
     **settings: Any,
 ) -> Model:
     """Train a model with an installed trainer.
@@ -42,9 +58,21 @@ def train(
         corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
         threads: number of threads; all available cores if not given.
         seed: single-threaded runs with the same seed are bit-reproducible.
-        report: called regularly with a `Progress`.
-        settings: settings of the trainer, such as `dim=100`, and of `embeddings.training.RunOptions`, such as
-            `checkpoints=em.Checkpoints("v.checkpoints")`, `resume=True` or `callbacks=[...]`.
+        progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
+            called regularly with a `Progress`.
+        report: another name of `progress`.
+        init: vectors to start from.
+        continued: a model to continue training, as `continue_training` does.
+        checkpoints: where and how often to write checkpoints, such as `em.Checkpoints("v.checkpoints")`.
+        resume: continue from the last checkpoint; start from the beginning if there is none.
+        callbacks: called in this order, such as `[em.EarlyStopping(similarity="wordsim353")]`.
+        replicas: copies of the tables, merged at regular intervals, for results that do not depend on `threads`.
+        cluster: machines or processes to train on.
+        vocabulary_rule: which words of the corpus get vectors: a function of a word and its count that returns True,
+            False, or None to let the settings decide.
+        rate_advice: with many replicas, log a learning rate that usually works better than the default.
+        run_options: these options, from `init` on, built in another place.
+        settings: settings of the trainer, such as `dim=100`.
 
     Raises:
         RegistryError: no such trainer is installed.
@@ -52,11 +80,15 @@ def train(
         CorpusError: the corpus is missing or broken, or no word is frequent enough.
         CheckpointError, OutputError: as `Run.train`.
     """
-    names = {field.name for field in fields(RunOptions)} & set(settings)
-    run_options = RunOptions(**{name: settings.pop(name) for name in names})
+    options = combine(
+        run_options, init=init, continued=continued, checkpoints=checkpoints, resume=resume, callbacks=callbacks,
+        replicas=replicas, cluster=cluster, vocabulary_rule=vocabulary_rule, rate_advice=rate_advice,
+    )  # fmt: skip
     configured_trainer = new_trainer(trainer, settings)
     text = as_corpus(corpus, configured_trainer)
-    return configured_trainer.train(text, threads=threads, seed=seed, report=report, run_options=run_options)
+    return configured_trainer.train(
+        text, threads=threads, seed=seed, progress=progress, report=report, run_options=options
+    )
 
 
 def new_trainer(name: str, settings: dict[str, Any]) -> Trainer:
@@ -73,7 +105,15 @@ def continue_training(
     *,
     threads: int | None = None,
     seed: int = 1,
+    progress: ProgressOption = None,
     report: Report | None = None,
+    checkpoints: Checkpoints | None = None,
+    resume: bool = False,
+    callbacks: Sequence[Callback] = (),
+    replicas: Replicas | None = None,
+    cluster: ClusterBase | None = None,
+    rate_advice: bool = True,
+    run_options: RunOptions | None = None,
     **changes: Any,
 ) -> Model:
     """Train a model further, on new text and new words.
@@ -81,7 +121,9 @@ def continue_training(
     Arguments:
         model: the model, which is not changed.
         corpus: the new text. Unless it is a `Corpus`, it is read as the text of the model was.
-        changes: settings to change; all others are those of the model. Other arguments are those of `train`.
+        threads, seed, progress, report, checkpoints, resume, callbacks, replicas, cluster, rate_advice, run_options: as
+            for `train`.
+        changes: settings to change; all others are those of the model.
 
     Raises:
         SettingError: the trainer cannot continue models, or a changed setting does not fit the model.
@@ -95,4 +137,11 @@ def continue_training(
         text_settings = continued_corpus_settings(model)
         reads_pairs = getattr(registry.load("trainer", model.name), "reads_pairs", False)
         corpus = new_pair_corpus(corpus, **text_settings) if reads_pairs else Corpus(corpus, **text_settings)
-    return train(model.name, corpus, threads=threads, seed=seed, report=report, continued=model, **settings)
+    options = combine(
+        run_options, continued=model, checkpoints=checkpoints, resume=resume, callbacks=callbacks, replicas=replicas,
+        cluster=cluster, rate_advice=rate_advice,
+    )  # fmt: skip
+    return train(
+        model.name, corpus, threads=threads, seed=seed, progress=progress, report=report, run_options=options,
+        **settings,
+    )  # fmt: skip

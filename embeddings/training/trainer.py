@@ -1,7 +1,7 @@
 """Base classes of trainers."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Any, ClassVar
@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import DeclarationError, EmbeddingsError, SettingError
+from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
+from embeddings.errors import DeclarationError, EmbeddingsError
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.capabilities import Capabilities
@@ -18,7 +18,6 @@ from embeddings.models.model import Model
 from embeddings.models.table import Table, word_vectors
 from embeddings.models.text_settings import model_settings
 from embeddings.objectives.objective import Objective
-from embeddings.setting_names import hint
 from embeddings.settings import (
     ContextWindow,
     Dimension,
@@ -31,12 +30,18 @@ from embeddings.settings import (
     VocabularyChoice,
     WeightTying,
 )
+from embeddings.settings.unknown_arguments import refuse_unknown
 from embeddings.support.arrow import to_arrow, to_string_array
+from embeddings.support.progress_display import ProgressOption, showing
+from embeddings.training.callbacks import Callback
+from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.continued_training import extend_vocabulary, rows_in
+from embeddings.training.init_vectors import InitFrom
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.progress import Report
+from embeddings.training.replicas import Replicas
 from embeddings.training.run import Run
-from embeddings.training.run_options import RunOptions
+from embeddings.training.run_options import ClusterBase, RunOptions, combine
 from embeddings.training.stream import Stream
 from embeddings.training.training_data import TrainingData, prepare, with_vocabulary
 from embeddings.training.word_predictor import WordPredictor, new_predictor
@@ -130,19 +135,61 @@ class Trainer(Settings, Capabilities):
         vocabulary = extend_vocabulary(model.vocabulary, new, **limits)
         return with_vocabulary(encoded, vocabulary, values.get("unknown_rows", 0))
 
+    @refuse_unknown
     def train(
         self,
         corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
         *,
         threads: int | None = None,
         seed: int = 1,
+        progress: ProgressOption = None,
         report: Report | None = None,
+        init: InitFrom | None = None,
+        continued: Model | None = None,
+        checkpoints: Checkpoints | None = None,
+        resume: bool = False,
+        callbacks: Sequence[Callback] = (),
+        replicas: Replicas | None = None,
+        cluster: ClusterBase | None = None,
+        vocabulary_rule: VocabularyRule | None = None,
+        rate_advice: bool = True,
         run_options: RunOptions | None = None,
-        **unexpected: Any,
     ) -> Model:
-        """Train a model; see `prepare` and `Run` for arguments and errors."""
-        refuse_arguments(unexpected)
-        if run_options is not None and run_options.cluster is not None:
+        """Train a model.
+
+        Arguments:
+            corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
+                Trainers of text pairs also accept `TextPairs`.
+            threads: number of threads; all available cores if not given.
+            seed: single-threaded runs with the same seed are bit-reproducible.
+            progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function
+                is called regularly with a `Progress`.
+            report: another name of `progress`.
+            init, continued, checkpoints, resume, callbacks, replicas, cluster, vocabulary_rule, rate_advice: as for
+                `embeddings.training.RunOptions`.
+            run_options: the same options, built in another place.
+
+        Raises:
+            SettingError: an argument is unknown, out of range or passed twice, or the trainer does not support it.
+            FormatError: vectors to start from cannot be read, or do not fit.
+            CorpusError: the corpus is missing or broken, or no word is frequent enough.
+            CheckpointError: the checkpoint to resume is damaged or belongs to another run.
+            OutputError: there are checkpoints already, or they cannot be written.
+            TrainingError: the loss is infinite.
+            Interrupted: by Ctrl-C; it has the model as it is then.
+        """
+        options = combine(
+            run_options, init=init, continued=continued, checkpoints=checkpoints, resume=resume, callbacks=callbacks,
+            replicas=replicas, cluster=cluster, vocabulary_rule=vocabulary_rule, rate_advice=rate_advice,
+        )  # fmt: skip
+        with showing(progress, "training", report=report) as shown:
+            return self.run(corpus, threads=threads, seed=seed, report=shown, run_options=options)
+
+    def run(
+        self, corpus: Any, *, threads: int | None, seed: int, report: Report | None, run_options: RunOptions
+    ) -> Model:
+        """Train a model, with the progress going to `report`; other arguments and errors are those of `train`."""
+        if run_options.cluster is not None:
             return run_options.cluster.train(self, corpus, threads, seed, report, run_options)
         return self.learn(prepare(self, corpus, threads=threads, seed=seed, report=report, run_options=run_options))
 
@@ -153,13 +200,6 @@ class Trainer(Settings, Capabilities):
     def plan(self, data: TrainingData) -> Plan:
         """Declare what is learned from this data."""
         raise DeclarationError(f"the trainer {self.trainer_name} must define plan or learn")
-
-
-def refuse_arguments(unexpected: Iterable[str]) -> None:
-    """Refuse keyword arguments that `Trainer.train` does not have."""
-    for argument in unexpected:
-        advice = hint(argument, ("threads", "seed", "report", "run_options"))
-        raise SettingError(f"train() has no argument {argument!r}: {advice or 'pass settings to the trainer itself'}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from embeddings.eval.tuning.metrics import Metrics, check_metric, new_metric
 from embeddings.eval.tuning.search import EPOCHS, Search, describe_space, import_optuna, search_space
 from embeddings.eval.tuning.study_folder import StudyFolder, Trial, Tuning
 from embeddings.settings import Positive, Range, check_arguments
-from embeddings.training.progress import Report
+from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.training.train import new_trainer
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import as_corpus, check_threads_and_seed
@@ -42,7 +42,7 @@ def tune(
     threads: int | None = None,
     seed: int = 1,
     report: Callable[[Trial], object] | None = None,
-    progress: Report | None = None,
+    progress: ProgressOption = None,
     **settings: Any,
 ) -> Tuning:
     """Train with different settings, keep the model that scores best on the dev half, and judge it on the test half.
@@ -79,7 +79,8 @@ def tune(
         threads: of training; by default all cores.
         seed: of the search and of each training run.
         report: called after each trial.
-        progress: called with a `Progress` while a trial is training.
+        progress: True shows a bar for each trial, False none; by default there is one on a terminal and in a
+            notebook. A function is called with a `Progress` while a trial is training.
         settings: settings of the trainer, if it is given by name.
 
     Raises:
@@ -104,7 +105,7 @@ def tune(
     for name in space:
         if name in scoring.fixed:
             raise SettingError(f"{S[name]} cannot be varied with the metric loss: it changes what the loss measures")
-    with text.encode(threads=threads) as encoded:
+    with showing(progress, "searching") as shown, text.encode(threads=threads) as encoded:
         study = {
             "trainer": base.trainer_name, "settings": base, "vary": describe_space(space),
             "metric": scoring.description, "halving": is_halving, "seed": seed, "threads": threads, "size": size,
@@ -117,7 +118,7 @@ def tune(
         with nullcontext() if folder is None else folder.removed_without_result():
             part = scoring.training_part(encoded, base)
             source = text if part is encoded else part
-            search = Search(base, source, scoring, space, is_halving, threads, seed, end, folder, report, progress)
+            search = Search(base, source, scoring, space, is_halving, threads, seed, end, folder, report, shown)
             search.resume(earlier)
             search.run(trials)
     return search.tuning

@@ -1,7 +1,6 @@
 """Tensor indexing: phrase vectors composed of the vectors of two words (Zhao, Liu and Sun 2015)."""
 
 import os
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from time import perf_counter
@@ -22,7 +21,7 @@ from embeddings.settings import option, with_optional_fields
 from embeddings.training.progress import Report
 from embeddings.training.run import Interrupted
 from embeddings.training.run_options import RunOptions
-from embeddings.training.trainer import Trainer, WindowTrainer, refuse_arguments
+from embeddings.training.trainer import Trainer, WindowTrainer
 from embeddings.training.training_data import as_corpus, check_threads_and_seed, select_words
 from embeddings.vectors.vectors import Vectors
 
@@ -72,15 +71,8 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         except RegistryError as error:
             raise SettingError(f"{S.base}: {error}") from error
 
-    def train(
-        self,
-        corpus: "Corpus | str | os.PathLike[str] | Iterable[Any]",
-        *,
-        threads: int | None = None,
-        seed: int = 1,
-        report: Report | None = None,
-        run_options: RunOptions | None = None,
-        **unexpected: Any,
+    def run(
+        self, corpus: Any, *, threads: int | None, seed: int, report: Report | None, run_options: RunOptions
     ) -> Model:
         """Train on a corpus that has phrases as words.
 
@@ -90,9 +82,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
             TrainingError, Interrupted: raised by the word trainer. If fitting is interrupted, the model has only
                 words; checkpoints always belong to the word trainer.
         """
-        refuse_arguments(unexpected)
         threads, seed = check_threads_and_seed(threads, seed)
-        run_options = run_options or RunOptions()
         run_options.check(self)
         run_options.check_fingerprint(self, threads, seed)
         corpus = as_corpus(corpus, self)
@@ -104,7 +94,7 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
             phrase_arguments["phrases"] = None
         examples = find_examples(vocabulary, self, **phrase_arguments)
         check_enough(examples, self, seed)
-        model = self.run_trainer.train(encoded, threads=threads, seed=seed, report=report, run_options=run_options)
+        model = self.run_trainer.run(encoded, threads=threads, seed=seed, report=report, run_options=run_options)
         try:
             return self.with_functions(model, examples, asdict(self), phrase_arguments["joiner"], threads, seed)
         except KeyboardInterrupt:

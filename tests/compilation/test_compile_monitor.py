@@ -2,6 +2,7 @@
 
 import gc
 import logging
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def notices(monkeypatch, tmp_path):
     folder = machine_code_cache.prepare_cache_folder.__wrapped__
     monkeypatch.setattr(machine_code_cache, "prepare_cache_folder", folder)
     lines = []
-    monkeypatch.setattr(logs, "notice_printers", [lines.append])
+    monkeypatch.setattr(logs, "displays", [SimpleNamespace(notice=lines.append)])
     monkeypatch.setattr(monitor, "logged", set())
     return lines
 

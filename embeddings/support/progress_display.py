@@ -1,0 +1,256 @@
+"""A progress display: a bar on a terminal or in a notebook, lines on any other stream."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from threading import Event, Thread
+from time import perf_counter
+from typing import IO, Any, Protocol
+
+from embeddings.errors import S, SettingError
+from embeddings.printable import printable
+from embeddings.support.html_elements import Html, tag
+from embeddings.support.logs import displays
+
+REFRESH_INTERVAL = 0.25  # seconds
+PATIENCE = 0.5  # seconds until a display appears that nobody asked for
+BAR_WIDTH = 12  # characters
+MEGABYTES = "MB"
+
+ProgressOption = bool | Callable[..., object] | None  # automatic if None
+
+
+class Details(Protocol):
+    """Progress that describes itself, such as that of a training run."""
+
+    words: int
+    total: int
+
+    @property
+    def details(self) -> str:
+        """The description, without the completed share."""
+
+
+class ProgressView:
+    """Progress as text and as HTML."""
+
+    def __init__(self, action: str, share: float | None, details: str) -> None:
+        self.action, self.share, self.details = printable(action), share, printable(details)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything is done."""
+        return self.share is not None and self.share >= 1
+
+    def __repr__(self) -> str:
+        percentage = "" if self.share is None else f"{100 * self.share:.0f} %  "
+        return f"{self.action} {percentage}{self.details}".strip()
+
+    def line(self, encoding: str | None) -> str:
+        """The text with a bar, cut to the width of the terminal."""
+        text = f"{self.action} " * bool(self.action)
+        if self.share is not None:
+            eighths = round(8 * BAR_WIDTH * min(self.share, 1.0))
+            bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+            if encoding is None or not encoding.lower().startswith("utf"):
+                bar = "#" * (eighths // 8)
+            text += f"{100 * self.share:3.0f} % |{bar:{BAR_WIDTH}}| "
+        return (text + self.details)[: shutil.get_terminal_size().columns - 1]
+
+    def _repr_html_(self) -> str:
+        bar = Html("") if self.share is None else tag("progress", value=f"{self.share:.4f}", max=1)
+        return tag("div", bar, " ", tag("code", repr(self)))
+
+
+class ProgressDisplay:
+    """Shows progress of training, of reading a corpus, and of other long operations.
+
+        em.SkipGram().train(em.Corpus("text.zst"), progress=em.training.ProgressDisplay(stream=open("log.txt", "w")))
+
+    A notebook shows a bar, a terminal a bar in a refreshed line; any other stream gets a line every few seconds.
+    Operations make their own display where someone is watching; this class is for other streams and intervals.
+
+    Arguments:
+        action: what is shown in front, such as "training"; by default the name of the operation.
+        every: seconds between lines on a stream that is not a terminal.
+        stream: where to write outside of notebooks; standard error by default.
+        delay: seconds without a display at the start, so that nothing is shown for short operations.
+        leave: whether the complete bar stays on a terminal, and other streams get a last line.
+    """
+
+    is_shared = True  # whether inner operations, such as reading before training, may use it
+
+    def __init__(
+        self, action: str = "", *, every: float = 10.0, stream: IO[str] | None = None, delay: float = 0.0,
+        leave: bool = True,
+    ) -> None:  # fmt: skip
+        self.action, self.every, self.stream, self.leave = action, every, stream, leave
+        self.is_started = False
+        self._operation = self._unit = ""  # shown if there is no action
+        self._due = perf_counter() + delay  # when the next state may be shown
+        self._handle: tuple[str, Any] | None = None  # of the output of a notebook's cell, and its action
+        self._is_shown = False
+        self._has_line = False  # whether a line on a terminal is to be refreshed
+
+    def __call__(self, done: Details | int, total: int | None = None) -> None:
+        """Show the progress of a training run, or of `done` out of `total` items (None if unknown)."""
+        self.is_started = True
+        self.report(self.action or self._operation, self._unit, done, total)
+
+    def report(self, action: str, unit: str, done: Details | int, total: int | None = None) -> None:
+        """Show the progress of an action, in units such as "texts" or "MB" (of bytes)."""
+        if not isinstance(done, int):
+            self.update(done.words, done.total, done.details, action)
+        elif unit == MEGABYTES:
+            self.update(done, total, f"{done / 1e6:,.0f} MB", action)
+        else:
+            count = f"{done:,} of {total:,}" if total else f"{done:,}"
+            self.update(done, total, f"{count} {unit}".rstrip(), action)
+
+    def update(self, done: int, total: int | None, details: str, action: str | None = None) -> None:
+        """Show that `done` of `total` steps are complete."""
+        view = ProgressView(action or self.action, done / total if total else None, details)
+        now, is_last = perf_counter(), view.is_complete and self.leave
+        if now < self._due and not (is_last and self._is_shown):
+            return
+        self._is_shown, is_notebook = True, self.stream is None and in_notebook()
+        stream: Any = self.stream or sys.stderr
+        is_terminal = not is_notebook and is_tty(stream)
+        self._due = now + (REFRESH_INTERVAL if is_notebook or is_terminal else self.every)
+        if is_notebook:
+            self._refresh(view)
+        elif is_terminal:
+            stream.write(f"\r\x1b[K{view.line(getattr(stream, 'encoding', None))}" + "\n" * is_last)
+            stream.flush()
+            self._has_line = not is_last
+        elif stream is not None:
+            print(view, file=stream, flush=True)
+
+    def notice(self, message: str) -> None:
+        """Show the reason for a delay before the first progress, such as compilation."""
+        self.clear()
+        print(printable(message), file=self.stream or sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Remove the line of a terminal, so that another one can be printed."""
+        if self._has_line:
+            (self.stream or sys.stderr).write("\r\x1b[K")
+            self._has_line = False
+
+    def end(self) -> None:
+        """Leave the line of a terminal, or remove it."""
+        if self._has_line and self.leave:
+            print(file=self.stream or sys.stderr, flush=True)
+            self._has_line = False
+        self.clear()
+
+    def _refresh(self, view: ProgressView) -> None:
+        """Show in the output of a notebook's cell."""
+        from IPython.display import display
+
+        if self._handle is None or self._handle[0] != view.action:
+            self._handle = view.action, display(view, display_id=True)
+        else:
+            self._handle[1].update(view)
+
+    @contextmanager
+    def showing(self, action: str, unit: str) -> Iterator["ProgressDisplay"]:
+        """Show an operation until it ends."""
+        self._operation, self._unit, self.is_started = action, unit, False
+        displays.append(self)
+        try:
+            yield self
+        finally:
+            displays.remove(self)
+            self.end()
+
+
+class NoDisplay:
+    """Shows nothing, and keeps inner operations from showing anything."""
+
+    is_shared = False
+
+    def notice(self, message: str) -> None:
+        """Ignore a message, which is logged too."""
+
+
+@contextmanager
+def showing(
+    progress: ProgressOption, action: str, unit: str = "", *, report: Callable[..., object] | None = None
+) -> Iterator[Callable[..., Any] | None]:
+    """The function to call with the progress of an operation, until it ends; None if nothing is to be shown.
+
+    An inner operation uses the display of an outer one that has not shown anything yet, as reading before training
+    does; otherwise only the outer one shows its progress.
+
+    Arguments:
+        progress: True for a display, False for none, or a function to call; None for a display where someone is
+            watching: in a notebook, or if standard error is a terminal.
+        action, unit: what is done, such as "embedding", and to what, such as "texts".
+        report: another name of `progress`.
+
+    Raises:
+        SettingError: `progress` is something else, or given by both names.
+    """
+    if report is not None and progress is not None:
+        raise SettingError("report is another name of progress: pass one of them")
+    progress = progress if report is None else report
+    outer = displays[-1] if displays else None
+    if isinstance(progress, ProgressDisplay):
+        with progress.showing(action, unit) as display:
+            yield display
+    elif callable(progress) or progress is False:
+        silent = [NoDisplay()] * (outer is None or progress is False)
+        displays.extend(silent)
+        try:
+            yield progress or None
+        finally:
+            for one in silent:
+                displays.remove(one)
+    elif progress is not None and progress is not True:
+        raise SettingError(
+            f"{S.progress if report is None else 'report'} must be true, false or a function, such as print, "
+            f"got {progress!r:.80}"
+        )
+    elif progress is None and outer is not None:
+        yield partial(outer.report, action, unit) if outer.is_shared and not outer.is_started else None
+    elif progress or in_notebook() or is_tty(sys.stderr):
+        with ProgressDisplay(delay=0.0 if progress else PATIENCE).showing(action, unit) as display:
+            yield display
+    else:
+        yield None
+
+
+@contextmanager
+def waiting(progress: ProgressOption, action: str) -> Iterator[None]:
+    """Show for how many seconds an operation that does not measure its progress has been running."""
+    with showing(progress, action, "s") as report:
+        if report is None:
+            yield
+            return
+        end, start = Event(), perf_counter()
+
+        def count() -> None:
+            while not end.wait(REFRESH_INTERVAL):
+                report(round(perf_counter() - start), None)
+
+        thread = Thread(target=count, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            end.set()
+            thread.join()
+
+
+def is_tty(stream: Any) -> bool:
+    """Whether a stream is a terminal; there may be no stream, as in a program without a console."""
+    return hasattr(stream, "isatty") and not getattr(stream, "closed", False) and bool(stream.isatty())
+
+
+def in_notebook() -> bool:
+    """Whether this runs in the kernel of a notebook, which has imported IPython."""
+    ipython = sys.modules.get("IPython")
+    return getattr(ipython.get_ipython() if ipython else None, "kernel", None) is not None

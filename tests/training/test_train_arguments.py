@@ -1,0 +1,148 @@
+"""Arguments of training from Python: one set for all ways in, typed, and refused with advice in a wrong place."""
+
+import functools
+import inspect
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import embeddings as em
+from embeddings.errors import SettingError
+from embeddings.setting_names import CORPUS_ARGUMENTS, TRAIN_ARGUMENTS, TRAINER_SETTINGS
+
+TEXTS = ["the cat sat", "the dog sat"] * 9
+SMALL = {"dim": 2, "min_count": 1, "subsample": 0}
+
+
+def keywords(function):
+    """The keyword arguments of a function with their annotations and defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {one.name: (one.annotation, one.default) for one in parameters if one.kind is one.KEYWORD_ONLY}
+
+
+def test_all_ways_in_take_the_same_documented_arguments():
+    method, function, continued = keywords(em.SkipGram.train), keywords(em.train), keywords(em.continue_training)
+    assert method == function
+    assert tuple(method) == TRAIN_ARGUMENTS
+    assert continued == {name: one for name, one in method.items() if name in continued}
+    assert set(method) - set(continued) == {"init", "continued", "vocabulary_rule"}
+    hidden = {"read", "compiler"}  # of the command line
+    options = {field.name: field.default for field in fields(em.training.RunOptions) if field.name not in hidden}
+    assert options == {name: method[name][1] for name in options}
+    for one in (em.SkipGram.train, em.train):
+        assert all(name in inspect.getdoc(one) for name in method)
+
+
+def test_tables_of_places_are_complete():
+    assert tuple(keywords(em.Corpus)) == CORPUS_ARGUMENTS
+    assert set(TRAINER_SETTINGS) <= {field.name for field in fields(em.FastText)}
+
+
+SNIPPET = """
+import embeddings as em
+
+model = em.SkipGram(dim=4).train("text.txt", callbacks=[em.EarlyStopping(validation=0.1)], threads=2, progress=False)
+model = em.train("skipgram", "text.txt", dim=4, checkpoints=em.Checkpoints("c"), resume=True, report=print)
+model = em.continue_training(model, "text.txt", epochs=2, cluster=em.training.Cluster("local:2"), seed=3)
+em.SkipGram().train("text.txt", thread=3)
+em.SkipGram().train("text.txt", threads="3")
+em.SkipGram().train("text.txt", callbacks=[print])
+em.train("skipgram", "text.txt", resume="yes")
+em.continue_training(model, "text.txt", progress=3)
+em.Corpus("text.txt", tokeniser="words")
+em.SkipGram(dims=3)
+em.explain
+em.analysis.explain
+"""
+WRONG = {
+    7: "thread",
+    8: "threads",
+    9: "callbacks",
+    10: "resume",
+    11: "progress",
+    12: "tokeniser",
+    13: "dims",
+    14: "explain",
+}
+
+
+def test_mypy_finds_wrong_names_and_types(tmp_path):
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text(SNIPPET.lstrip())
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context", str(snippet)]
+    process = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    errors = [line for line in process.stdout.splitlines() if ": error:" in line and "snippet.py" in line]
+    found = {int(line.split(":")[1]) + 1: line for line in errors}
+    assert set(found) == set(WRONG), process.stdout
+    for line, name in WRONG.items():
+        assert name in found[line] or "Callback" in found[line]
+
+
+def test_arguments_reach_the_run(tmp_path):
+    by_name = functools.partial(em.train, "skipgram", **SMALL)
+    for number, train in enumerate((em.SkipGram(**SMALL).train, by_name)):
+        log = em.training.RunLog(tmp_path / f"{number}.jsonl")
+        one = train(TEXTS, callbacks=[log], vocabulary_rule=lambda word, count: word != "cat", threads=1)
+        assert log.path.is_file()
+        assert "cat" not in one.vectors.words
+        options = em.training.RunOptions(vocabulary_rule=lambda word, count: word != "cat")
+        other = train(TEXTS, run_options=options, threads=1)
+        assert one.vectors.matrix.tobytes() == other.vectors.matrix.tobytes()
+
+
+def test_an_option_is_passed_once():
+    options = em.training.RunOptions(callbacks=[em.Callback()])
+    with pytest.raises(SettingError, match=r"^callbacks is passed twice"):
+        em.SkipGram().train(TEXTS, callbacks=[em.Callback()], run_options=options)
+    with pytest.raises(SettingError, match=r"^run_options must be an embeddings"):
+        em.SkipGram().train(TEXTS, run_options={"resume": True})
+    model = em.SkipGram(**SMALL).train(TEXTS, run_options=options, threads=1, replicas=em.training.Replicas(2))
+    assert model.record["replicas"]["count"] == 2
+    with pytest.raises(SettingError, match="continued is passed twice"):
+        em.continue_training(model, TEXTS, run_options=em.training.RunOptions(continued=model))
+
+
+VALUES = {  # of arguments in advice
+    "threads": 1, "callbacks": [], "seed": 2, "progress": False, "init": None, "tokenizer": "whitespace",
+    "case": "keep", "dim": 3, "window": 2, "epochs": 1,
+}  # fmt: skip
+
+
+MISPLACED = {  # for each place, arguments with the names that the advice must give
+    "em.SkipGram": "threads workers=threads callbacks callback=callbacks seed init tokenizer case",
+    "em.Corpus": "threads workers=threads callbacks callback=callbacks seed dim vector_size=dim epochs",
+    "em.CBOW().train": "tokenizer case dim vector_size=dim windw=window epochs",
+    "em.train": "tokenizer case callback=callbacks workers=threads",
+}
+CALLS = {
+    "em.SkipGram": em.SkipGram, "em.Corpus": lambda **argument: em.Corpus(TEXTS, **argument),
+    "em.CBOW().train": lambda **argument: em.CBOW().train(TEXTS, **argument),
+    "em.train": lambda **argument: em.train("glove", TEXTS, **argument),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("place", "argument"), [(place, one) for place in MISPLACED for one in MISPLACED[place].split()]
+)
+def test_the_advice_for_a_misplaced_argument_runs(place, argument):
+    theirs, _, ours = argument.partition("=")
+    with pytest.raises(SettingError) as refused:
+        CALLS[place](**{theirs: VALUES[ours or theirs]})
+    message = str(refused.value)
+    assert "\n" not in message
+    code = message.rpartition("to ")[2].partition(": ")[2]
+    assert f"{ours or theirs}=..." in code
+    names = {"em": em, "corpus": em.Corpus(TEXTS * 9), "texts": TEXTS, "value": VALUES[ours or theirs]}
+    eval(code.replace("...", "value"), names)
+
+
+def test_unknown_arguments_without_a_place_are_refused_with_the_known_ones():
+    with pytest.raises(SettingError, match=r"^train\(\) has no argument 'zzz'; its arguments: corpus, threads"):
+        em.SkipGram().train(TEXTS, zzz=1)
+    with pytest.raises(SettingError, match=r"^Corpus has no argument 'zzz'; its arguments: tokenizer"):
+        em.Corpus(TEXTS, zzz=1)
+    with pytest.raises(SettingError, match="use min_count"):
+        em.train("skipgram", TEXTS, mincnt=1)
