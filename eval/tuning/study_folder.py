@@ -243,9 +243,11 @@ class StudyFolder:
     def read_trials(self) -> list[Trial]:
         """The trials so far; a line that a crash cut short is removed."""
         path = self.trials_path
-        if not path.exists():
-            return []
-        names, trials, lines = {field.name for field in fields(Trial)}, [], path.read_text("utf-8").split("\n")
+        try:
+            lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
+        except OSError as error:
+            raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
+        names, trials = {field.name for field in fields(Trial)}, []
         for number, line in enumerate(lines[:-1], 1):
             try:
                 value = json.loads(line)
@@ -257,7 +259,7 @@ class StudyFolder:
             if not is_valid:
                 raise FormatError(f"{path}, line {number}: this is not a trial; remove the folder and start again")
         if lines[-1]:
-            self.write_text(TRIALS, "".join(line + "\n" for line in lines[:-1]))
+            self.write_text(TRIALS, b"".join(line + b"\n" for line in lines[:-1]).decode())
         return trials
 
     def add(self, trial: Trial) -> None:

@@ -47,3 +47,22 @@ def test_errors(pairs, tmp_path):
         tune("skipgram", TEXT, metric=pairs, trials=1, vary=["epochs=1..9"], halving=True)
     with pytest.raises(SettingError, match="the metric f1 requires labels"):
         tune("classifier", TEXT, metric="f1", trials=1)
+
+
+@pytest.mark.parametrize("content", [b"\xff\n", b'{"number": "\xe9"}\n', None])
+def test_trials_that_are_not_text_are_refused(tmp_path, content):
+    folder, _ = StudyFolder.create(tmp_path / "s", {}, resume=False, force=False)
+    trials = tmp_path / "s" / "trials.jsonl"
+    trials.mkdir() if content is None else trials.write_bytes(content)
+    with pytest.raises(FormatError, match=r"trials\.jsonl"):
+        folder.read_trials()
+
+
+def test_a_trial_that_was_cut_short_is_removed(tmp_path):
+    folder, _ = StudyFolder.create(tmp_path / "s", {}, resume=False, force=False)
+    folder.add(Trial(1, {"name": "größe"}, "complete", 0.5, 1.0))
+    trials = tmp_path / "s" / "trials.jsonl"
+    whole = trials.read_bytes()
+    trials.write_bytes(whole + whole[:20])
+    assert [trial.settings for trial in folder.read_trials()] == [{"name": "größe"}]
+    assert trials.read_bytes() == whole

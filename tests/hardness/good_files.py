@@ -281,6 +281,55 @@ def dataset_readers() -> dict[str, Reader]:
     }
 
 
+def labelled_text_readers() -> dict[str, Reader]:
+    from embeddings.corpora.reading.labelled_texts import LabelFormat
+    from embeddings.corpora.reading.sources import resolve_source
+
+    def read(path: Path) -> list[list[str]]:
+        batches = LabelFormat().read(resolve_source(path))
+        return [batch.labels_of(text) for batch in batches for text in range(len(batch))]
+
+    lines = "__label__a __label__b the king\n__label__c d'été 日本\nno label\n" * 30
+    table = "text,label\n" + 'the king,a\n"the, queen","b c"\n' * 30
+    rows = "".join(json.dumps({"text": "the king", "label": ["a", "b"] if i % 2 else "c"}) + "\n" for i in range(30))
+    return {
+        "labels text": Reader(write_file("l.txt", lines), read),
+        "labels csv": Reader(write_file("l.csv", table), read),
+        "labels json": Reader(write_file("l.jsonl", rows), read),
+    }
+
+
+def text_pair_readers() -> dict[str, Reader]:
+    from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
+
+    def read(path: Path) -> int:
+        return sum(len(batch) for batch in TextPairs(path))
+
+    def read_ratings(path: Path) -> int:
+        columns = PairColumns(left="a", right="b", negative="c", rating="r")
+        return sum(len(batch) for batch in TextPairs(path, columns=columns))
+
+    rated = "a,b,c,r\n" + '"the, king",the queen,a dog,4.5\né,日本,x,1\n' * 20
+    return {
+        "pairs tsv": Reader(write_file("p.tsv", "the king\tthe queen\na dog\td'été 日本\n" * 30), read),
+        "pairs csv": Reader(write_file("p.csv", rated), read_ratings),
+    }
+
+
+def study_reader() -> Reader:
+    from embeddings.eval.tuning.study_folder import StudyFolder, Trial
+
+    def make(folder: Path) -> Path:
+        study, _ = StudyFolder.create(folder / "s", {"trainer": "cbow", "seed": 1}, resume=False, force=False)
+        for number in range(1, 6):
+            study.add(
+                Trial(number, {"dim": 4 * number}, "complete", 0.5, 1.0, epoch_scores={1: 0.25}, values={"dim": 4.5})
+            )
+        return folder / "s"
+
+    return Reader(make, lambda path: StudyFolder.open(path).read_trials())
+
+
 def list_readers() -> dict[str, Reader]:
     from embeddings.cli.export import read_words
     from embeddings.corpora.phrases.phrase import Phrase, to_phrase_table
@@ -485,6 +534,9 @@ def damaged_file_readers() -> dict[str, Reader]:
         **corpus_readers(),
         **dataset_readers(),
         **list_readers(),
+        **labelled_text_readers(),
+        **text_pair_readers(),
+        "study folder": study_reader(),
         **{f"index {name}": index_reader(name, fix_checksum=False) for name in INDEXES},
         **{f"index {name}, sum fitted": index_reader(name, fix_checksum=True) for name in INDEXES},
         "checkpoint skipgram": checkpoint_reader("skipgram", fix_checksum=False),
