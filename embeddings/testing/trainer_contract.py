@@ -165,7 +165,7 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     settings = {name: value for name, value in SMALL_CORPUS_SETTINGS.items() if name in names} | given | settings
     check_bounds(kind, settings)
     configured_trainer = kind(**settings)
-    if kind.train is Trainer.train and kind.learn is Trainer.learn:
+    if all(getattr(kind, name) is getattr(Trainer, name) for name in ("train", "run", "learn")):
         threads = min(2, configured_trainer.max_threads or 2)
         data = prepare(configured_trainer, synonym_corpus(configured_trainer), threads=threads, seed=7)
         check_plan(data, configured_trainer.plan(data))
