@@ -54,9 +54,6 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "show_neighbours_of": "word",
     "min_label_count": "mincountlabel",
     "label_prefix": "label",
-    "autotune_validation": "autotunevalidationfile",
-    "autotune_seconds": "autotuneduration",
-    "autotune_size": "autotunemodelsize",
 }
 TRAIN_ARGUMENTS = (
     "threads", "seed", "progress", "report", "init", "continued", "checkpoints", "resume", "callbacks", "replicas",
@@ -83,7 +80,11 @@ ADVICE = {  # names without a counterpart
     **dict.fromkeys(("hs", "loss"), "choose the objective, such as hierarchical-softmax"),
     **dict.fromkeys(("lrupdaterate",), "leave it out: the learning rate falls continuously"),
     **dict.fromkeys(("saveoutput",), "leave it out: a model folder has the output table"),
-    **dict.fromkeys(("wordngrams", "autotunevalidation"), "use the trainer classifier"),
+    "wordngrams": "use the trainer classifier",
+    **dict.fromkeys(
+        ("autotunevalidation", "autotuneduration", "autotunemodelsize", "autotunemetric", "autotunepredictions"),
+        "use the command tune classifier with --labels, --seconds, --size, --metric or -k",
+    ),
     **dict.fromkeys(("input", "train", "sentences", "documents", "corpusfile"), "pass the corpus as an argument"),
     **dict.fromkeys(("neighbours",), "use the command benchmark-indexes"),
     **dict.fromkeys(("compare",), "use the command compare"),
@@ -97,7 +98,7 @@ THEIR_TRAINERS = {
 }
 THEIR_COMMANDS = {  # of fastText and word2vec
     "supervised": "train classifier",
-    "autotune": "train classifier --autotune-validation",
+    "autotune": "tune classifier",
     "test": "evaluate --labels",
     "test-label": "evaluate --labels --sections",
     "predict-prob": "predict",

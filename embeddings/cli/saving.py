@@ -34,9 +34,6 @@ INPUT_OPTIONS = (
     "stop_labels",
     "validation",
     "labels",
-    "autotune_validation",
-    "autotune_similarity",
-    "autotune_analogy",
     "config",
 )
 REPLACEABLE = ("--init", "--continue")  # inputs that the output may replace if it is given the same path

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import corpus_options, run_options, saving, stability, tune
+from embeddings.cli import corpus_options, run_options, saving, stability
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import Command, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
@@ -45,40 +45,32 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         CONFIG_OPTION,
         *OUTPUT,
     ]
-    search = grouped("search", tune.autotune_options(trainer), ["autotune_validation"])
-    shared = [*corpus, *text, *run, *search, *common]
-    names = [str(parameter.name) for parameter in shared]
+    names = [str(parameter.name) for parameter in [*corpus, *text, *run, *common]]
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
-        train_or_search(trainer, values, options)
+        train_and_resample(trainer, values, options)
 
     return Command(
         name,
         example=f"train {name} corpus.txt -o model",
-        params=[*corpus, *grouped("model", from_settings(trainer)), *text, *run, *search, *common],
+        params=[*corpus, *grouped("model", from_settings(trainer)), *text, *run, *common],
         callback=callback,
         help=documentation(trainer),
     )
 
 
-def train_or_search(trainer: type[Trainer], settings: dict[str, Any], options: dict[str, Any]) -> None:
-    """Train with these settings, or with the best ones that a search finds, and train on resamples if requested."""
+def train_and_resample(trainer: type[Trainer], settings: dict[str, Any], options: dict[str, Any]) -> None:
+    """Train a model, and models of resamples of the corpus if they are requested."""
     check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
     if options.get("init") is not None and "dim" in settings and not is_given("dim"):
         options["init"] = run_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
         init, dim = options["init"], settings["dim"]
         settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(options.get("init_mode")), init.dim)
-    search = {name: options.pop(name, None) for name in tune.NAMES}
-    resamples, is_search = options.pop("resamples", None), tune.is_requested(search)
+    resamples = options.pop("resamples", None)
     if resamples is not None:
-        if is_search:
-            raise click.UsageError("--resamples cannot be combined with a search for settings")
         stability.check_train_options(options)
-    if is_search:
-        tune.train_best(trainer(**settings), search, **options)
-    else:
-        train(trainer(**settings), **options)
+    train(trainer(**settings), **options)
     if resamples is not None:
         stability.run_after_training(options["out"], resamples, options)
 

@@ -1,14 +1,11 @@
-"""`embeddings tune`: a search for the settings of a trainer; and `embeddings train --autotune-...`, the same search."""
+"""`embeddings tune`: a search for the settings of a trainer."""
 
 import shlex
-import shutil
-from collections.abc import Collection
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import corpus_options, run_options, saving
+from embeddings.cli import corpus_options, saving
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import GENERAL, Command, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
@@ -16,11 +13,9 @@ from embeddings.cli.options import OUTPUT, THREADS, from_settings, from_signatur
 from embeddings.cli.output import note, print_json, print_lines, print_rows
 from embeddings.cli.progress_bar import ReadingBar, TrainingBar
 from embeddings.cli.run_options import text_or_share
-from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT, ignored_signals
 from embeddings.compilation.compile_process import CompileProcess
 from embeddings.corpora import Corpus
-from embeddings.errors import SettingError
 from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.settings import field_types, flag
 from embeddings.support.records import to_jsonable
@@ -31,11 +26,10 @@ if TYPE_CHECKING:
     from embeddings.eval.tuning import Trial, Tuning
 
 
-SEARCH = ("trials", "seconds", "metric", "vary", "halving", "validation", "labels", "k", "size")
-COMMON = ("out", "resume", "threads", "seed", "config", "force", "quiet", "as_json")
-NOT_REPEATED = (*SEARCH, *COMMON)
+SEARCH = ("trials", "seconds", "metric", "vary", "halving", "validation", "labels", "half", "k", "size")
+NOT_REPEATED = (*SEARCH, "out", "resume", "config", "force", "quiet", "as_json")
 BEST = "best"
-TUNED, QUANTISED = "tuned", ".ftz"  # the output of the command that trains the best settings, and of a quantised one
+TUNED = "tuned"  # the output of the command that trains the best settings
 INTERRUPTED = "nothing was scored on the test half yet; repeat the command with --resume to continue"
 UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
@@ -103,7 +97,7 @@ def search_options(trainer: type[Trainer]) -> list[click.Option]:
     from embeddings.eval.tuning.tune_settings import tune
 
     labels = [
-        *from_signature(tune, labels="FILE", k="--top k K"),
+        *from_signature(tune, labels="FILE", half=None, k="--top k K"),
         option(
             "--size",
             "Quantise each classifier so that its file has at most this size, such as 2M, and score the small one.",
@@ -156,11 +150,10 @@ def tune_trainer(
     tuning = search_settings(
         trainer, text, quiet=quiet, out=out, resume=resume, force=force, threads=threads, seed=seed, **search
     )
-    is_quantised = search.get("size") is not None
-    command = winning_command(tuning, trainer.trainer_name, NOT_REPEATED, TUNED + QUANTISED * is_quantised)
+    command = winning_command(tuning, trainer.trainer_name, is_quantised=search.get("size") is not None)
     with ignored_signals():
         write_report(StudyFolder.open(out), tuning, command)
-    report(tuning, out, f"{out}/{BEST}", command, as_json=as_json, interrupted=INTERRUPTED)
+    report(tuning, out, command, as_json=as_json)
 
 
 def search_settings(
@@ -194,13 +187,8 @@ def describe(trial: "Trial") -> str:
     return f"trial {trial.number}: {result}{state}{trial.seconds:.1f} s  {settings}"
 
 
-def report(tuning: "Tuning", out: str, saved: str, command: str, *, as_json: bool, interrupted: str) -> None:
-    """Print the trials, the results on the test half, and the command that repeats the best one.
-
-    Arguments:
-        saved: the path of the best model.
-        interrupted: what a user should know about a search that was interrupted.
-    """
+def report(tuning: "Tuning", out: str, command: str, *, as_json: bool) -> None:
+    """Print the trials, the results on the test half, and the command that repeats the best one."""
     assert tuning.best is not None
     trials, test, comparisons = tuning.tables
     if as_json:
@@ -214,34 +202,29 @@ def report(tuning: "Tuning", out: str, saved: str, command: str, *, as_json: boo
                 print_lines("")
                 print_rows(rows)
     best_score = f"trial {tuning.best.number} with {tuning.best.score:.4f}"
-    note(f"best by {tuning.metric}: {best_score}, saved in {saved}")
+    note(f"best by {tuning.metric}: {best_score}, saved in {out}/{BEST}")
     if tuning.is_interrupted:
-        note(f"interrupted: {interrupted}")
+        note(f"interrupted: {INTERRUPTED}")
     note("the command that trains the best settings:")
     note(command)
     if tuning.is_interrupted:
         raise click.exceptions.Exit(EXIT_INTERRUPT)
 
 
-def winning_command(tuning: "Tuning", trainer: str, not_repeated: Collection[str], out: str) -> str:
-    """The command line that trains with the best settings, and quantises if `out` is for a quantised classifier.
-
-    Arguments:
-        not_repeated: options of the current command that do not belong to it; `--threads` and `--seed` do.
-    """
+def winning_command(tuning: "Tuning", trainer: str, *, is_quantised: bool) -> str:
+    """The command line that trains with the best settings, and quantises the classifier if the search did."""
     context = click.get_current_context()
     assert tuning.best is not None
     given = {name: value for name, value in context.params.items() if is_given(name) or name == "corpus"}
-    repeated = {name: value for name, value in given.items() if name not in not_repeated or name in ("threads", "seed")}
+    repeated = {name: value for name, value in given.items() if name not in NOT_REPEATED}
     words = ["embeddings", "train", trainer, *repeated.pop("corpus")]
     parameters = {str(parameter.name): parameter for parameter in context.command.params}
     for name, value in (repeated | tuning.best.settings).items():
         words += option_words(parameters[name], value)
-    if Path(out).suffix.lower() != QUANTISED:
-        return shlex.join([*words, "-o", out])
-    model = str(Path(out).with_suffix(""))
-    words += ["-o", model]
-    quantize = ["embeddings", "quantize", model, "-o", out, "--cutoff", str(tuning.best.details["cutoff"])]
+    words += ["-o", TUNED]
+    if not is_quantised:
+        return shlex.join(words)
+    quantize = ["embeddings", "quantize", TUNED, "-o", f"{TUNED}.ftz", "--cutoff", str(tuning.best.details["cutoff"])]
     quantize += ["--qnorm", *["--qout"] * (tuning.result.quantised_output is not None)]
     quantize += ["--seed", str(context.params["seed"])] * is_given("seed")
     return f"{shlex.join(words)} && {shlex.join(quantize)}"
@@ -257,107 +240,3 @@ def option_words(parameter: click.Parameter, value: Any) -> list[str]:
 
 
 command = PluginGroup("tune", "trainer", tune_command, help="Search for the settings of one of these trainers.")
-
-
-LIMITS = ("autotune_trials", "autotune_seconds")
-SETS = ("autotune_validation", "autotune_similarity", "autotune_analogy")
-NAMES = (*LIMITS, *SETS, "autotune_metric", "autotune_predictions", "autotune_size")
-DEFAULT_SECONDS = 300.0  # as in fastText
-STOPPED = "the best model so far is saved"
-RESUMABLE = f"{STOPPED}; repeat the command with --resume --force to continue"
-
-
-def autotune_options(trainer: type[Trainer]) -> list[click.Option]:
-    """The options of a search."""
-    limits = [
-        option("--autotune-trials", "Search for the best settings in N trials.", 1, metavar="N"),
-        option(
-            "--autotune-seconds",
-            "Seconds to search for the best settings.  [default: 300]",
-            "SECONDS",
-            type=click.FloatRange(0, min_open=True),
-        ),
-    ]
-    if not trainer.reads_labels:
-        return [
-            *limits,
-            option(
-                "--autotune-similarity",
-                "Search for the settings with the best score on the dev half of this similarity set.",
-                "NAME|FILE",
-            ),
-            option("--autotune-analogy", "The same for analogies; both together use the mean score.", "NAME|FILE"),
-        ]
-    return [
-        *limits,
-        option(
-            "--autotune-validation", "Search for the settings with the best score on all these labelled texts.", "FILE"
-        ),
-        option(
-            "--autotune-metric",
-            f"Score: {metric_forms(trainer)}.  [default: f1]",
-            "METRIC",
-        ),
-        option("--autotune-predictions", "Labels to predict for each validation text.  [default: 1]", 1, metavar="K"),
-        option(
-            "--autotune-size",
-            "Quantise the model so that its file has at most this size, such as 2M; OUT is then an .ftz file.",
-            "SIZE",
-            type=FileSize(),
-        ),
-    ]  # fmt: skip
-
-
-def is_requested(values: dict[str, Any]) -> bool:
-    """Whether a search is requested; refuses options that do not go together."""
-    names = [name for name in NAMES if values.get(name) is not None]
-    if not names:
-        return False
-    if not any(name in SETS for name in names):
-        known = click.get_current_context().params
-        raise click.UsageError(f"{flag(names[0])} requires {' or '.join(flag(name) for name in SETS if name in known)}")
-    if all(name in names for name in LIMITS):
-        raise click.UsageError("--autotune-trials cannot be combined with --autotune-seconds")
-    for name in run_options.names():
-        if name != "resume" and is_given(name):
-            raise click.UsageError(f"{flag(name)} cannot be combined with {flag(names[-1])}")
-    return True
-
-
-def train_best(
-    trainer: Trainer, values: dict[str, Any], *, corpus: tuple[str, ...], out: str, force: bool, seed: int,
-    quiet: bool, as_json: bool, threads: int | None = None, resume: bool = False, **text_options: Any,
-) -> None:  # fmt: skip
-    """Search for settings, and save the best model."""
-    report_bus_errors()
-    for name in run_options.names():
-        text_options.pop(name, None)
-    size = values["autotune_size"]
-    if size is not None and Path(out).suffix.lower() != QUANTISED:
-        raise SettingError(f"--autotune-size writes a quantised classifier: --out must end in .ftz, got {out}")
-    text = Corpus(*corpus, **corpus_options.corpus_arguments(text_options))
-    folder = Path(out).with_name(f"{Path(out).name}.search")
-    saving.check_training_outputs(out, None, text)
-    saving.check_not_input([folder], saving.inputs())
-    write = model_writer(out, force, is_classifier=trainer.reads_labels, is_quantised=size is not None)
-    tuning = search_settings(
-        trainer, text, quiet=quiet, threads=threads, seed=seed, halving=False, out=folder, resume=resume, force=force,
-        **search_arguments(values),
-    )  # fmt: skip
-    save(write, tuning.result, out, force)
-    is_resumable = trainer.accepts_run_options  # which --resume is one of
-    if not (tuning.is_interrupted and is_resumable):
-        shutil.rmtree(folder, ignore_errors=True)
-    command = winning_command(tuning, trainer.trainer_name, (*NAMES, *COMMON), out)
-    report(tuning, out, out, command, as_json=as_json, interrupted=RESUMABLE if is_resumable else STOPPED)
-
-
-def search_arguments(values: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `embeddings.tune` that the options mean."""
-    trials, seconds = (values[name] for name in LIMITS)
-    limits = {"trials": trials, "seconds": (seconds or DEFAULT_SECONDS) if trials is None else None}
-    if values["autotune_validation"] is None:
-        sets = {kind: values[f"autotune_{kind}"] for kind in ("similarity", "analogy")}
-        return limits | {"metric": [f"{kind}:{name}" for kind, name in sets.items() if name is not None]}
-    labels = {"labels": values["autotune_validation"], "half": "all", "size": values["autotune_size"]}
-    return limits | labels | {"metric": values["autotune_metric"] or "f1", "k": values["autotune_predictions"] or 1}

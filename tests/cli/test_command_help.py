@@ -90,7 +90,7 @@ def test_a_group_is_its_options_only():
 
 def test_an_unknown_group_lists_the_groups():
     message = refused("train", "skipgram", "--help", "txt", code=2)
-    assert all(group in message for group in ("'txt'", "model", "text", "run", "search"))
+    assert all(group in message for group in ("'txt'", "general", "model", "text", "run"))
 
 
 def test_completion_offers_the_groups():

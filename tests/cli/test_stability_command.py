@@ -67,5 +67,4 @@ def test_training_with_resamples(tmp_path, monkeypatch):
     assert "standard input" in refused("train", "skipgram", "-", "-o", "other", "--resamples", 2, code=2)
     for flag in ("--init", "--continue"):
         assert flag in refused(*train, "-o", "other", flag, "model", code=2)
-    assert "search" in refused(*train, "-o", "other", "--autotune-similarity", "wordsim353", code=2)
     assert not (tmp_path / "other").exists()
