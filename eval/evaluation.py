@@ -16,6 +16,7 @@ from embeddings.corpora.reading.reader import Report
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import Comparisons, ItemScores, Scores
+from embeddings.eval.statistics.run_scores import compare_settings, group_runs
 from embeddings.eval.tasks import (
     analogies,
     document_classification,
@@ -38,6 +39,7 @@ from embeddings.indexes.index_spec import check_spec
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.loading import load_classifier
 from embeddings.models.model import Model
+from embeddings.models.model_group import ModelGroup, is_group
 from embeddings.settings import Range, check_value
 from embeddings.support.progress_display import MEGABYTES, ProgressOption, showing
 from embeddings.vectors.vectors import Vectors
@@ -81,16 +83,19 @@ class Suite:
         settings = check_settings(arguments | pooling, tests)
         return cls(sets={name: kind.read_all(tests[name], settings) for name, kind in KINDS.items()}, settings=settings)
 
-    def score(self, source: Evaluable, name: str) -> list[ItemScores]:
-        """The scores of `source`, called `name` in results, on every set.
+    def score(self, source: Evaluable | Sequence[Evaluable], name: str) -> list[ItemScores]:
+        """The scores of `source`, called `name` in results, on every set; several are runs of one setting.
 
         Raises:
             SettingError: the source does not have what a set requires: composition, fitted phrases, or word vectors.
         """
         return list(self.iter_scores(source, name))
 
-    def iter_scores(self, source: Evaluable, name: str) -> Iterator[ItemScores]:
+    def iter_scores(self, source: Evaluable | Sequence[Evaluable], name: str) -> Iterator[ItemScores]:
         """The scores of `source` on every set, one after another as soon as they are computed."""
+        if isinstance(source, Sequence):
+            yield from group_runs(name, [self.score(one, name) for one in source])
+            return
         subject = Subject(source, name, self.settings)
         if any(self.sets[kind.name] for kind in ALL_KINDS if kind.of_words):
             _ = subject.vectors  # refused before anything is scored
@@ -100,12 +105,12 @@ class Suite:
 
 
 def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> Comparisons:
-    """Paired tests of each pair of vectors, given the result of `Suite.score` for each, where both have a value."""
+    """Paired tests of each pair of vectors or settings, given `Suite.score` of each, where both have a value."""
     comparisons = []
     for first, second in combinations(scores, 2):
         others = {one.key: one for one in second}
-        comparisons += [one.compare(others[one.key]) for one in first if one.key in others]
-    return Comparisons(comparison for comparison in comparisons if comparison is not None)
+        comparisons += [compare_settings(one, others[one.key]) for one in first if one.key in others]
+    return Comparisons.corrected(comparison for comparison in comparisons if comparison is not None)
 
 
 def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[Any]]) -> EvaluationSettings:
@@ -164,12 +169,17 @@ def mean_score(suite: Suite, model: Model) -> float:
     return float(np.mean([result.value for result in totals]))
 
 
-def evaluate(vectors: Evaluable | str | os.PathLike[str], *, name: str | None = None, **settings: Any) -> Scores:
+One = Evaluable | str | os.PathLike[str]
+
+
+def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = None, **settings: Any) -> Scores:
     """Score vectors on test sets; the results come in the order of the sets below.
 
     Arguments:
         vectors: vectors, a model, or the path of either; for documents also the result of
-            `embeddings.training.concatenate(model, other)`.
+            `embeddings.training.concatenate(model, other)`. A group of models, its folder, or a list of models are runs
+            of one setting: results have the mean, the standard deviation over runs, and an interval that covers other
+            runs and other items.
         name: what results call the vectors; by default the path.
         similarity: word pairs with ratings: wordsim353, simlex999 or a file. In Python, of each kind one or several.
         analogy: analogies: google-analogies, google-phrases or a file in Google, MSR or BATS format.
@@ -213,9 +223,9 @@ def evaluate(vectors: Evaluable | str | os.PathLike[str], *, name: str | None = 
 
 
 def compare(
-    *vectors: Evaluable | str | os.PathLike[str], names: Sequence[str] | None = None, **settings: Any
+    *vectors: One | ModelGroup | Sequence[One], names: Sequence[str] | None = None, **settings: Any
 ) -> Comparisons:
-    """Compare each pair of vectors by paired tests on test sets, over the items that both cover.
+    """Compare each pair of vectors, or of groups of runs, by paired tests on test sets, over the items that both cover.
 
     Arguments:
         vectors: two or more, each as in `evaluate`.
@@ -233,14 +243,23 @@ def compare(
     return compare_scores(scores)
 
 
-def resolve(vectors: Evaluable | str | os.PathLike[str]) -> tuple[Evaluable, str]:
-    """The vectors or the model, and a name for them."""
+def resolve(vectors: One | ModelGroup | Sequence[One]) -> tuple[Evaluable | list[Evaluable], str]:
+    """The vectors or the model, or those of several runs, and a name for them."""
+    if isinstance(vectors, ModelGroup):
+        return [*vectors.models], vectors.folder.name
     if isinstance(vectors, str | os.PathLike):
         from embeddings.models.loading import load_model_or_vectors
 
+        if is_group(vectors):
+            return resolve(ModelGroup.load(vectors))
         return load_model_or_vectors(vectors), Path(vectors).name
     if isinstance(vectors, ConcatenatedModels):
         return vectors, " + ".join(model.name for model in vectors.models)
+    if isinstance(vectors, Sequence):
+        runs = [resolve(one) for one in vectors]
+        if not runs or any(isinstance(one, list) for one, _ in runs):
+            raise SettingError(f"several runs must be a list of models, vectors or paths, got {vectors!r:.80}")
+        return [one for one, _ in runs if not isinstance(one, list)], f"{len(runs)} runs of {runs[0][1]}"
     return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name
 
 

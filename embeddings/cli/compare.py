@@ -10,7 +10,7 @@ from embeddings.cli.command_help import command_by_example
 from embeddings.cli.evaluate import Evaluation, loader
 from embeddings.cli.options import JSON
 from embeddings.cli.output import note, print_rows
-from embeddings.cli.vector_input import check_paths
+from embeddings.cli.vector_input import check_paths, parse_runs
 from embeddings.eval import evaluation as suites
 
 
@@ -30,7 +30,9 @@ def command(
     """Test whether the scores of VECTORS differ, pair by pair.
 
     Each pair is scored on the items that both cover: `items` is their number, `total` that of the set or its half.
-    `low` to `high` is a 95 % confidence interval of the difference, `p` the p-value of the paired test.
+    `low` to `high` is a 95 % confidence interval of the difference, `p` the p-value of the paired test, and `p_holm` is
+    corrected for the number of tests. A group of models (`embeddings train --runs`) or NAME=PATH,PATH are runs of one
+    setting: values are means, and interval and test count both test items and runs.
 
     With --labels, VECTORS are classifiers, which are scored on the same labelled texts.
     """
@@ -45,9 +47,10 @@ def command(
     options = {name: value for name, value in options.items() if name not in label_evaluation.SECTION}
     settings = evaluation_options.suite_settings(options, evaluation_options.DEFAULTS)
     suite = suites.Suite.read(**settings, encoding_errors=errors)
-    check_paths((*vectors, *concat_with))
+    runs = list(map(parse_runs, vectors))
+    check_paths((*(path for _, paths in runs for path in paths), *concat_with))
     load = loader(concat_with, options["unknown"], allow_pickle=allow_pickle, errors=errors)
-    evaluation = Evaluation(suite, vectors, load)
+    evaluation = Evaluation(suite, runs, load)
     finished = False
     try:
         deque(evaluation.scores(), maxlen=0)
@@ -58,5 +61,5 @@ def command(
             print_rows(map(comparisons.shown, comparisons) if sections and not as_json else comparisons, as_json)
     if not comparisons:
         note("nothing to compare: no test set has items for which two of VECTORS have scores")
-    elif missing := set(vectors).difference(*((one.first, one.second) for one in comparisons)):
+    elif missing := {name for name, _ in runs}.difference(*((one.first, one.second) for one in comparisons)):
         note(f"not compared, for lack of items with scores: {', '.join(sorted(missing))}")

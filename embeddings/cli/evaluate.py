@@ -12,10 +12,10 @@ from embeddings.cli import evaluation_options, label_evaluation
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import FORCE, JSON, from_signature, option
 from embeddings.cli.output import note, print_rows
-from embeddings.cli.vector_input import check_paths
+from embeddings.cli.vector_input import check_paths, parse_runs
 from embeddings.eval import Suite
 from embeddings.eval.evaluation import evaluate_classifier
-from embeddings.eval.statistics.results import ItemScores, result_cells
+from embeddings.eval.statistics.results import RUNS, ItemScores, result_cells
 from embeddings.eval.tasks.evaluation_kind import Evaluable
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.models.model import Model
@@ -49,6 +49,9 @@ def command(
     confidence interval: bootstrap, or Wilson's for proportions. With --json, `protocol` says how unknown words, ties
     and duplicates are treated.
 
+    A group of models (`embeddings train --runs`) or NAME=PATH,PATH are runs of one setting: `value` is their mean, `sd`
+    the standard deviation over runs, and the interval counts both test items and runs.
+
     --pairs, --retrieval, --clustering and --probe score vectors of texts, pooled from those of words as `embeddings
     embed` does; a probe is logistic regression, reported with the score of the most frequent label.
 
@@ -70,21 +73,23 @@ def command(
         check_file(report, force=force)
     defaults = evaluation_options.DEFAULTS if report is None else evaluation_options.REPORT_DEFAULTS
     suite = Suite.read(**evaluation_options.suite_settings(options, defaults), encoding_errors=errors)
-    check_paths((*vectors, *concat_with))
+    runs = list(map(parse_runs, vectors))
+    check_paths((*(path for _, paths in runs for path in paths), *concat_with))
     load = loader(concat_with, options["unknown"], allow_pickle=allow_pickle, errors=errors)
-    evaluation = Evaluation(suite, vectors, load, keep_vectors=report is not None)
+    evaluation = Evaluation(suite, runs, load, keep_vectors=report is not None)
     results = (scores.result() for scores in evaluation.scores())
     if as_json:
         print_rows(map(asdict, results), as_json=True)
     else:
-        others = ["composed"] * suite.settings.compose
+        others = ["composed"] * suite.settings.compose + [*RUNS] * any(len(paths) > 1 for _, paths in runs)
         print_rows(result_cells(result, others) for result in results if sections or not result.is_detail)
     if report is not None:
         from embeddings.eval.report import EvaluatedVectors, write_report
 
         line = shlex.join(["embeddings", *(mask(without_credentials(word)) for word in sys.argv[1:])])
         sources = cast(list[Model | Vectors], evaluation.vectors)
-        evaluations = [EvaluatedVectors.of(*one) for one in zip(vectors, sources, evaluation.by_vectors, strict=True)]
+        names = [name for name, _ in runs]
+        evaluations = [EvaluatedVectors.of(*one) for one in zip(names, sources, evaluation.by_vectors, strict=True)]
         write_report(report, suite, evaluations, words=show_neighbours_of, command=line, force=force)
 
 
@@ -107,10 +112,13 @@ def loader(concat_with: Sequence[str], unknown: str | None, **read_options: Any)
 
 @dataclass
 class Evaluation:
-    """Evaluates files of vectors in turn; collects the scores and, with `keep_vectors`, the vectors."""
+    """Evaluates vectors, or runs of one setting, in turn; collects the scores.
+
+    With `keep_vectors` it collects the vectors too, of a setting those of its first run.
+    """
 
     suite: Suite
-    paths: Sequence[str]
+    runs: Sequence[tuple[str, Sequence[str]]]  # the name and the paths of each
     load: Callable[[str], Evaluable]
     keep_vectors: bool = False
     vectors: list[Evaluable] = field(default_factory=list)
@@ -119,14 +127,14 @@ class Evaluation:
     def scores(self) -> Iterator[ItemScores]:
         """The scores on every set, as soon as they are known."""
         notes = set()
-        for path in self.paths:
-            vectors = self.load(path)
+        for name, paths in self.runs:
+            vectors = [self.load(path) for path in paths]
             self.by_vectors.append([])
-            for scores in self.suite.iter_scores(vectors, path):
+            for scores in self.suite.iter_scores(vectors if len(paths) > 1 else vectors[0], name):
                 self.by_vectors[-1].append(scores)
                 message = f"{scores.vectors}, {scores.key.set}: {scores.note}"
                 if scores.note is not None and message not in notes:
                     notes.add(message)
                     note(message)
                 yield scores
-            self.vectors += [vectors] if self.keep_vectors else []
+            self.vectors += vectors[:1] if self.keep_vectors else []

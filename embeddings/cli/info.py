@@ -21,6 +21,7 @@ from embeddings.indexes.index import INDEX_FOLDER
 from embeddings.indexes.index import RECORD as INDEX
 from embeddings.models.loading import local_copy
 from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
+from embeddings.models.model_group import ModelGroup, is_group
 from embeddings.support import tensors
 from embeddings.support.system import size_on_disk
 from embeddings.training.checkpoints import find_checkpoints, summarize_checkpoints
@@ -68,6 +69,9 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         context_map = ContextMap.load(path)
         fields = {name: value for name, value in vars(context_map).items() if name != "matrix"}
         return {"what": "map of contexts", "dim": len(context_map.matrix), **fields}
+    if is_group(path):
+        group = ModelGroup.load(path)
+        return {"what": "group of models", "finished": group.finished, "missing": group.missing, **group.run}
     if (path / STUDY).is_file():
         from embeddings.eval.tuning.study_folder import StudyFolder  # imports numba
 

@@ -83,7 +83,9 @@ def compare_classifiers(models: Sequence[str], labels: Sequence[str], *, errors:
     with ByteBar(False, "predicting") as bar:
         scores = [list(label_scores([model], labels, bar, errors=errors, **settings)) for model in models]
     pairs = [zip(*pair, strict=True) for pair in combinations(scores, 2)]
-    return Comparisons(comparison for pair in pairs for files in pair for comparison in compare_labels(*files))
+    return Comparisons.corrected(
+        comparison for pair in pairs for files in pair for comparison in compare_labels(*files)
+    )
 
 
 def label_scores(

@@ -25,8 +25,16 @@ from embeddings.support.records import to_jsonable
 from embeddings.training.compile_ahead import training_work
 from embeddings.training.run import Interrupted
 from embeddings.training.run_options import RunOptions
+from embeddings.training.train_group import open_group, with_finished
 from embeddings.training.trainer import Trainer
 
+RUNS = option(
+    "--runs",
+    "Train N models, with the seeds from --seed on, and save them in the folder OUT, a group that `evaluate` and "
+    "`compare` treat as runs of one setting. --resume trains those that are missing.",
+    2,
+    metavar="N",
+)
 RESULTS = ("seconds", "compile_seconds", "words_per_second", "loss_by_epoch", "early_stopping")  # of the record
 
 
@@ -34,7 +42,8 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
     text = corpus_options.trainer_text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
-    run = grouped("run", [*run_options.options(trainer), *stability.train_options(trainer)], ("continued", "resume"))
+    own = [*run_options.options(trainer), *[RUNS] * trainer.accepts_run_options, *stability.train_options(trainer)]
+    run = grouped("run", own, ("continued", "resume", "runs"))
     corpus = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "A model folder, or a vector file (.bin, .txt, .kv, .npy, ...).", "PATH", required=True),
@@ -68,6 +77,8 @@ def train_and_resample(trainer: type[Trainer], settings: dict[str, Any], options
         init, dim = options["init"], settings["dim"]
         settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(options.get("init_mode")), init.dim)
     resamples = options.pop("resamples", None)
+    if options.get("runs") is not None:
+        check_runs_options(options, resamples)
     if resamples is not None:
         stability.check_train_options(options)
     train(trainer(**settings), **options)
@@ -86,22 +97,47 @@ def check_vocabulary_options(vocabulary: str | None, continued: Any) -> None:
             raise click.UsageError(f"{flag(name)} cannot be combined with --vocabulary, which trains all its words")
 
 
+def check_runs_options(options: dict[str, Any], resamples: int | None) -> None:
+    """Refuse options that --runs cannot honour."""
+    for name, value in {"--log": options.get("log"), "--resamples": resamples}.items():
+        if value is not None:
+            raise click.UsageError(f"--runs cannot be combined with {name}")
+    if saving.is_vector_file(options["out"]):
+        raise click.UsageError(f"--runs requires a folder, and {options['out']} is a vector file")
+    saving.check_folder_name(options["out"])
+
+
 def train(
     settings: Trainer, *, corpus: tuple[str, ...], out: str, force: bool, seed: int, quiet: bool, as_json: bool,
-    threads: int | None = None, **options: Any,
+    runs: int | None = None, threads: int | None = None, **options: Any,
 ) -> None:  # fmt: skip
     """Train and save; an interrupted run is saved too."""
     report_bus_errors()
     run: dict[str, Any] = {name: options.pop(name) for name in run_options.names() if name in options}
     if options.get("phrases") is None and run.get("continued") is not None:
         options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
-    replace = force or (run.get("resume", False) and run_options.is_saved_by_interrupted_run(out))
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
+    if runs is None:
+        result = train_run(settings, text, out, TrainingBar(quiet), run, force=force, threads=threads, seed=seed)
+    else:
+        seeds = list(range(seed, seed + runs))
+        result = train_runs(settings, text, out, seeds, run, force=force, threads=threads, quiet=quiet)
+    if as_json:
+        print_json(result)
+    if result["interrupted"]:
+        raise click.exceptions.Exit(EXIT_INTERRUPT)
+
+
+def train_run(
+    settings: Trainer, text: Corpus, out: str, bar: TrainingBar, run: dict[str, Any], *, force: bool,
+    threads: int | None, seed: int,
+) -> dict[str, Any]:  # fmt: skip
+    """Train a model and save it; returns what --json prints."""
+    replace = force or (run.get("resume", False) and run_options.is_saved_by_interrupted_run(out))
     saving.check_training_outputs(out, run.get("log"), text)
     write = model_writer(out, replace, is_classifier=settings.reads_labels)
-    if not quiet:
+    if not bar.quiet:
         report_missing_parts(settings, out)
-    bar = TrainingBar(quiet)
     how = run_options.run_options_for(out, bar.report, run, force=force, labels=text.labels)
     model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)
     if interrupted and model.record.get("steps") == 0:  # its vectors are random
@@ -115,10 +151,29 @@ def train(
         for message in model.record.get("notes", []):
             bar.report(str(message))
         bar.summarize(model, out)
-    if as_json:
-        print_json(summary(model, out, interrupted))
-    if interrupted:
-        raise click.exceptions.Exit(EXIT_INTERRUPT)
+    return summary(model, out, interrupted)
+
+
+def train_runs(
+    settings: Trainer, text: Corpus, out: str, seeds: list[int], run: dict[str, Any], *, force: bool,
+    threads: int | None, quiet: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """Train a model for each seed, and save them as a group; returns what --json prints."""
+    saving.check_training_outputs(out, None, text)
+    how = run_options.run_options_for(out, note, dict(run), force=True, labels=text.labels)
+    with ReadingBar(quiet) as reading:
+        how = dataclasses.replace(how, read=lambda corpus: corpus.encode(report=reading, threads=threads))
+        resume = run.get("resume", False)
+        group = open_group(out, settings, text, seeds, threads, how, resume=resume, force=force)
+    summaries = [summary(Model.load(path), str(path), False) for path in map(group.path, group.finished)]
+    for one in group.missing:
+        path, bar = str(group.path(one)), TrainingBar(quiet)
+        bar.report(f"run {group.seeds.index(one) + 1} of {len(group.seeds)}, seed {one}")
+        summaries.append(train_run(settings, text, path, bar, dict(run), force=True, threads=threads, seed=one))
+        if summaries[-1]["interrupted"]:
+            break
+        group = with_finished(group, one)
+    return {"out": out, "interrupted": bool(group.missing), "runs": summaries}
 
 
 def train_until_interrupted(

@@ -1,15 +1,39 @@
 """Vectors that commands read."""
 
+import os
 from collections.abc import Iterable
+from glob import glob
 from unicodedata import category, normalize
 
 from embeddings.cli.options import from_signature
 from embeddings.cli.output import note
 from embeddings.models.loading import has_model
+from embeddings.models.model_group import ModelGroup, is_group
+from embeddings.support.remote.address import is_remote
 from embeddings.vectors.vectors import Vectors
 
 SEARCH = from_signature(Vectors.most_similar, top=None, restrict="N")  # of commands that print neighbours
 SELECTORS = "\ufe0e\ufe0f"  # whether an emoji is displayed as text
+
+
+def parse_runs(text: str) -> tuple[str, list[str]]:
+    """The name and the paths of one of VECTORS: a path, a group of models, or NAME=PATH,PATH, where * is any text.
+
+    Several paths are runs of one setting.
+
+    Raises:
+        SettingError: a group has no finished run.
+    """
+    name, equals, paths = text.partition("=")
+    if not equals or os.path.lexists(text) or is_remote(text):
+        return text, group_paths(text)
+    matches = [match for one in paths.split(",") for match in sorted(glob(one)) or [one]]
+    return name, [path for match in matches for path in group_paths(match)]
+
+
+def group_paths(path: str) -> list[str]:
+    """The paths of the finished models of a group, or a path that is not a group."""
+    return list(map(str, ModelGroup.load(path).paths)) if is_group(path) else [path]
 
 
 def check_paths(paths: Iterable[str]) -> None:

@@ -30,6 +30,7 @@ def package_versions() -> dict[str, str]:
 
 FORMAT_VERSION = 2
 MODEL_JSON, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
+GROUP_JSON = "group.json"  # of a folder of models with different seeds
 TAGS = "documents.arrow"  # of a model of tagged documents
 PHRASES = "phrases.arrow"  # of a model of a corpus with phrases
 LABELS = "labels.arrow"  # of a model that predicts labels
@@ -47,6 +48,9 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
 def read_model_json(folder: Path) -> dict[str, Any]:
     """The fields of model.json."""
     path = folder / MODEL_JSON
+    if not path.is_file() and (folder / GROUP_JSON).is_file():
+        first = min(folder.glob(f"seed-*/{MODEL_JSON}"), default=folder / "seed-1" / MODEL_JSON).parent
+        raise FormatError(f"{folder} is a group of models: name one of them, such as {first}")
     if not path.is_file():
         problem = "has no model.json, so it is not a saved model" if folder.is_dir() else "is not a saved model"
         raise FormatError(f"{folder} {problem if folder.exists() else 'does not exist'}")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from embeddings.classifier.classifier import LabelPredictor as LabelPredictor
     from embeddings.cluster.cluster_training import Cluster as Cluster
     from embeddings.models.document_vectors import concatenate as concatenate
+    from embeddings.models.model_group import ModelGroup as ModelGroup
     from embeddings.models.weighted_vectors import weight_vectors as weight_vectors
     from embeddings.plugins.classifier.retraining import quantize as quantize
     from embeddings.plugins.text_pairs.hard_negatives import mine_negatives as mine_negatives
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from embeddings.training.run import Interrupted as Interrupted
     from embeddings.training.run_log import RunLog as RunLog
     from embeddings.training.run_options import RunOptions as RunOptions
+    from embeddings.training.train_group import train_group as train_group
 
 if not TYPE_CHECKING:  # so that type checkers report unknown names
     MODULES, __getattr__, __dir__ = lazy_package(__name__, {
         "classifier.classifier": "LabelPredictor",
         "cluster.cluster_training": "Cluster",
         "models.document_vectors": "concatenate",
+        "models.model_group": "ModelGroup",
         "models.weighted_vectors": "weight_vectors",
         "plugins.classifier.retraining": "quantize",
         "plugins.text_pairs.hard_negatives": "mine_negatives",
@@ -40,4 +43,5 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "training.run": "Interrupted",
         "training.run_log": "RunLog",
         "training.run_options": "RunOptions",
+        "training.train_group": "train_group",
     })  # fmt: skip

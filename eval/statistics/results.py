@@ -5,13 +5,14 @@ by Agresti and Min (2005). Items in sentences, questions made of word pairs, cor
 V-measure are compared by a paired bootstrap over sentences, pairs, queries, words or texts: 1,000 resamples, the same
 for both, whose percentiles of the difference are the interval. Its p is twice the share of resamples on the rarer side
 of zero, counting the observed value (so p is at least 2/1001). With fewer than ten of these there is no interval and no
-p. No p is corrected for multiple comparisons.
+p. `p_holm` is p corrected for the number of tests. Runs of one setting are compared in
+`embeddings.eval.statistics.run_scores`.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import sqrt
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -77,6 +78,9 @@ class Result(Key):
         composed: covered pairs with an out-of-vocabulary word, whose vector was composed.
         protocol: how the value is computed: unknown words, ties, duplicates, the interval.
         note: a warning, such as a classifier that did not converge.
+        runs: the number of runs of one setting, of which `value` is the mean; `low` to `high` then covers other runs
+            and other items.
+        sd: the standard deviation of the value over runs; None for a single model.
     """
 
     vectors: str
@@ -89,11 +93,13 @@ class Result(Key):
     composed: int = 0
     protocol: str | None = None
     note: str | None = None
+    runs: int = 1
+    sd: float | None = None
 
 
 ALL = "all"
 SHOWN = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
-OPTIONAL = ("composed", "runs", "sd")  # columns that are shown if a result has them
+RUNS = ("runs", "sd")  # columns that are shown if a result is of several runs
 LABELS = {"words": "The words that analogies are answered from: all, or the first ones by frequency."}
 
 
@@ -108,7 +114,8 @@ class Scores(ResultTable[Result]):
 
     def shown(self, row: Result) -> dict[str, Any]:
         """The cells of a result."""
-        return result_cells(row, [name for name in OPTIONAL if any(getattr(one, name, None) for one in self)])
+        others = {"composed": any(one.composed for one in self), **dict.fromkeys(RUNS, any(map(has_runs, self)))}
+        return result_cells(row, [name for name, is_shown in others.items() if is_shown])
 
 
 def result_cells(result: Result, others: Iterable[str] = ()) -> dict[str, Any]:
@@ -117,6 +124,11 @@ def result_cells(result: Result, others: Iterable[str] = ()) -> dict[str, Any]:
     if result.reason is not None:
         values["value"] = f"none: {result.reason}"
     return {name: values.get(name) for name in (*SHOWN, *others)}
+
+
+def has_runs(result: Result) -> bool:
+    """Whether a result is of several runs of one setting."""
+    return result.runs > 1
 
 
 def label_cells(result: Key) -> dict[str, str]:
@@ -146,6 +158,8 @@ class Comparison(Key):
         difference: first value minus second; `low` to `high` is its 95 % interval, None for too few items.
         p: two-sided p value; None for too few items.
         test: name of the test.
+        p_holm: p corrected for the number of tests by the method of Holm (1979): of whole sets and kinds, or of
+            details, on all sets.
     """
 
     first: str
@@ -159,11 +173,12 @@ class Comparison(Key):
     high: float | None
     p: float | None
     test: str
+    p_holm: float | None = None
 
 
 COMPARED = (
     "set", "section", "words", "measure", "method", "first", "second", "items", "total", "value_first", "value_second",
-    "difference", "low", "high", "p", "test",
+    "difference", "low", "high", "p", "p_holm", "test",
 )  # fmt: skip
 
 
@@ -172,6 +187,19 @@ class Comparisons(ResultTable[Comparison]):
 
     columns = argument_texts(Key) | argument_texts(Comparison) | LABELS
 
+    @classmethod
+    def corrected(cls, comparisons: Iterable[Comparison]) -> Self:
+        """The tests, with p corrected for their number (Holm 1979, "A simple sequentially rejective procedure")."""
+        corrected = list(comparisons)
+        for is_detail in (False, True):
+            family = [n for n, one in enumerate(corrected) if one.is_detail == is_detail and one.p is not None]
+            p_holm = 0.0
+            for rank, number in enumerate(sorted(family, key=lambda n: corrected[n].p or 0.0)):
+                p = corrected[number].p or 0.0
+                p_holm = max(p_holm, min(1.0, (len(family) - rank) * p))
+                corrected[number] = replace(corrected[number], p_holm=p_holm)
+        return cls(corrected)
+
     def visible(self) -> list[Comparison]:
         """The tests of whole sets and kinds, or all tests if there are no others."""
         return [one for one in self if not one.is_detail] or self
@@ -179,8 +207,7 @@ class Comparisons(ResultTable[Comparison]):
     def shown(self, row: Comparison) -> dict[str, Any]:
         """The cells of a test."""
         values = {**asdict(row), **label_cells(row)}
-        *names, test = COMPARED
-        return {name: values[name] for name in (*names, *["p_holm"] * ("p_holm" in values), test)}
+        return {name: values[name] for name in COMPARED}
 
 
 @dataclass(frozen=True)
@@ -231,6 +258,14 @@ def bootstrap_p(resampled: np.ndarray) -> float | None:
     return min(1.0, 2 * (rarer + 1) / (len(finite) + 1))
 
 
+class Resampled(NamedTuple):
+    """A value on some items, its value in each resample (resamples,), and how many units were resampled."""
+
+    value: float
+    values: np.ndarray
+    units: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class ItemScores:
     """Fields that all kinds of scores share; see `Result`."""
@@ -254,6 +289,21 @@ class ItemScores:
         """A paired test against scores of the same kind that also have a value."""
         raise NotImplementedError
 
+    @property
+    def counted(self) -> np.ndarray | None:
+        """The items that the value is over, (items,) bool; None if there are none to resample."""
+        return None
+
+    def resampled_on(self, items: np.ndarray) -> Resampled:
+        """The value on some of the items, (items,) bool, and in each resample of these."""
+        raise NotImplementedError
+
+    def compare_on(self, both: np.ndarray, other: Any, pair: Pair, test: str) -> Comparison:
+        """A paired bootstrap on some of the items, (items,) bool."""
+        first, second = (one.resampled_on(both) for one in (self, other))
+        interval, p = bootstrap_test(first.values - second.values, first.units)
+        return pair.comparison((first.value, second.value), interval, items=int(both.sum()), p=p, test=test)
+
     def to_result(self, value: float | None, interval: Interval, covered: int, total: int, composed: int = 0) -> Result:
         """The result with this value."""
         return Result(
@@ -261,9 +311,14 @@ class ItemScores:
             total=total, composed=composed, reason=self.reason, protocol=self.protocol, note=self.note,
         )  # fmt: skip
 
-    def pair(self, other: "ItemScores", total: int) -> Pair:
-        """The sides of a paired test against other vectors; `total` items are in the set."""
-        return Pair(self.key, self.vectors, other.vectors, total)
+    @property
+    def size(self) -> int:
+        """The number of items of the set or section."""
+        raise NotImplementedError
+
+    def pair(self, other: "ItemScores") -> Pair:
+        """The sides of a paired test against other vectors."""
+        return Pair(self.key, self.vectors, other.vectors, self.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,6 +341,11 @@ class BinaryScores(ItemScores):
     def counted(self) -> np.ndarray:
         """The items that the value is over, (items,) bool."""
         return np.asarray(self.members if self.over_all else self.members & self.covered)
+
+    @property
+    def size(self) -> int:
+        """The number of items of the section."""
+        return int(self.members.sum())
 
     def section(self, name: str | None, members: np.ndarray, *, is_detail: bool = False) -> Self:
         """The scores of some of the items."""
@@ -317,17 +377,22 @@ class BinaryScores(ItemScores):
 
     def compare_values(self, other: "BinaryScores") -> Comparison | None:
         """A paired test on the items that count for both; None if there are none."""
-        both, pair = self.counted & other.counted, self.pair(other, int(self.members.sum()))
-        return self.compare_on(both, other, pair) if both.any() else None
+        both = self.counted & other.counted
+        return self.compare_on(both, other, self.pair(other)) if both.any() else None
 
-    def compare_on(self, both: np.ndarray, other: "BinaryScores", pair: Pair) -> Comparison:
+    def compare_on(self, both: np.ndarray, other: "BinaryScores", pair: Pair, test: str = SENTENCES) -> Comparison:
         """A paired test on some of the items, (items,) bool."""
-        correct, others = self.correct[both], other.correct[both]
         if self.clusters is None:
-            return pair.compare_shares(correct, others)
-        hits, other_hits, sizes = map(self.count_per_cluster, (self.correct & both, other.correct & both, both))
-        interval, p = bootstrap_test(ratios(hits - other_hits, sizes), int((sizes > 0).sum()))
-        return pair.comparison((correct.mean(), others.mean()), interval, items=len(correct), p=p, test=SENTENCES)
+            return pair.compare_shares(self.correct[both], other.correct[both])
+        return super().compare_on(both, other, pair, test)
+
+    def resampled_on(self, items: np.ndarray) -> Resampled:
+        """The share of correct items, and in each resample of the items or their clusters."""
+        if self.clusters is None:
+            hits, sizes = self.correct[items], np.ones(int(items.sum()))
+        else:
+            hits, sizes = (self.count_per_cluster(one & items) for one in (self.correct, items))
+        return Resampled(float(self.correct[items].mean()), ratios(hits, sizes), int((sizes > 0).sum()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,11 +425,23 @@ class CorrelationScores(ItemScores):
         sides, ratings = (self.scores[both], other.scores[both]), self.ratings[both]
         if len(ratings) < 2 or any((side == side[0]).all() for side in (*sides, ratings)):
             return None
-        ones = [np.ones((1, len(ratings)))]
-        first, second = (correlations(side, ratings, ranked=self.is_ranked) for side in sides)
-        values = [correlations(side, ratings, ranked=self.is_ranked, weights=ones)[0] for side in sides]
-        interval, p = bootstrap_test(first - second, len(ratings))
-        return self.pair(other, len(both)).comparison(values, interval, items=len(ratings), p=p, test=PAIRS)
+        return self.compare_on(both, other, self.pair(other), PAIRS)
+
+    @property
+    def counted(self) -> np.ndarray:
+        """The pairs that are covered, (pairs,) bool."""
+        return self.covered
+
+    @property
+    def size(self) -> int:
+        """The number of pairs."""
+        return len(self.covered)
+
+    def resampled_on(self, items: np.ndarray) -> Resampled:
+        """The correlation over some of the pairs, and in each resample of these."""
+        sides, ones = (self.scores[items], self.ratings[items]), [np.ones((1, int(items.sum())))]
+        value = float(correlations(*sides, ranked=self.is_ranked, weights=ones)[0])
+        return Resampled(value, correlations(*sides, ranked=self.is_ranked), len(sides[0]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -400,9 +477,19 @@ class ResampledScores(ItemScores):
         """The value in each resample of the items, (resamples,)."""
         return np.concatenate([self.score(block) for block in bootstrap_weights(len(self.covered))])
 
-    def resampled_difference(self, other: Any) -> np.ndarray:
-        """The difference from other scores in each resample of the items, (resamples,)."""
-        return np.asarray(self.resampled() - other.resampled())
+    @property
+    def counted(self) -> np.ndarray:
+        """The items that count, (items,) bool."""
+        return self.members
+
+    @property
+    def size(self) -> int:
+        """The number of items that count."""
+        return int(self.members.sum())
+
+    def resampled_on(self, items: np.ndarray) -> Resampled:
+        """The value of all items, and in each resample of these; `items` are those that count."""
+        return Resampled(self.value, self.resampled(), int(items.sum()))
 
     def result(self) -> Result:
         """The value with its bootstrap interval."""
@@ -412,9 +499,7 @@ class ResampledScores(ItemScores):
 
     def compare_values(self, other: "ResampledScores") -> Comparison:
         """A paired test on all items."""
-        items = int(self.members.sum())
-        interval, p = bootstrap_test(self.resampled_difference(other), items)
-        return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=self.test)
+        return self.compare_on(self.members, other, self.pair(other), self.test)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -464,10 +549,6 @@ class MeanScores(ResampledScores):
     def interval(self) -> Interval:
         """The bootstrap interval of the mean, for very many queries the normal one."""
         return mean_bootstrap(self.values)
-
-    def resampled_difference(self, other: "MeanScores") -> np.ndarray:
-        """The mean difference in each resample (resamples,)."""
-        return replace(self, values=self.values - other.values).resampled()
 
 
 @dataclass(frozen=True, kw_only=True)

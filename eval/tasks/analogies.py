@@ -29,7 +29,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     divide_or_nan,
     wilson,
 )
-from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Pair, bootstrap_test
+from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Pair, Resampled, bootstrap_test
 from embeddings.eval.tasks.evaluation_kind import METHODS, Kind, Subject
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
 
@@ -185,11 +185,18 @@ class AnalogyScores(BinaryScores):
         (low, high), _ = interval_and_p(correct.astype(np.float64), pairs)
         return NO_INTERVAL if low is None or high is None else (max(0.0, low), min(1.0, high))
 
-    def compare_on(self, both: np.ndarray, other: BinaryScores, pair: Pair) -> Comparison:
+    def resampled_on(self, items: np.ndarray) -> Resampled:
+        """The share of correct questions, and in each resample of the word pairs."""
+        distinct, number = np.unique(self.pairs[items], return_inverse=True)
+        correct = self.correct[items].astype(np.float64)
+        values = resampled_means(correct, number.reshape(-1, 2), len(distinct))
+        return Resampled(float(correct.mean()), values, len(distinct))
+
+    def compare_on(self, both: np.ndarray, other: BinaryScores, pair: Pair, test: str = WORD_PAIRS) -> Comparison:
         """A paired test on some of the questions."""
         correct, others = self.correct[both], other.correct[both]
         interval, p = interval_and_p(correct.astype(np.float64) - others, self.pairs[both])
-        return pair.comparison((correct.mean(), others.mean()), interval, items=len(correct), p=p, test=WORD_PAIRS)
+        return pair.comparison((correct.mean(), others.mean()), interval, items=len(correct), p=p, test=test)
 
 
 def interval_and_p(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, float | None]:

@@ -1,0 +1,150 @@
+"""Scores of several runs of one setting: their mean, with an interval that covers other runs and other test items.
+
+Runs and items are crossed random factors. The variance of the mean of r runs is S²/r + C: S² is the variance of the
+values over runs, and C the covariance of the values of two runs over test items (Obuchowski and Rockette 1995,
+"Hypothesis testing of diagnostic accuracy for multiple readers and multiple tests", where runs are readers). C is
+estimated by the bootstrap of the items, the same resamples for all runs, and is not below 0. The interval is that of
+Student's t with the degrees of freedom of Hillis (2007), "A comparison of denominator degrees of freedom methods for
+multiple observer ROC analysis": (S²/r + C)² / ((S²/r)² / (r - 1)).
+
+For the difference of two settings, whose runs are independent, S²/r is added over both, and C is the covariance within
+the settings minus that between them. A single model on one side stands for itself: it has no S², and C has the variance
+of its value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from embeddings.eval.statistics.confidence_intervals import LEVEL, MIN_ITEMS, NO_INTERVAL, RESAMPLES, Interval
+from embeddings.eval.statistics.results import Comparison, CorrelationScores, ItemScores, Pair, Result
+
+TEST = "t test over runs and items"
+PROTOCOL = "{protocol}; mean of {runs} runs, with Student's t interval over runs and items"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunScores(ItemScores):
+    """Scores of several runs of one setting, by the same measure on the same set."""
+
+    runs: Sequence[ItemScores]
+
+    def result(self) -> Result:
+        """The mean over runs, on the items that all of them cover, with its interval."""
+        results = [one.result() for one in self.runs]
+        common: dict[str, Any] = {"runs": len(results), "covered": min(one.covered for one in results)}
+        common["protocol"] = PROTOCOL.format(protocol=results[0].protocol, runs=len(results))
+        if missing := [one for one in results if one.value is None]:
+            return replace(missing[0], **common)
+        estimate = RunEstimate.of([self.runs])
+        values = np.array([one.value for one in results]) if estimate is None else estimate.values[0]
+        low, high = NO_INTERVAL if estimate is None else estimate.test()[0]
+        if low is not None and high is not None:
+            lowest = -1.0 if isinstance(self.runs[0], CorrelationScores) else 0.0
+            low, high = max(low, lowest), min(high, 1.0)
+        return replace(
+            results[0], value=float(values.mean()), sd=float(values.std(ddof=1)), low=low, high=high, **common
+        )
+
+
+def group_runs(name: str, runs: Sequence[Sequence[ItemScores]]) -> list[ItemScores]:
+    """The scores of several runs of the setting `name`, by each measure that all runs have."""
+    first, *others = ({one.key: replace(one, vectors=name) for one in scores} for scores in runs)
+    if not others:
+        return list(first.values())
+    parts = [[one, *(scores[key] for scores in others)] for key, one in first.items() if all(key in s for s in others)]
+    return [
+        RunScores(vectors=name, key=part[0].key, protocol=part[0].protocol, note=part[0].note, runs=part)
+        for part in parts
+    ]
+
+
+def compare_settings(first: ItemScores, second: ItemScores) -> Comparison | None:
+    """A test of the difference of two settings, or models, on the items that all of their runs cover.
+
+    None where one of them has no value or no item is covered by all.
+    """
+    sides = [one.runs if isinstance(one, RunScores) else [one] for one in (first, second)]
+    if [len(runs) for runs in sides] == [1, 1]:
+        return first.compare(second)
+    runs = [one for side in sides for one in side]
+    estimate = None if any(one.reason or type(one) is not type(runs[0]) for one in runs) else RunEstimate.of(sides)
+    if estimate is None:
+        return None
+    interval, p = estimate.test()
+    means = [float(values.mean()) for values in estimate.values]
+    pair = Pair(first.key, first.vectors, second.vectors, runs[0].size)
+    return pair.comparison(means, interval, items=estimate.items, p=p, test=TEST)
+
+
+@dataclass(frozen=True)
+class RunEstimate:
+    """The mean of the runs of a setting, or the difference of two, with the parts of its variance.
+
+    Arguments:
+        values: of the runs, (runs,) for each setting.
+        item_variance: the variance that all runs share, by the choice of items.
+        items: the number of items that all runs cover.
+        units: how many units were resampled: items, or what they are made of.
+    """
+
+    values: Sequence[np.ndarray]
+    item_variance: float
+    items: int
+    units: int
+
+    @classmethod
+    def of(cls, settings: Sequence[Sequence[ItemScores]]) -> "RunEstimate | None":
+        """The estimate of one or two settings; None where there is nothing to resample."""
+        counted = [one.counted for runs in settings for one in runs]
+        known = [items for items in counted if items is not None]
+        common = np.logical_and.reduce(known)
+        if len(known) < len(counted) or not common.any():
+            return None
+        resampled = [[one.resampled_on(common) for one in runs] for runs in settings]
+        values = [np.array([one.value for one in runs]) for runs in resampled]
+        table = np.array([one.values for runs in resampled for one in runs])
+        table = table[:, np.isfinite(table).all(axis=0)]
+        if not all(np.isfinite(one).all() for one in values):
+            return None
+        has_resamples = 2 * table.shape[1] >= RESAMPLES
+        variance = shared_variance(table, [len(runs) for runs in settings]) if has_resamples else np.nan
+        return cls(values, variance, int(common.sum()), resampled[0][0].units)
+
+    def test(self) -> tuple[Interval, float | None]:
+        """The interval, and the two-sided p of a difference from 0; None for too few units."""
+        from scipy.stats import t
+
+        several = [one for one in self.values if len(one) > 1]
+        of_runs = [float(one.var(ddof=1)) / len(one) for one in several]
+        variance = sum(of_runs) + self.item_variance
+        if self.units < MIN_ITEMS or not variance > 0:
+            return NO_INTERVAL, None
+        parts = sum(part**2 / (len(one) - 1) for part, one in zip(of_runs, several, strict=True))
+        freedom = variance**2 / parts if parts else np.inf
+        value, error = float(self.values[0].mean() - sum(one.mean() for one in self.values[1:])), sqrt(variance)
+        reach = float(t.ppf((1 + LEVEL) / 2, freedom)) * error
+        return (value - reach, value + reach), float(2 * t.sf(abs(value) / error, freedom))
+
+
+def shared_variance(resampled: np.ndarray, sizes: Sequence[int]) -> float:
+    """The part C of the variance of a mean or difference, at least 0.
+
+    Arguments:
+        resampled: (runs, resamples) the values of the runs of all settings on the same resamples of the items.
+        sizes: the number of runs of each setting.
+    """
+    covariance, ends = np.atleast_2d(np.cov(resampled)), np.cumsum(sizes)
+    parts = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    total = 0.0
+    for one, other in product(parts, repeat=2):
+        block = covariance[one, other]
+        if one is other and len(block) > 1:
+            total += (block.sum() - block.trace()) / (len(block) * (len(block) - 1))
+        else:
+            total += block.mean() if one is other else -block.mean()
+    return max(float(total), 0.0)
