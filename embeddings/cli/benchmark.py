@@ -8,7 +8,7 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example, grouped
-from embeddings.cli.options import OUTPUT, from_settings, option
+from embeddings.cli.options import OUTPUT, from_settings, is_given, option
 from embeddings.cli.output import note, print_json, print_lines
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.setting_names import WORD_SETTINGS
@@ -40,7 +40,7 @@ def repeatable(settings: type, name: str) -> click.Option:
         ),
         option(
             "--peer",
-            "Compare with gensim, fasttext, or a program that a .toml file describes; append settings for this "
+            "Compare with gensim, fasttext, a program that a .toml file describes, or none; append settings for this "
             "tool after a colon, as in gensim:learning_rate=0.05.  [default: all that are installed and support the "
             "model]",
             multiple=True,
@@ -89,6 +89,9 @@ def command(
         raise click.UsageError("--resume cannot be combined with --force")
     additional, tokenization = ({name: options.pop(name) for name in names} for names in (TEST_SETS, WORD_SETTINGS))
     models = model_configs(trainer, **options)
+    for name in ("dim", "negatives", "window", "subsample", "min_count", "epochs"):
+        if is_given(name) and not any(name in model.settings for model in models):
+            raise click.UsageError(f"{flag(name)} is not a setting of {' or '.join(trainer)}")
     tools = select_tools(peer, models)
     of_documents = models[0].has_documents
     if of_documents and any(additional.values()):

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from embeddings.errors import SettingError
 from embeddings.learning_rates import DEFAULT_RATIOS, LINEAR
+from embeddings.settings import field_types
 
 NEGATIVE_SAMPLING = "negative-sampling"
 UNSAFE = re.compile(r"[:=,/]+")  # in names of files
@@ -53,7 +54,8 @@ class ModelConfig:
     @property
     def distinction(self) -> dict[str, Any]:
         """The settings by which configurations of a model differ."""
-        common = {name: self.settings[name] for name in ("dim", "negatives")}
+        names = [name for name in ("dim", "negatives") if name in self.settings]
+        common: dict[str, Any] = {name: self.settings[name] for name in names}
         given = {name: value for name, value in self.given.items() if name not in ("combine", "objective", *common)}
         return {**given, **common, "threads": self.threads}
 
@@ -104,7 +106,8 @@ def model_configs(
 ) -> list[ModelConfig]:
     """A configuration for every combination, with all settings of its trainer; by default `threads` is all cores.
 
-    A trainer is a name, optionally with settings, as in "paragraph-dm:combine=concat,learning_rate=0.025".
+    A trainer is a name, optionally with settings, as in "paragraph-dm:combine=concat,learning_rate=0.025". Common
+    settings that it does not have are left out.
     """
     from embeddings import registry
     from embeddings.indexes.index_spec import parse_spec
@@ -113,7 +116,9 @@ def model_configs(
     configs: list[ModelConfig] = []
     for trainer, *values, n_threads in product(trainers, dim, negatives, threads or [available_threads()]):
         name, given = parse_spec(trainer, group="trainer")
-        settings = dict(zip(("dim", "negatives"), values, strict=True)) | common | given
+        known = field_types(registry.load("trainer", name))
+        shared = dict(zip(("dim", "negatives"), values, strict=True)) | common
+        settings = {key: value for key, value in shared.items() if key in known} | given
         config = ModelConfig(name, asdict(registry.create("trainer", name, settings)), n_threads, given)
         if config not in configs:
             configs.append(config)

@@ -293,11 +293,14 @@ def setting_options(config: ModelConfig) -> list[str]:
 
 
 SUFFIX = ".toml"
+NONE = "none"  # for no peer
 OURS, *PEERS = (Program.read(Path(__file__).parent / "programs" / (name + SUFFIX)) for name in MODULES)
 
 
 def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[Program]:
     """The tools of a benchmark: ours, then the named peers, or all installed ones that support one of the models.
+
+    The name "none" alone is for no peer.
 
     Arguments:
         names: a peer, the file of a program's description, or either with settings of its own, such as
@@ -310,7 +313,9 @@ def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[P
     """
     if not names:
         return [OURS, *(peer for peer in PEERS if peer.is_installed and any(map(peer.supports, configs)))]
-    tools = [select_tool(name, configs) for name in dict.fromkeys(names)]
+    if NONE in names and len(names) > 1:
+        raise SettingError(f"{S.peer(NONE)} cannot be combined with other peers")
+    tools = [select_tool(name, configs) for name in dict.fromkeys(names) if name != NONE]
     for number, tool in enumerate(tools):
         if tool.name in (OURS.name, *(other.name for other in tools[:number])):
             raise SettingError(f"two tools are called {tool.name!r}; change the name in one description")
@@ -348,7 +353,9 @@ def find_tool(name: str) -> Program:
     elif name in peers:
         tool = peers[name]
     else:
-        raise SettingError(f"{S.peer} must be one of {', '.join(peers)}, or a file that ends in .toml, got {name!r}")
+        raise SettingError(
+            f"{S.peer} must be one of {', '.join(peers)}, a file that ends in .toml, or {NONE}, got {name!r}"
+        )
     if not tool.is_installed:
         remedy = tool.remedy or f"install it, or correct the command in {name}"
         raise SettingError(f"{tool.module or tool.command[0]} is not installed: {remedy}")

@@ -5,7 +5,8 @@ values over runs, and C the covariance of the values of two runs over test items
 "Hypothesis testing of diagnostic accuracy for multiple readers and multiple tests", where runs are readers). C is
 estimated by the bootstrap of the items, the same resamples for all runs, and is not below 0. The interval is that of
 Student's t with the degrees of freedom of Hillis (2007), "A comparison of denominator degrees of freedom methods for
-multiple observer ROC analysis": (S²/r + C)² / ((S²/r)² / (r - 1)).
+multiple observer ROC analysis": (S²/r + C)² / ((S²/r)² / (r - 1)). In simulations of normal values 94 to 95 % of the
+intervals held the true mean with 5 runs, 92 to 95 % with 3, and 87 to 95 % with 2, fewest where C is a tenth of S²/r.
 
 For the difference of two settings, whose runs are independent, S²/r is added over both, and C is the covariance within
 the settings minus that between them. A single model on one side stands for itself: it has no S², and C has the variance
