@@ -89,6 +89,8 @@ def command(
         line = shlex.join(["embeddings", *(mask(without_credentials(word)) for word in sys.argv[1:])])
         sources = cast(list[Model | Vectors], evaluation.vectors)
         names = [name for name, _ in runs]
+        if groups := [name for name, paths in runs if len(paths) > 1]:
+            note(f"neighbours and maps of the report are those of the first run of {', '.join(groups)}")
         evaluations = [EvaluatedVectors.of(*one) for one in zip(names, sources, evaluation.by_vectors, strict=True)]
         write_report(report, suite, evaluations, words=show_neighbours_of, command=line, force=force)
 

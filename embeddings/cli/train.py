@@ -23,9 +23,9 @@ from embeddings.settings import flag
 from embeddings.support.docstrings import documentation
 from embeddings.support.records import to_jsonable
 from embeddings.training.compile_ahead import training_work
+from embeddings.training.group_training import open_group, with_finished
 from embeddings.training.run import Interrupted
 from embeddings.training.run_options import RunOptions
-from embeddings.training.train_group import open_group, with_finished
 from embeddings.training.trainer import Trainer
 
 RUNS = option(
