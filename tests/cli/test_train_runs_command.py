@@ -88,7 +88,6 @@ def test_what_runs_cannot_honour_is_refused():
     for options, message in (
         (["--log", "log.jsonl"], "--runs cannot be combined with --log"),
         (["--resamples", 3], "--runs cannot be combined with --resamples"),
-        (["--autotune-trials", 2, "--autotune-similarity", "pairs.tsv"], "--runs cannot be combined with a search"),
         (["-o", "v.bin"], "--runs requires a folder"),
     ):
         assert refused(*RUN, *options, "--runs", 2, code=2).startswith(message)
