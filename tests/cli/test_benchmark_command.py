@@ -176,7 +176,9 @@ def test_document_models_are_scored_by_labels(tmp_path):
     [
         (["--trainer", "no-such"], "'no-such'"),
         (["--dim", "0"], "dim"),
-        (["--peer", "word2vec"], "peer must be one of gensim, fasttext, or a file that ends in .toml, got 'word2vec'"),
+        (["--peer", "word2vec"], "peer must be one of gensim, fasttext, a file that ends in .toml, or none, got"),
+        (["--trainer", "glove", "--negatives", "9"], "--negatives is not a setting of glove"),
+        (["--peer", "none", "--peer", "gensim"], "--peer none cannot be combined with other peers"),
     ],
 )
 def test_invalid_options_are_refused_in_one_line(corpus, tmp_path, wrong, said):

@@ -22,6 +22,18 @@ def test_every_combination_has_one_configuration():
     assert {one.settings["learning_rate"] for one in found if one.trainer == "cbow"} == {0.075}
 
 
+def test_trainers_of_any_kind_are_mixed():
+    """Each gets the common settings that it has, and no configuration twice."""
+    found = model_configs(["skipgram", "glove"], dim=[10], negatives=[3, 5], threads=[1], **COMMON)
+    assert [one.label for one in found] == [
+        "skipgram dim 10 negatives 3 threads 1", "skipgram dim 10 negatives 5 threads 1", "glove dim 10 threads 1",
+    ]  # fmt: skip
+    assert (found[2].settings["window"], "negatives" in found[2].settings) == (3, False)
+    with pytest.raises(SettingError, match="negatives"):
+        model_configs(["glove:negatives=3"], dim=[10], negatives=[3], **COMMON)
+    assert select_tools(["none"], found) == [tools.OURS]
+
+
 def test_a_job_survives_the_command_line():
     job = Job(made("cbow"), 2, "a.txt", "b.bin")
     assert Job.from_json(job.to_json()) == job
