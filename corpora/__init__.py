@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from embeddings.corpora.reading.labelled_texts import LabelFormat as LabelFormat
     from embeddings.corpora.reading.text_pairs import PairColumns as PairColumns
     from embeddings.corpora.reading.text_pairs import TextPairs as TextPairs
+    from embeddings.corpora.reading.text_vectors import text_vectors as text_vectors
+    from embeddings.corpora.vector_encoding import VectorFormat as VectorFormat
     from embeddings.corpora.vocabulary import Vocabulary as Vocabulary
 
 if not TYPE_CHECKING:  # so that type checkers report unknown names
@@ -23,5 +25,7 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "corpora.phrases": "PhraseList Phrases",
         "corpora.reading.labelled_texts": "LabelFormat",
         "corpora.reading.text_pairs": "PairColumns TextPairs",
+        "corpora.reading.text_vectors": "text_vectors",
+        "corpora.vector_encoding": "VectorFormat",
         "corpora.vocabulary": "Vocabulary",
     })  # fmt: skip

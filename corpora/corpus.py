@@ -26,6 +26,7 @@ from embeddings.corpora.remapping import remap
 from embeddings.corpora.script_advice import script_advice
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented
+from embeddings.corpora.vector_encoding import VectorFormat, check_vectors, split_weights, write_text_vectors
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
 from embeddings.corpora.word_rules import Case, Language, Normalization, WordForm, WordRules
 from embeddings.errors import CorpusError, S, SettingError
@@ -105,6 +106,7 @@ class Corpus:
         labels: how labels of texts are written, for classifiers. Each line of plain text, row of a table and string of
             an iterable is then a document, and labels are not words of it.
         pairs: where pairs of texts are, for trainers that learn from them; see `TextPairs`.
+        vectors: where vectors of texts are, for trainers that learn from them.
 
     Raises:
         CorpusError: a source is not found or cannot be used.
@@ -139,6 +141,7 @@ class Corpus:
         phrase_mode: PhraseMode = "replace",
         labels: LabelFormat | None = None,
         pairs: PairFormat | None = None,
+        vectors: VectorFormat | None = None,
     ) -> None:
         if not sources:
             raise CorpusError("a corpus requires a source: a path, '-', 'sample' or an iterable")
@@ -152,12 +155,17 @@ class Corpus:
         self.lines: Lines = check_value("lines", lines, Lines, {})
         self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})
         self.max_types: int | None = check_value("max_types", max_types, Positive | None, {})
-        self.sources = [item for source in sources for item in resolve_source(source)]
-        self.paths = [Path(display_name(source)) for source in sources if isinstance(source, str | os.PathLike)]
+        given, weights = (sources, [1.0] * len(sources)) if vectors is None else split_weights(sources)
+        resolved = [resolve_source(source) for source in given]
+        self.sources = [item for items in resolved for item in items]
+        self.weights = [weight for weight, items in zip(weights, resolved, strict=True) for _ in items]
+        self.paths = [Path(display_name(source)) for source in given if isinstance(source, str | os.PathLike)]
         self.labels = check_labels(labels, self.text_column, self.tag_column)
         self.pairs = check_pairs(pairs, self)
-        if self.lines != "separate" and (labels is not None or pairs is not None):
-            kind = "labelled texts" if pairs is None else "pairs of texts"
+        self.vectors = check_vectors(vectors, self)
+        kinds = {"labelled texts": labels, "pairs of texts": pairs, "texts with vectors": vectors}
+        kind = next((kind for kind, one in kinds.items() if one is not None), None)
+        if self.lines != "separate" and kind is not None:
             raise SettingError(f"{S.lines(lines)} cannot be combined with {kind}")
         if not isinstance(vocabulary, Vocabulary | None):
             vocabulary = read_vocabulary_file(vocabulary)
@@ -173,8 +181,10 @@ class Corpus:
     def text_settings(self) -> dict[str, Any]:
         """The settings of the text as plain values; the tokenizer as a name."""
         names = ("encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types")
-        formats = {"labels": self.labels, "pairs": self.pairs}
-        given = {name: asdict(one) for name, one in formats.items() if one is not None}
+        formats = {"labels": self.labels, "pairs": self.pairs, "vectors": self.vectors}
+        given: dict[str, Any] = {name: asdict(one) for name, one in formats.items() if one is not None}
+        if self.vectors is not None:
+            given["vectors"]["weights"] = self.weights
         lines = {} if self.lines == "separate" else {"lines": self.lines}
         return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **lines, **given}
 
@@ -270,6 +280,8 @@ class Corpus:
         """Encode all sources; returns the fields of the description that reading determines."""
         if self.pairs is not None:
             return write_pairs(encoder, self.pairs, self)
+        if self.vectors is not None:
+            return write_text_vectors(encoder, self.vectors, self)
         reader = self.new_reader(report, block_size, encoder.threads)
         if self.labels is not None:
             with reader.opener:

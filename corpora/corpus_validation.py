@@ -34,7 +34,7 @@ def check_content(encoded: "EncodedCorpus") -> None:
         problem = f"it cannot be read: {error.strerror or error}"
     if problem is not None:
         raise FormatError(f"{encoded.folder} is damaged: {problem}")
-    _ = encoded.tags, encoded.phrases  # reading them checks them
+    _ = encoded.tags, encoded.phrases, encoded.text_vectors  # reading them checks them
 
 
 def find_problems(encoded: "EncodedCorpus") -> Iterator[str]:

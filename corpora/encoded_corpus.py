@@ -33,8 +33,9 @@ VOCABULARY = "vocabulary.arrow"
 TAGS = "tags.arrow"  # only if documents have tags
 TAG_STARTS = "tag_starts.npy"  # only if a document has several
 PHRASES = "phrases.arrow"  # only if phrases were joined
+TEXT_VECTORS = "text_vectors.npy"  # only if texts have vectors
 FILES = (IDS, SENTENCES, DOCUMENTS, VOCABULARY)
-OPTIONAL = (TAGS, TAG_STARTS, PHRASES)
+OPTIONAL = (TAGS, TAG_STARTS, PHRASES, TEXT_VECTORS)
 COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "max_undercount", "known_tokens")
 KINDS: dict[str, type] = {
     **dict.fromkeys(COUNTS, int),
@@ -197,6 +198,14 @@ class EncodedCorpus:
             first = int(np.argmax(np.diff(self.tag_starts) > 1))
             raise CorpusError(f"document {first} has several tags, expected one: select one column without lists")
         return self.tags
+
+    @cached_property
+    def text_vectors(self) -> NDArray[np.float16] | None:
+        """The vectors of all documents, (D, dim), whose norms are weights; None if texts have no vectors."""
+        if TEXT_VECTORS not in self.meta["files"]:
+            return None
+        shape = self.meta["documents"], self.meta["vector_dim"]
+        return load_array(self.folder / TEXT_VECTORS, "<f2", shape[0] * shape[1]).reshape(shape)
 
     @cached_property
     def phrases(self) -> Any:

@@ -25,6 +25,7 @@ from embeddings.corpora.encoded_corpus import (
     SENTENCES,
     TAG_STARTS,
     TAGS,
+    TEXT_VECTORS,
     VOCABULARY,
     DocumentTagFiles,
     TagFile,
@@ -223,6 +224,7 @@ class Encoder:
         self.sentences = ArrayFile(folder / SENTENCES, np.int64)
         self.documents = ArrayFile(folder / DOCUMENTS, np.int64)
         self.tags: DocumentTagFiles | None = None
+        self.vectors: ArrayFile | None = None
         self.has_items = False  # some text came as rows or items, each a document
         self.has_text = False  # some input was text, so spellings must be merged; token lists are taken verbatim
 
@@ -250,6 +252,11 @@ class Encoder:
         self.sentences.append(np.array(lines.ends, np.int64))
         self.add_documents(np.array(lines.starts, np.int64))
         self.words.state[scanner.N_LINES] = self.sentences.count - 1
+
+    def add_vectors(self, vectors: NDArray[np.float32]) -> None:
+        """Write the vectors of the next documents, as float16."""
+        self.vectors = self.vectors or ArrayFile(self.folder / TEXT_VECTORS, np.float16)
+        self.vectors.append(vectors.astype(np.float16).reshape(-1))
 
     def append(self, scanned: Iterable[ScannedText]) -> None:
         """Write scanned text."""
@@ -327,7 +334,8 @@ class Encoder:
 
     def files(self) -> list[ArrayFile | TagFile]:
         """Return the files that are written block by block."""
-        return [self.ids, self.sentences, self.documents, *([] if self.tags is None else self.tags.files)]
+        tags = [] if self.tags is None else self.tags.files
+        return [self.ids, self.sentences, self.documents, *tags, *([] if self.vectors is None else [self.vectors])]
 
     def __enter__(self) -> Self:
         self.sentences.append(np.zeros(1))

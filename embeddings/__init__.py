@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus as Corpus
     from embeddings.corpora.phrases import Phrases as Phrases
     from embeddings.corpora.reading.text_pairs import TextPairs as TextPairs
+    from embeddings.corpora.reading.text_vectors import text_vectors as text_vectors
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import compare as compare
     from embeddings.eval import evaluate as evaluate
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.classifier.text_classification import TextClassification as TextClassification
     from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
+    from embeddings.plugins.distillation.distillation import Distillation as Distillation
     from embeddings.plugins.fasttext import FastText as FastText
     from embeddings.plugins.glove.glove import GloVe as GloVe
     from embeddings.plugins.neural.c2w import C2W as C2W
@@ -69,6 +71,7 @@ MODULES, lazy_name, _ = lazy_package(__name__, {
     "corpora.corpus": "Corpus",
     "corpora.phrases": "Phrases",
     "corpora.reading.text_pairs": "TextPairs",
+    "corpora.reading.text_vectors": "text_vectors",
     "errors": "EmbeddingsError",
     "eval": "compare evaluate evaluate_classifier",
     "eval.early_stopping": "EarlyStopping",

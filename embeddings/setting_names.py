@@ -61,7 +61,7 @@ TRAIN_ARGUMENTS = (
 )  # fmt: skip
 CORPUS_ARGUMENTS = (
     *WORD_SETTINGS, "encoding", "encoding_errors", "text_column", "tag_column", "rows", "lines", "deduplicate",
-    "max_types", "vocabulary", "phrases", "joiner", "phrase_mode", "labels", "pairs",
+    "max_types", "vocabulary", "phrases", "joiner", "phrase_mode", "labels", "pairs", "vectors",
 )  # fmt: skip
 TRAINER_SETTINGS = (  # that several trainers have
     "dim", "window", "negatives", "epochs", "learning_rate", "min_count", "max_vocab", "min_documents", "subsample",

@@ -24,6 +24,7 @@ from embeddings.corpora.encoded_corpus import (
     SENTENCES,
     TAG_STARTS,
     TAGS,
+    TEXT_VECTORS,
     EncodedCorpus,
     write_derived,
 )
@@ -283,7 +284,7 @@ def join_phrases(
     }
     with output_errors(folder / META):
         write_table(to_phrase_table(known_phrases), folder / PHRASES)
-    write_derived(folder, encoded, [DOCUMENTS, TAGS, TAG_STARTS], vocabulary, changes)
+    write_derived(folder, encoded, [DOCUMENTS, TAGS, TAG_STARTS, TEXT_VECTORS], vocabulary, changes)
 
 
 def join_tokens(encoded: EncodedCorpus, trie: PhraseTrie, folder: Path, *, alternate: bool = False) -> JoinedFiles:

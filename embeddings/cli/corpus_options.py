@@ -11,6 +11,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.pair_encoding import PairFormat
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.text_pairs import PairColumns
+from embeddings.corpora.vector_encoding import VectorFormat
 
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
@@ -28,7 +29,7 @@ TEXT = {  # parameters of `Corpus` and the metavars of their options
     "deduplicate": None,
     "max_types": "N",
 }
-COMMON = ("tokenizer", "text_column", "phrases", "label_column", "pairs")  # in short help
+COMMON = ("tokenizer", "text_column", "phrases", "label_column", "pairs", "vector_column")  # in short help
 INPUT = ("encoding", "text_column", "tag_column", "rows", "lines")  # how the text of a model is read again
 TEXT_LINES = "--text-lines"  # the option for `lines` of commands that print a number of lines, --lines
 PHRASES = {"phrases": "FILE|auto", "joiner": None, "phrase_mode": None}
@@ -39,6 +40,7 @@ COLUMNS = {
     "header": None,
 }
 TITLES = {"title_column": "NAME"}
+VECTORS = {"vector_column": "NAME"}
 
 
 def options(
@@ -66,10 +68,13 @@ def all_text_options(trainer: type["Trainer"]) -> list[click.Option]:
     if trainer.reads_labels:
         return [*options(omit=("tag_column", "lines", "max_types"), **defaults), *from_signature(LabelFormat, **LABELS)]
     words = [*from_signature(Corpus, vocabulary="FILE"), *phrase_options()]
-    if not trainer.reads_pairs:
+    if not (trainer.reads_pairs or trainer.reads_vectors):
         return [*options(**defaults), *words]
+    text = options(omit=("tag_column", "rows", "lines", "deduplicate"), **defaults)
+    if trainer.reads_vectors:
+        return [*text, *from_signature(VectorFormat, **VECTORS), *words]
     return [
-        *options(omit=("tag_column", "rows", "lines", "deduplicate"), **defaults),
+        *text,
         *from_signature(PairFormat, **KINDS),
         *from_signature(PairColumns, **COLUMNS),
         *from_signature(PairFormat, **TITLES),
@@ -78,12 +83,15 @@ def all_text_options(trainer: type["Trainer"]) -> list[click.Option]:
 
 
 def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a `Corpus`: options, with those of labels or of pairs as a `LabelFormat` or a `PairFormat`."""
+    """The arguments of a `Corpus`: options, with those of labels, pairs or vectors as a format."""
     if "text_lines" in options:
         return {"lines" if name == "text_lines" else name: value for name, value in options.items()}
     if "pairs" in options:
         pairs = PairFormat(**take_arguments(options, KINDS | COLUMNS | TITLES))
         return {**options, "pairs": pairs}
+    if "vector_column" in options:
+        vectors = VectorFormat(**take_arguments(options, VECTORS))
+        return {**options, "vectors": vectors}
     if "label_prefix" in options:
         labels = LabelFormat(**take_arguments(options, LABELS))
         return {**options, "labels": labels}

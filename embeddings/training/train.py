@@ -18,7 +18,7 @@ from embeddings.training.progress import Report
 from embeddings.training.replicas import Replicas
 from embeddings.training.run_options import ClusterBase, RunOptions, combine
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import as_corpus, new_pair_corpus
+from embeddings.training.training_data import as_corpus, new_corpus
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -135,8 +135,7 @@ def continue_training(
     settings = {**model.settings, **changes}
     if not isinstance(corpus, Corpus):
         text_settings = continued_corpus_settings(model)
-        reads_pairs = getattr(registry.load("trainer", model.name), "reads_pairs", False)
-        corpus = new_pair_corpus(corpus, **text_settings) if reads_pairs else Corpus(corpus, **text_settings)
+        corpus = new_corpus(corpus, registry.load("trainer", model.name), **text_settings)
     options = combine(
         run_options, continued=model, checkpoints=checkpoints, resume=resume, callbacks=callbacks, replicas=replicas,
         cluster=cluster, rate_advice=rate_advice,

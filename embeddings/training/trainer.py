@@ -56,7 +56,8 @@ class Trainer(Settings, Capabilities):
     vocabulary itself, and sets
 
     tokenizer, case: how text is tokenized by default.
-    reads_labels, reads_pairs: whether it learns from texts with labels, or from pairs of texts.
+    reads_labels, reads_pairs, reads_vectors: whether it learns from texts with labels, from pairs of texts, or from
+        texts with vectors.
     precompile_settings: settings with which it uses all of its kernels, to compile them ahead of time.
     fixed_settings: settings that continued training must not change; replaces those of the base class, so include them.
     max_threads: how many threads it can use; None for any number.
@@ -77,6 +78,7 @@ class Trainer(Settings, Capabilities):
     case: ClassVar[str] = "lower"
     reads_labels: ClassVar[bool] = False
     reads_pairs: ClassVar[bool] = False
+    reads_vectors: ClassVar[bool] = False
     precompile_settings: ClassVar[Mapping[str, Any]] = {}
     max_threads: ClassVar[int | None] = None
     has_parallel_kernel: ClassVar[bool] = False

@@ -18,6 +18,7 @@ from embeddings.corpora.pair_encoding import PairFormat, format_of
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.text_pairs import TextPairs
 from embeddings.corpora.remapping import remap, remap_to_rows
+from embeddings.corpora.vector_encoding import VectorFormat
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
@@ -240,7 +241,14 @@ def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: 
     settings: dict[str, Any] = {"tokenizer": trainer.tokenizer, "case": trainer.case}
     if trainer.reads_labels:
         settings["labels"] = LabelFormat()
-    return new_pair_corpus(corpus, **settings) if trainer.reads_pairs else Corpus(corpus, **settings)
+    return new_corpus(corpus, trainer, **settings)
+
+
+def new_corpus(corpus: Any, trainer: "Trainer | type[Trainer]", **settings: Any) -> Corpus:
+    """A corpus of what a trainer reads, with these settings of a `Corpus`."""
+    if getattr(trainer, "reads_vectors", False):
+        settings["vectors"] = VectorFormat()
+    return new_pair_corpus(corpus, **settings) if getattr(trainer, "reads_pairs", False) else Corpus(corpus, **settings)
 
 
 def new_pair_corpus(pairs: TextPairs | str | os.PathLike[str] | Iterable[Any], **settings: Any) -> Corpus:

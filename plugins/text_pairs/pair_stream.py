@@ -46,18 +46,26 @@ def corpus_pairs(encoded: EncodedCorpus, words: int, limit: int | None = None) -
     Raises:
         CorpusError: the corpus has no pairs, or none with words of the vocabulary.
     """
-    sides, starts = encoded.meta.get(PAIR_SIDES), np.asarray(encoded.sentences)
+    sides = encoded.meta.get(PAIR_SIDES)
     if sides is None:
         raise CorpusError("the corpus has no pairs of texts; set pairs of the Corpus, such as pairs=PairFormat()")
+    return known_pairs(encoded, words, limit, sides, "pairs")
+
+
+def known_pairs(encoded: EncodedCorpus, words: int, limit: int | None, sides: int, unit: str) -> EncodedPairs:
+    """The pairs with known words in all of their `sides` texts; with one side, a pair is a text."""
+    starts = np.asarray(encoded.sentences)
     counts = np.zeros(len(starts) - 1, np.int32)
     count_known_words(np.asarray(encoded.ids), starts, words, len(encoded.ids) if limit is None else limit, counts)
     is_known: NDArray[np.bool_] = np.all(counts.reshape(-1, sides) > 0, axis=1)
     order = np.flatnonzero(is_known)
     if not len(order):
-        raise CorpusError(f"none of {len(is_known):,} pairs has words of the vocabulary in all of its texts")
+        where = "" if sides == 1 else " in all of its texts"
+        raise CorpusError(f"none of {len(is_known):,} {unit} has words of the vocabulary{where}")
     if len(order) < len(is_known):
-        numbers = f"{len(is_known) - len(order):,}", f"{len(is_known):,}"
-        log.warning("%s of %s pairs have a text without known words and are skipped", *numbers)
+        numbers = f"{len(is_known) - len(order):,}", f"{len(is_known):,}", unit
+        lacks = "are without known words" if sides == 1 else "have a text without known words"
+        log.warning(f"%s of %s %s {lacks} and are skipped", *numbers)
     return EncodedPairs(np.asarray(encoded.ids), starts, sides, order, corpus_ratings(encoded))
 
 

@@ -1,0 +1,280 @@
+"""Distillation: static text vectors learned from the vectors of a teacher."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.reading.sources import resolve_source
+from embeddings.corpora.reading.tables import is_table
+from embeddings.corpora.reading.text_vectors import read_text_vectors
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import CorpusError, S, SettingError
+from embeddings.kernels.row_operations import padded
+from embeddings.kernels.separate_arrays import read_only
+from embeddings.kernels.sparse_steps import AdaGradRows
+from embeddings.models.loading import load
+from embeddings.models.model import Model
+from embeddings.models.subwords import (
+    BUCKETS_HELP,
+    MAX_BUCKETS,
+    MAX_NGRAM_LENGTH,
+    SubwordVectors,
+    bucket_count,
+    bucket_rows,
+    check_ngrams,
+    composer,
+    ngram_hashes,
+)
+from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
+from embeddings.plugins.distillation.initial_rows import mean_cosine, principal_components, project, ridge_map
+from embeddings.plugins.distillation.ngram_rows import fit_ngram_rows
+from embeddings.plugins.distillation.teacher_cosine import TeacherCosine
+from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
+from embeddings.plugins.text_pairs.pair_objectives import BatchShape
+from embeddings.plugins.text_pairs.pair_stream import PairStream, known_pairs
+from embeddings.plugins.text_pairs.pair_training import (
+    NGRAMS,
+    NO_LIMIT,
+    NO_ROWS,
+    SIF_A,
+    WORDS,
+    max_batch_words,
+    new_text_batch,
+)
+from embeddings.plugins.text_pairs.text_batch import PairTexts
+from embeddings.settings import (
+    Dimension,
+    DocumentFrequency,
+    InitialValues,
+    Schedule,
+    SearchRange,
+    VocabularySize,
+    option,
+)
+from embeddings.support.logs import log
+from embeddings.training.plan import Plan
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import TrainingData
+
+COMPONENTS = "teacher_components"
+HELD_OUT_COSINE = "held_out_cosine"  # in the record of a model
+EMPTY = AdaGradRows(NO_ROWS, NO_ROWS)
+NO_NGRAMS = np.zeros(1, np.int64), np.empty(0, np.int32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistillationSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, Dimension):
+    """Settings of distillation."""
+
+    dim: int = option(
+        256,
+        "Dimension of the vectors: leading principal components of the teacher's vectors, so that they can be "
+        "truncated.",
+        ge=1,
+        le=65536,
+        search=SearchRange(64, 512, log=True),
+        common=True,
+    )
+    min_count: int = option(1, "Drop words that occur less often.", ge=1, common=True)
+    word_vectors: str | None = option(
+        None,
+        "The teacher's vectors of words, from which rows start: a table with a column of words and one of vectors, or "
+        "any vector file. Words without a text are included. Use it with fewer than 50,000 texts.",
+        common=True,
+    )
+    batch_size: int = option(512, "Texts in a batch.", ge=1, le=16384, search=SearchRange(128, 1024, log=True))
+    max_words: int | None = option(
+        None, "Read only the first words of each text, up to this number.  [default: all]", ge=1, le=1_000_000_000
+    )
+    held_out: float = option(
+        0.01, "Share of texts that is not trained on; the record has its mean cosine.", gt=0, le=0.5
+    )
+    min_n: int = option(
+        3,
+        "Minimum length in characters of n-grams, counting the word boundaries < and >.",
+        ge=0,
+        le=MAX_NGRAM_LENGTH,
+    )
+    max_n: int = option(
+        5,
+        "Maximum length of n-grams, from which unknown words are composed; 0: unknown words have no vectors.",
+        ge=0,
+        le=MAX_NGRAM_LENGTH,
+    )
+    buckets: int | None = option(None, BUCKETS_HELP, ge=1, le=MAX_BUCKETS)
+    epochs: int = option(
+        5, "Passes over the texts.", ge=1, le=1_000_000, search=SearchRange(1, 20, log=True), common=True
+    )
+    learning_rate: float = option(
+        0.03,
+        "Learning rate at the start, after the warm-up.",
+        gt=0,
+        le=100,
+        search=SearchRange(0.005, 0.1, log=True),
+        common=True,
+    )
+    warm_up: float | None = option(
+        0.05, "Share of training, 0 to 0.9, in which the learning rate first rises linearly.", ge=0, le=0.9
+    )
+    shuffle: bool = option(
+        True, "Read each thread's share of the texts in a new random order in every epoch.", flags="--shuffle/--no-shuffle"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_n == 0 and self.buckets is not None:
+            raise SettingError(f"{S.buckets(self.buckets)} requires n-grams: set {S.max_n}")
+        check_ngrams(min(self.min_n, self.max_n) if self.max_n == 0 else self.min_n, self.max_n, self.buckets or 1)
+
+
+class TextStream(PairStream):
+    """Texts, a batch at a time."""
+
+    unit: ClassVar[str] = "texts"
+
+
+def new_composer(model: Model) -> SubwordVectors:
+    """Composes the vectors of unknown words from their n-grams."""
+    return composer(model, NGRAMS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distillation(Trainer, DistillationSettings):
+    """Text vectors from a teacher: means of word vectors that have the directions of the teacher's vectors of texts."""
+
+    trainer_name = "distill"
+    reads_vectors = True
+    fixed_settings = ("dim", "min_n", "max_n")
+    composer = staticmethod(new_composer)
+    unsupported = frozenset({"freeze"})
+
+    def plan(self, data: TrainingData) -> Plan:
+        """A model of word vectors whose means are text vectors.
+
+        Tables: "vectors" (vocabulary, dim), "teacher_components" (dim of the teacher, dim), the principal components,
+        which are not learned, and with n-grams "character_ngrams" (buckets, dim), computed from the vectors at the end.
+        """
+        words, limit = len(data.vocabulary), self.max_words or NO_LIMIT
+        teacher = data.encoded.text_vectors
+        if teacher is None:
+            raise CorpusError("the corpus has no vectors of texts; set vectors=VectorFormat() of the Corpus")
+        texts = known_pairs(data.encoded, words, self.max_words, 1, "texts")
+        is_held_out = np.arange(len(texts.order)) % round(1 / self.held_out) == 0
+        order, held_out = texts.order[~is_held_out], texts.order[is_held_out]
+        components = self.components(teacher, order, data.run_options.continued)
+        targets = np.zeros((len(teacher), padded(self.dim)), np.float32)
+        project(teacher, components, targets)
+        vocabulary, vectors = self.read_word_vectors(data)
+        offsets, hashes = ngram_hashes(vocabulary.words if self.max_n else [], self.min_n, self.max_n)
+        rows = bucket_count(self, data.run_options.continued, NGRAMS, hashes)
+        buckets = bucket_rows(hashes, rows)
+
+        def initialize(table: np.ndarray, dim: int, seed: int) -> None:
+            INITIALIZERS[self.initializer](table, dim, seed)
+            if vectors is not None:
+                shares = vocabulary.counts / max(vocabulary.total, 1)
+                start = vectors * (SIF_A / (SIF_A + shares)).astype(np.float32)[:, None]
+                matrix = ridge_map(start, texts, order, words, limit, targets, dim)
+                has_vector = start.any(axis=1)
+                table[has_vector, :dim] = start[has_vector] @ matrix
+
+        def copy_components(table: np.ndarray, dim: int, seed: int) -> None:
+            table[:, :dim] = components
+
+        shape = BatchShape(min(self.batch_size, len(order)), 1, padded(self.dim))
+        capacity = max_batch_words(np.minimum(np.diff(texts.starts), limit), shape)
+        source, objective = PairTexts(texts.ids, texts.starts, 1, words, limit, 0), TeacherCosine(read_only(targets))
+
+        def operands(arrays: Arrays) -> PairOperands:
+            return PairOperands(
+                source,
+                new_text_batch(shape, capacity, words, has_map=False),
+                AdaGradRows(arrays[WORDS], arrays[f"{WORDS}_moments"]),
+                new_subword_batch(EMPTY, *NO_NGRAMS, capacity),
+                EMPTY,
+                EMPTY,
+                np.array([self.dim]),
+                objective,
+            )
+
+        record: dict[str, Any] = {
+            "texts": len(order), "held_out_texts": len(held_out), "teacher_dim": teacher.shape[1],
+        }  # fmt: skip
+
+        def export(saved: Arrays) -> Arrays:
+            record[HELD_OUT_COSINE] = mean_cosine(saved[VECTORS], texts, held_out, words, limit, targets)
+            if self.max_n:
+                saved = {**saved, NGRAMS: fit_ngram_rows(saved[VECTORS], offsets, buckets, rows, data.seed)}
+            return saved
+
+        size = len(vocabulary)
+        return Plan(
+            tables={
+                WORDS: Table(rows=size, dim=self.dim, axis="words", init=initialize, saved_as=VECTORS),
+                f"{WORDS}_moments": Table(rows=size, dim=self.dim, axis="words", saved_as=None, on_merge="sum"),
+                COMPONENTS: Table(
+                    rows=teacher.shape[1], dim=self.dim, axis="other", init=copy_components, on_continue="copy"
+                ),
+            },
+            stream=TextStream(order, shape.pairs, (texts.ids, texts.starts)),
+            kernel=learn_text_pairs,
+            operands=operands,
+            export=export,
+            vocabulary=vocabulary,
+            composes=self.max_n > 0,
+            record=record,
+        )
+
+    def components(
+        self, teacher: NDArray[np.float16], order: NDArray[np.int64], continued: Model | None
+    ) -> NDArray[np.float32]:
+        """The principal components of the teacher's vectors, or those of the model to continue.
+
+        Raises:
+            CorpusError: there are too few texts or the vectors have too few numbers, or another number than before.
+        """
+        size = teacher.shape[1]
+        if continued is not None:
+            components = continued.tables[COMPONENTS]
+            if len(components) != size:
+                raise CorpusError(f"the model was distilled from vectors of {len(components)} numbers, got {size}")
+            return components
+        for what, number in (("the vectors have {} numbers", size), ("there are {} texts to train on", len(order))):
+            if number < self.dim:
+                problem = f"{what.format(f'{number:,}')}, fewer than {S.dim(self.dim)}"
+                raise CorpusError(f"{problem}: use a lower {S.dim}")
+        return principal_components(teacher, order, self.dim)
+
+    def read_word_vectors(self, data: TrainingData) -> tuple[Vocabulary, NDArray[np.float32] | None]:
+        """The vocabulary with the words that have vectors but no text, and the vector of each word, zeros for none.
+
+        Raises:
+            CorpusError: no word of the texts has a vector.
+            FormatError: the file cannot be read.
+        """
+        path, vocabulary = self.word_vectors, data.vocabulary
+        if path is None:
+            return vocabulary, None
+        source = resolve_source(path)[0]
+        if is_table(source):
+            batches = list(read_text_vectors(source))
+            words = [word for batch in batches for word in batch.texts]
+            matrix = np.concatenate([batch.vectors for batch in batches] or [np.empty((0, 1), np.float32)])
+        else:
+            words, matrix = list((given := load(path)).words), given.matrix
+        row_of = {word: row for row, word in reversed(list(enumerate(words)))}
+        known = set(vocabulary.words)
+        is_limited = data.encoded.meta["fixed_vocabulary"] or self.max_vocab is not None
+        others = [] if is_limited else [word for word in row_of if word not in known and len(word.split()) == 1]
+        all_words = [*vocabulary.words, *others]
+        rows = np.array([row_of.get(word, -1) for word in all_words], np.int64)
+        found = int(np.count_nonzero(rows[: len(vocabulary)] >= 0))
+        if not found:
+            raise CorpusError(f"none of the {len(words):,} words of {path} is a word of the texts")
+        numbers = f"{found:,}", f"{len(vocabulary):,}", path, f"{len(others):,}"
+        log.info("%s of %s words of the texts have vectors in %s; it has %s words without a text", *numbers)
+        vectors = np.where((rows >= 0)[:, None], matrix[rows], np.float32(0)).astype(np.float32)
+        counts = np.append(vocabulary.counts, np.zeros(len(others), np.int64))
+        return Vocabulary(all_words, counts, total=vocabulary.total), vectors
