@@ -59,12 +59,13 @@ def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float]]:
             source, weight = source
         elif isinstance(source, str) and not os.path.exists(source) and (match := WEIGHTED.fullmatch(source)):
             source, weight = match[1], match[2]
-        try:
-            weight = check_value("weight", float(weight), float, {"gt": 0, "le": MAX_WEIGHT})
-        except ValueError:
-            raise SettingError(f"the weight of a source must be a number, got {weight!r}") from None
+        if not isinstance(weight, float | int):
+            try:
+                weight = float(weight)
+            except ValueError:
+                raise SettingError(f"the weight of {source} must be a number, got {weight!r}") from None
+        weights.append(check_value("weight", weight, float, {"gt": 0, "le": MAX_WEIGHT}))
         plain.append(source)
-        weights.append(weight)
     return plain, weights
 
 

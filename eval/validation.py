@@ -7,7 +7,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.resampling import hold_out
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, S, SettingError
 from embeddings.eval.tasks.perplexity import total_loss
 from embeddings.models.model import Model
 from embeddings.models.prediction import held_out_predictor
@@ -15,10 +15,12 @@ from embeddings.models.text_settings import corpus_settings
 from embeddings.settings import check_value
 from embeddings.training.trainer import Trainer
 
+HELD_OUT_COSINE = "held_out_cosine"  # in the record of a model of texts with vectors
+
 
 @dataclass
 class Validation:
-    """Held-out text.
+    """Held-out text; for models of texts with vectors, the share of texts that their trainer holds out.
 
     Arguments:
         source: the path of a text, which is read as the training text; or the share of the training text, between 0 and
@@ -57,6 +59,12 @@ class Validation:
             SettingError: models of this trainer define no loss of new text.
             CorpusError: nothing can be held out.
         """
+        if trainer.reads_vectors:
+            held_out = getattr(trainer, "held_out", None)
+            if self.source != held_out:
+                problem = f"{S.validation} must be {held_out}, the share that {S.held_out} holds out"
+                raise SettingError(f"{problem}, got {self.source}")
+            return encoded
         check_predicts_words(trainer)
         if not isinstance(self.source, float):
             return encoded
@@ -67,11 +75,13 @@ class Validation:
         return training
 
     def score(self, model: Model) -> float:
-        """The mean loss of an example of the held-out text, negated.
+        """The mean loss of an example of the held-out text, negated; for texts with vectors the mean cosine - 1.
 
         Raises:
             CorpusError: no two words of a line of it are in the vocabulary.
         """
+        if HELD_OUT_COSINE in model.record:
+            return float(model.record[HELD_OUT_COSINE]) - 1
         return -mean_loss(model, self.text(model))
 
     def text(self, model: Model) -> EncodedCorpus:

@@ -146,5 +146,7 @@ def list_rows(array: Any, name: str, column: str, start: int) -> NDArray[np.floa
     dim = kind.list_size if is_fixed else int(list_lengths(array[:1])[0])
     if not is_fixed and (differs := np.flatnonzero(list_lengths(array) != dim)).size:
         length = int(list_lengths(array)[differs[0]])
-        raise CorpusError(f"{name}, row {start + int(differs[0]) + 1}: expected a vector of {dim} numbers, got {length}")
+        raise CorpusError(
+            f"{name}, row {start + int(differs[0]) + 1}: expected a vector of {dim} numbers, got {length}"
+        )
     return to_numpy(values).reshape(len(array), dim).astype(np.float32, copy=False)

@@ -118,7 +118,7 @@ def word_trainer(model: Model) -> Trainer:
     if not isinstance(model, Model):
         raise SettingError(f"model must be a Model, such as em.load_model(path) returns, got {model!r:.60}")
     trainer = registry.create("trainer", model.name, model.settings)
-    if not isinstance(trainer, Trainer) or trainer.reads_labels or trainer.reads_pairs or has_own_steps(type(trainer)):
+    if not isinstance(trainer, Trainer) or not trainer.reads_words_alone() or has_own_steps(type(trainer)):
         raise SettingError(f"{model.name} models are not trained on words alone, so their stability is not measured")
     return trainer
 

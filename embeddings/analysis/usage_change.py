@@ -283,7 +283,7 @@ def compare_usage(
     check_arguments(compare_usage, permutations=permutations, occurrences=occurrences, top=top, lines=lines)
     check_value("fdr", fdr, float, {"gt": 0, "le": 0.5})
     check_value("documents", documents, Unit, {})
-    if trainer.reads_labels or trainer.reads_pairs:
+    if not trainer.reads_words_alone():
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")
     group_trainer = GroupTrainer(trainer, *check_threads_and_seed(threads, seed, trainer))
     divided = DocumentGroups.of(check_corpus(corpus).encode(), np.asarray(groups), documents)

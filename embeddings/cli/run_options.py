@@ -109,7 +109,7 @@ def options(trainer: type[Trainer]) -> list[click.Option]:
         return []
     left_out = {name for key in trainer.unsupported for name in DEPENDENT[key]}
     left_out |= {"stop_similarity", "stop_analogy"} if trainer.reads_labels else {"stop_labels"}
-    if trainer.word_predictor is None:
+    if trainer.word_predictor is None and not trainer.reads_vectors:
         left_out.add("validation")
     if len(trainer.init_modes) == 1:
         left_out.add("init_mode")

@@ -102,7 +102,7 @@ def costs(model: Model, trainings: int) -> str:
 
 def train_options(trainer: type[Trainer]) -> list[click.Option]:
     """The option of `embeddings train` that runs this command afterwards, for models of words."""
-    return [] if trainer.reads_labels or trainer.reads_pairs or has_own_steps(trainer) else [AFTER_TRAINING]
+    return [AFTER_TRAINING] if trainer.reads_words_alone() and not has_own_steps(trainer) else []
 
 
 def check_train_options(options: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ from embeddings import registry
 from embeddings.compilation.checked_build import arrays_in
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.labelled_texts import PREFIX
+from embeddings.corpora.reading.text_vectors import text_vectors
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS
@@ -126,6 +127,7 @@ def is_named_tuple(value: Any) -> bool:
 
 SYNONYMS = ("cat", "kitty")
 LINES = 600
+VECTOR_DIM = 32
 LINE_END = "</s>"  # a word that classifiers add
 # for trainers with such settings, so that they learn from a corpus this small
 SMALL_CORPUS_SETTINGS = {"dim": 16, "min_count": 1, "subsample": 0.0, "window": 2, "epochs": 40}
@@ -200,7 +202,7 @@ def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
     """Short sentences about one of ten things each; one of them has two interchangeable names.
 
     A trainer that reads labels gets the number of the thing as the label. One that reads pairs gets pairs about one
-    thing, each text with any of its names.
+    thing, each text with any of its names; one that reads vectors gets texts whose vectors are those of their thing.
     """
     rng = np.random.default_rng(1)
     lines: list[Any] = []
@@ -210,6 +212,12 @@ def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
             names = [SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}" for _ in range(2)]
             lines.append(tuple(f"{name} word{int(rng.integers(5))}" for name in names))
         return as_corpus(lines, trainer)
+    if trainer is not None and trainer.reads_vectors:
+        things = rng.integers(10, size=LINES)
+        texts = [
+            f"{SYNONYMS[int(rng.integers(2))] if n == 0 else f'thing{n}'} word{int(rng.integers(5))}" for n in things
+        ]
+        return as_corpus(text_vectors(texts, rng.standard_normal((10, VECTOR_DIM))[things]), trainer)
     for _ in range(LINES):
         thing = int(rng.integers(10))
         name = SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}"

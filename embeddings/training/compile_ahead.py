@@ -61,7 +61,7 @@ def work_if_needed(module: str, work: Work) -> Work | None:
 
 def compile_training(trainer: Trainer, process: CompileProcess | None) -> None:
     """Compile the kernels of a trainer."""
-    encoded = cast(EncodedCorpus, SmallText(trainer.reads_labels, trainer.reads_pairs))
+    encoded = cast(EncodedCorpus, SmallText(trainer.reads_labels, trainer.reads_pairs, trainer.reads_vectors))
     data = TrainingData(with_small_tables(trainer), encoded, encoded.vocabulary, 1, 1, None)
     plan = data.trainer.plan(data)
     if process is not None:
@@ -80,17 +80,22 @@ def with_small_tables(trainer: Trainer) -> Trainer:
     sizes: dict[str, Any] = {"dim": DIM} if "dim" in names else {}
     if getattr(trainer, "buckets", None):
         sizes["buckets"] = BUCKETS
-    if getattr(trainer, "cutoffs", None):
-        sizes["cutoffs"] = None  # they may exceed this vocabulary
+    for name in ("cutoffs", "word_vectors"):  # they may exceed this vocabulary, or have none of its words
+        if getattr(trainer, name, None):
+            sizes[name] = None
     return replace(trainer, **sizes)
 
 
 @dataclass
 class SmallText:
-    """What trainers read of an `EncodedCorpus`, of a text with two documents of one line each."""
+    """What trainers read of an `EncodedCorpus`, of a text with two documents of one line each.
+
+    Texts with vectors have one word each.
+    """
 
     has_labels: bool = False
     has_pairs: bool = False
+    has_vectors: bool = False
 
     def __post_init__(self) -> None:
         ids = list(range(len(WORDS))) * 2
@@ -101,6 +106,10 @@ class SmallText:
         self.tags = to_string_array(["a", "b"]) if self.has_labels else None
         if self.has_pairs:
             self.documents, self.tags = read_only(np.array([0, 2], np.int64)), None
+        self.text_vectors = None
+        if self.has_vectors:
+            self.sentences = self.documents = read_only(np.arange(len(ids) + 1))
+            self.text_vectors = read_only(np.ones((len(ids), DIM), np.float16))
         self.phrases, self.fingerprint, self.max_undercount = None, "", 0
         settings = {"labels": {"prefix": ""}} if self.has_labels else {}
         self.meta = {"has_items": False, "settings": settings, "documents": 2, "fixed_vocabulary": False}

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from itertools import combinations, pairwise
 from typing import Any, Literal
 
+import numpy as np
+
 from embeddings import registry
 from embeddings.compilation.compile_monitor import kernel_owner
 from embeddings.compilation.compile_time import compile_time
@@ -19,6 +21,7 @@ from embeddings.compilation.machine_code_cache import cached_versions
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.corpora.reading.labelled_texts import PREFIX
+from embeddings.corpora.reading.text_vectors import text_vectors
 from embeddings.errors import CorpusError, EmbeddingsError, SettingError, marked
 from embeddings.models.embed import embed
 from embeddings.models.model import Model
@@ -124,6 +127,9 @@ def train_small(name: str, settings: dict[str, Any]) -> Model:
         return train(name, LABELLED_LINES, threads=threads, **settings)
     if trainer.reads_pairs:
         return train_small_pairs(name, settings, threads)
+    if trainer.reads_vectors:
+        vectors = np.random.default_rng(1).standard_normal((len(LINES), SMALL["dim"]))
+        return train(name, text_vectors(LINES, vectors), threads=threads, **settings)
     for corpus in CORPORA[:-1]:
         try:
             return train(name, Corpus(LINES, **corpus), threads=threads, **settings)

@@ -89,6 +89,11 @@ class Trainer(Settings, Capabilities):
     replica_rate_factor: ClassVar[float] = 1.0
     fixed_settings: ClassVar[tuple[str, ...]] = ("dim",)
 
+    @classmethod
+    def reads_words_alone(cls) -> bool:
+        """Whether it learns from the words of a text, without labels, pairs or vectors."""
+        return not (cls.reads_labels or cls.reads_pairs or cls.reads_vectors)
+
     @property
     def run_trainer(self) -> "Trainer":
         """The trainer whose run writes the checkpoints: this one, or that of the base model that it post-processes."""

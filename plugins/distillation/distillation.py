@@ -119,7 +119,9 @@ class DistillationSettings(DocumentFrequency, VocabularySize, Schedule, InitialV
         0.05, "Share of training, 0 to 0.9, in which the learning rate first rises linearly.", ge=0, le=0.9
     )
     shuffle: bool = option(
-        True, "Read each thread's share of the texts in a new random order in every epoch.", flags="--shuffle/--no-shuffle"
+        True,
+        "Read each thread's share of the texts in a new random order in every epoch.",
+        flags="--shuffle/--no-shuffle",
     )
 
     def __post_init__(self) -> None:

@@ -74,7 +74,7 @@ def ridge_map(
             target = targets[block, :dim]
             gram += sums.T @ (sums * np.linalg.norm(target, axis=1, keepdims=True))
             products += sums.T @ target
-        penalty = RIDGE * max(float(np.trace(gram)), np.finfo(np.float32).tiny) / size
+        penalty = RIDGE * float(np.trace(gram)) / size
         return np.linalg.solve(gram + penalty * np.eye(size), products).astype(np.float32)
 
 
