@@ -55,6 +55,7 @@ COMMANDS = {
     },
     "Prepare text": {
         "vocabulary": "Count the words of a corpus.",
+        "teach": "Write a teacher's vectors of texts.",
         "concordance": "Print lines of a corpus around a word.",
         "phrases": "Find phrases in a corpus.",
         "cache": "List or remove cached corpora.",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from embeddings.models.model_group import ModelGroup as ModelGroup
     from embeddings.models.weighted_vectors import weight_vectors as weight_vectors
     from embeddings.plugins.classifier.retraining import quantize as quantize
+    from embeddings.plugins.distillation.teach import load_teacher as load_teacher
+    from embeddings.plugins.distillation.teach import teach as teach
     from embeddings.plugins.text_pairs.hard_negatives import mine_negatives as mine_negatives
     from embeddings.plugins.text_pairs.rating_distribution import RatingPredictor as RatingPredictor
     from embeddings.support.progress_display import ProgressDisplay as ProgressDisplay
@@ -34,6 +36,7 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "models.model_group": "ModelGroup",
         "models.weighted_vectors": "weight_vectors",
         "plugins.classifier.retraining": "quantize",
+        "plugins.distillation.teach": "load_teacher teach",
         "plugins.text_pairs.hard_negatives": "mine_negatives",
         "plugins.text_pairs.rating_distribution": "RatingPredictor",
         "support.progress_display": "ProgressDisplay",

@@ -1,0 +1,50 @@
+"""`embeddings teach`: the vectors of texts by a teacher, from which `train distill` learns."""
+
+from pathlib import Path
+
+import click
+
+from embeddings.cli.command_help import command_by_example
+from embeddings.cli.options import OUTPUT, THREADS, option
+from embeddings.cli.output import print_json, quantity
+from embeddings.cli.progress_bar import Bar
+from embeddings.cli.saving import check_not_input
+from embeddings.plugins.distillation.teach import load_teacher, teach
+
+
+@command_by_example(
+    "teach texts.parquet --model FOLDER -o vectors.parquet",
+    params=[
+        click.Argument(["texts"], nargs=-1, required=True),
+        option(
+            "--model",
+            "The teacher: a folder with model.onnx and tokenizer.json, or python:module:function, a function from a "
+            "list of texts to an array of vectors.",
+            "FOLDER|python:MODULE:FUNCTION",
+            required=True,
+        ),
+        option("-o --out", "Output: Parquet.", "FILE", required=True),
+        option("--text-column", "The text column of tables.", "NAME"),
+        THREADS,
+        *OUTPUT,
+    ],
+)
+def command(
+    *, texts: tuple[str, ...], model: str, out: str, text_column: str | None, threads: int | None, force: bool,
+    as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Write the vectors that a teacher gives TEXTS: tables, lines of text, or an output of `vocabulary`.
+
+    An interrupted run continues when the command is repeated.
+    """
+    check_not_input([Path(out)], [("TEXTS", Path(path)) for path in texts], replaceable=())
+    with Bar(quiet, "encoding") as bar:
+        encode = load_teacher(model, threads)
+
+        def report(done: int, total: None) -> None:
+            bar.update(done, total, quantity(done, "text"))
+
+        count = teach(texts, encode, out, text_column=text_column, name=model, force=force, progress=report)
+    bar.report(f"wrote the vectors of {quantity(count, 'text')} to {out}")
+    if as_json:
+        print_json({"out": out, "texts": count})

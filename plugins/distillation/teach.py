@@ -1,0 +1,257 @@
+"""Vectors of texts by a teacher, as a Parquet table that `distill` reads.
+
+Texts are encoded in groups. Each group is a file in the folder OUT.part until all are done, so that an interrupted or
+killed run continues after its last complete group.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.reading.reader import read_texts
+from embeddings.corpora.reading.record_rows import batches_of
+from embeddings.corpora.reading.sources import File, Source, file_statuses, resolve_source
+from embeddings.corpora.vocabulary import LINE
+from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, SettingError, marked
+from embeddings.support.files import atomic_write, check_file
+from embeddings.support.imports import import_extra
+from embeddings.support.progress_display import ProgressOption, showing
+from embeddings.support.records import read_json, write_json
+
+Encode = Callable[[list[str]], Any]  # from texts to an array (texts, dim)
+GROUP = 4096  # texts
+BATCH = 32  # texts that a network reads at a time
+MAX_TOKENS = 512
+RECORD = "input.json"
+SEEN_LINES = 100  # of a text file, from which a vocabulary is recognised
+
+
+def teach(
+    texts: Any, encode: Encode, out: str | os.PathLike[str], *, text_column: str | None = None, name: str = "",
+    group_size: int = GROUP, force: bool = False, progress: ProgressOption = None,
+) -> int:  # fmt: skip
+    """Write the texts and their vectors, as float16 unit vectors, to a Parquet file; returns the number of texts.
+
+    Empty texts are left out. If an earlier run with the same arguments ended early, it is continued.
+
+    Arguments:
+        texts: the path of a table, a text file with a text a line or an output of `embeddings vocabulary`, or several
+            paths; or an iterable of texts.
+        encode: a function from a list of texts to their vectors, an array (texts, dim), such as `encode` of
+            sentence-transformers.
+        out: the file, with the columns text and embedding.
+        text_column: the text column of tables.
+        name: of the teacher; only a run with the same name is continued.
+        group_size: texts that are encoded at a time, ordered by length.
+        force: replace existing output, and do not continue an earlier run.
+        progress: as for `embeddings.train`.
+
+    Raises:
+        CorpusError: there are no texts, or they cannot be read.
+        EmbeddingsError: the teacher fails, or returns other than one finite vector for each text; repeat the call to
+            continue.
+        OutputError: the file exists, or cannot be written.
+    """
+    target = check_file(out, force=force)
+    given: list[Any] = list(texts) if isinstance(texts, tuple) else [texts]
+    sources = [source for one in given for source in resolve_source(one)]
+    folder = start(target, sources, {"text_column": text_column, "name": name, "group_size": group_size}, force)
+    done = dim = 0
+    with showing(progress, "encoding", "texts") as shown:
+        for number, group in enumerate(batches_of(non_empty_texts(sources, text_column), group_size)):
+            path = folder / f"{number:06}.parquet"
+            if not path.exists():
+                dim = dim or dim_of(folder)
+                where = f"texts {done + 1:,} to {done + len(group):,}"
+                vectors = encode_group(encode, group, dim, where)
+                dim = vectors.shape[1]
+                write_group(path, group, vectors)
+            done += len(group)
+            if shown is not None:
+                shown(done, None)
+    if not done:
+        shutil.rmtree(folder)
+        raise CorpusError(f"{', '.join(source.name for source in sources)} has no texts")
+    join_groups(folder, target, force)
+    return done
+
+
+def start(target: Path, sources: list[Source], settings: dict[str, Any], force: bool) -> Path:
+    """The folder of groups, with those of an earlier run with the same input."""
+    folder, statuses = target.with_name(f"{target.name}.part"), file_statuses(sources)
+    identity = None if statuses is None else [[str(part) for part in status.identity] for status in statuses]
+    record = {"input": identity, **settings}
+    if force or (identity is None and folder.exists()):
+        shutil.rmtree(folder, ignore_errors=True)
+    if (folder / RECORD).exists():
+        if read_json(folder / RECORD) != record:
+            raise OutputError(f"{folder} is of another input or teacher: set {S.force(True)} to start again")
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / RECORD, record)
+    return folder
+
+
+def non_empty_texts(sources: list[Source], text_column: str | None) -> Iterator[str]:
+    """Yield the texts of sources without white space around them, and the words of vocabularies."""
+    for source in sources:
+        texts = (text.strip() for text in source_texts(source, text_column))
+        is_counted = isinstance(source, File) and source.name.endswith(".txt") and is_vocabulary(source)
+        matches = (LINE.fullmatch(text) for text in texts) if is_counted else None
+        yield from filter(None, texts if matches is None else (match[1] for match in matches if match))
+
+
+def source_texts(source: Source, text_column: str | None) -> Iterator[str]:
+    """Yield the texts of a source."""
+    for block in read_texts([source], text_column=text_column):
+        if block.token_lists is not None:
+            raise CorpusError(f"{source.name} contains lists of tokens; expected texts")
+        yield from (block.data[start:stop].decode() for start, stop in pairwise(block.starts.tolist()))
+
+
+def is_vocabulary(source: Source) -> bool:
+    """Whether the first lines of a text file are words and falling counts."""
+    lines = [text for _, text in zip(range(SEEN_LINES), source_texts(source, None), strict=False)]
+    matches = [LINE.fullmatch(line.strip()) for line in lines]
+    counts = [int(match[2]) for match in matches if match]
+    return len(counts) == len(lines) > 1 and counts == sorted(counts, reverse=True)
+
+
+def encode_group(encode: Encode, texts: list[str], dim: int, where: str) -> NDArray[np.float16]:
+    """The unit vectors of texts, which the teacher gets ordered by length, the longest first."""
+    order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
+    try:
+        vectors = np.asarray(encode([texts[row] for row in order]))
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {marked(error)}".split())
+        raise EmbeddingsError(f"the teacher failed at {where}: {reason}; repeat the command to continue") from error
+    if vectors.ndim != 2 or vectors.dtype.kind != "f" or len(vectors) != len(texts) or dim not in (0, vectors.shape[1]):
+        expected = f"a float array ({len(texts)}, {dim or 'dim'})"
+        raise EmbeddingsError(f"the teacher must return {expected} for {where}, got {vectors.dtype} {vectors.shape}")
+    norms = np.linalg.norm(vectors.astype(np.float32), axis=1, keepdims=True)
+    if not (np.isfinite(norms) & (norms > 0)).all():
+        row = order[int(np.argmin((np.isfinite(norms) & (norms > 0))[:, 0]))]
+        raise EmbeddingsError(f"the teacher returned a zero or infinite vector for {texts[row]!r:.60} ({where})")
+    units = np.empty(vectors.shape, np.float16)
+    units[order] = vectors / norms
+    return units
+
+
+def write_group(path: Path, texts: Sequence[str], vectors: NDArray[np.float16]) -> None:
+    """Write a group of texts atomically."""
+    import pyarrow.parquet
+
+    from embeddings.corpora.reading.text_vectors import text_vectors
+
+    with atomic_write(path, force=True) as temporary:
+        pyarrow.parquet.write_table(text_vectors(texts, vectors), temporary)
+
+
+def dim_of(folder: Path) -> int:
+    """The dimension of the vectors of the groups in a folder; 0 if there are none."""
+    import pyarrow.parquet
+
+    first = next(iter(sorted(folder.glob("*.parquet"))), None)
+    return 0 if first is None else int(pyarrow.parquet.read_schema(first).field("embedding").type.list_size)
+
+
+def join_groups(folder: Path, target: Path, force: bool) -> None:
+    """Join all groups to one file, each a row group, and remove their folder."""
+    import pyarrow.parquet
+
+    groups = sorted(folder.glob("*.parquet"))
+    schema = pyarrow.parquet.read_schema(groups[0])
+    with atomic_write(target, force=force) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema) as writer:
+        for group in groups:
+            writer.write_table(pyarrow.parquet.read_table(group))
+    shutil.rmtree(folder)
+
+
+def load_teacher(name: str, threads: int | None = None) -> Encode:
+    """A teacher: the folder of a network, or `python:module:function`.
+
+    Raises:
+        SettingError: there is no such folder or function.
+        EmbeddingsError: onnxruntime or tokenizers is not installed, or the network cannot be read.
+    """
+    if not name.startswith("python:"):
+        return OnnxTeacher(Path(name), threads)
+    module, _, function = name.removeprefix("python:").partition(":")
+    sys.path.insert(0, os.getcwd())
+    try:
+        encode: Any = import_module(module)
+        for part in function.split("."):
+            encode = getattr(encode, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SettingError(f"{S.model(name)} must be python:module:function: {' '.join(str(error).split())}") from None
+    finally:
+        sys.path.pop(0)
+    if not callable(encode):
+        raise SettingError(f"{S.model(name)} must name a function, got {encode!r:.60}")
+    return encode  # type: ignore[no-any-return]
+
+
+class OnnxTeacher:
+    """A sentence encoder in a folder, run by onnxruntime: `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`.
+
+    The vector of a text is the output `sentence_embedding`, or the mean of the first output over its tokens; that of the
+    first token, if `1_Pooling/config.json` says so.
+
+    Arguments:
+        folder: the folder.
+        threads: by default one for each core.
+
+    Raises:
+        SettingError: a file is missing.
+        EmbeddingsError: a library is not installed, or a file cannot be read.
+    """
+
+    def __init__(self, folder: Path, threads: int | None = None) -> None:
+        path = next((path for path in (folder / "model.onnx", folder / "onnx/model.onnx") if path.exists()), None)
+        if path is None or not (folder / "tokenizer.json").exists():
+            raise SettingError(f"{S.model(folder)} must be a folder with model.onnx and tokenizer.json")
+        onnxruntime = import_extra("onnxruntime", "teacher", "a teacher")
+        tokenizers = import_extra("tokenizers", "teacher", "a teacher")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads or 0
+        try:
+            self.session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
+            self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # both libraries raise types of their own
+            raise EmbeddingsError(f"{folder} cannot be read: {' '.join(str(error).split()):.300}") from None
+        self.inputs = [one.name for one in self.session.get_inputs()]
+        names = [one.name for one in self.session.get_outputs()]
+        self.output = "sentence_embedding" if "sentence_embedding" in names else names[0]
+        config, pooling = folder / "sentence_bert_config.json", folder / "1_Pooling/config.json"
+        max_tokens = read_json(config).get("max_seq_length") if config.exists() else None
+        self.tokenizer.enable_truncation(max_tokens or MAX_TOKENS)
+        padding = self.tokenizer.padding or {}
+        pad = padding.get("pad_token", "[PAD]")
+        self.tokenizer.enable_padding(pad_id=self.tokenizer.token_to_id(pad) or 0, pad_token=pad)
+        self.uses_first = pooling.exists() and read_json(pooling).get("pooling_mode_cls_token") is True
+
+    def __call__(self, texts: list[str]) -> NDArray[np.float32]:
+        """The vectors of texts, float32 (texts, dim)."""
+        return np.concatenate([self.encode(batch) for batch in batches_of(texts, BATCH)])
+
+    def encode(self, texts: list[str]) -> NDArray[np.float32]:
+        """The vectors of a batch."""
+        encodings = self.tokenizer.encode_batch(texts)
+        arrays = {
+            "input_ids": np.array([one.ids for one in encodings], np.int64),
+            "attention_mask": np.array([one.attention_mask for one in encodings], np.int64),
+            "token_type_ids": np.array([one.type_ids for one in encodings], np.int64),
+        }
+        tokens = self.session.run([self.output], {name: arrays[name] for name in self.inputs})[0]
+        if tokens.ndim == 2 or self.uses_first:
+            return np.asarray(tokens if tokens.ndim == 2 else tokens[:, 0], np.float32)
+        mask = arrays["attention_mask"][..., None].astype(np.float32)
+        return np.asarray((tokens * mask).sum(axis=1) / mask.sum(axis=1), np.float32)

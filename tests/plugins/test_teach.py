@@ -1,0 +1,233 @@
+"""Vectors of texts by a teacher: groups, resuming after a failure or a kill, and what is refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import embeddings as em
+from embeddings.errors import CorpusError, EmbeddingsError, OutputError, SettingError
+from embeddings.training import load_teacher, teach
+
+TEXTS = [f"{'long ' * (number % 7)}text {number}" for number in range(50)]
+
+
+def vectors_of(texts):
+    """A vector for each text, that only depends on it."""
+    return np.array([[len(text), text.count("t"), int(text.split()[-1]) + 1.0] for text in texts], np.float32)
+
+
+def unit(vectors):
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def read(path):
+    table = pq.read_table(path)
+    return table["text"].to_pylist(), np.array(table["embedding"].to_pylist())
+
+
+class Failing:
+    """A teacher that fails at its n-th call."""
+
+    def __init__(self, at):
+        self.at, self.calls = at, []
+
+    def __call__(self, texts):
+        self.calls.append(texts)
+        if len(self.calls) == self.at:
+            raise RuntimeError("out of\nmemory")
+        return vectors_of(texts)
+
+
+def test_texts_keep_their_order_and_the_teacher_gets_the_longest_first(tmp_path):
+    teacher = Failing(0)
+    assert teach(["", *TEXTS, "  "], teacher, tmp_path / "v.parquet", group_size=20) == 50
+    texts, vectors = read(tmp_path / "v.parquet")
+    assert texts == TEXTS
+    np.testing.assert_allclose(vectors, unit(vectors_of(TEXTS)), atol=1e-3)
+    assert [len(group) for group in teacher.calls] == [20, 20, 10]
+    assert all([*map(len, group)] == sorted(map(len, group), reverse=True) for group in teacher.calls)
+    assert pq.ParquetFile(tmp_path / "v.parquet").num_row_groups == 3
+    assert pq.read_schema(tmp_path / "v.parquet").field("embedding").type == pa.list_(pa.float16(), 3)
+    assert os.listdir(tmp_path) == ["v.parquet"]
+
+
+def test_a_teacher_that_fails_loses_nothing(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS))
+    out, teacher = tmp_path / "v.parquet", Failing(2)
+    with pytest.raises(EmbeddingsError, match=r"failed at texts 21 to 40: RuntimeError: out of memory; repeat"):
+        teach(path, teacher, out, group_size=20)
+    assert not out.exists()
+    with pytest.raises(OutputError, match="of another input or teacher"):
+        teach(path, teacher, out, group_size=20, name="other")
+    again = Failing(0)
+    teach(path, again, out, group_size=20)
+    assert [len(group) for group in again.calls] == [20, 10]
+    assert read(out)[0] == TEXTS
+    with pytest.raises(OutputError, match="exists"):
+        teach(path, again, out)
+
+
+@pytest.mark.parametrize(
+    ("encode", "message"),
+    [
+        (lambda texts: vectors_of(texts)[:-1], r"float array \(50, dim\) for texts 1 to 50, got float32 \(49, 3\)"),
+        (lambda texts: [text for text in texts], "float array"),
+        (lambda texts: vectors_of(texts) * np.nan, "zero or infinite vector for 'long"),
+        (lambda texts: vectors_of(texts) * 0, "zero or infinite vector for 'long"),
+    ],
+)
+def test_other_results_than_one_vector_for_each_text_are_refused(tmp_path, encode, message):
+    with pytest.raises(EmbeddingsError, match=message) as caught:
+        teach(TEXTS, encode, tmp_path / "v.parquet")
+    assert "\n" not in str(caught.value)
+
+
+def test_another_dimension_than_before_is_refused_also_when_resumed(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS))
+    with pytest.raises(EmbeddingsError, match="failed"):
+        teach(path, Failing(2), tmp_path / "v.parquet", group_size=20)
+    with pytest.raises(EmbeddingsError, match=r"float array \(20, 3\) for texts 21 to 40, got float32 \(20, 2\)"):
+        teach(path, lambda texts: vectors_of(texts)[:, :2], tmp_path / "v.parquet", group_size=20)
+
+
+@pytest.mark.parametrize("name", ["words.txt", "words.arrow"])
+def test_the_words_of_a_vocabulary_are_texts(tmp_path, name):
+    corpus = em.Corpus(["the cat sat on the mat", "the cat 7"])
+    corpus.encode().vocabulary.save(tmp_path / "words.arrow")
+    (tmp_path / "words.txt").write_text("the 3\ncat 2\nmat 1\n")
+    teach(str(tmp_path / name), lambda texts: np.ones((len(texts), 2)), tmp_path / "v.parquet")
+    assert read(tmp_path / "v.parquet")[0][:2] == ["the", "cat"]
+
+
+def test_no_texts_are_refused(tmp_path):
+    with pytest.raises(CorpusError, match="has no texts"):
+        teach(["", " "], vectors_of, tmp_path / "v.parquet")
+    assert not os.listdir(tmp_path)
+
+
+TEACHER = """
+import os, time
+import numpy as np
+def encode(texts):
+    if os.path.exists("slow"):
+        open("started", "a").write("x")
+        if os.path.getsize("started") > 1:
+            time.sleep(600)
+    return np.array([[len(text), 1.0] for text in texts])
+"""
+
+
+def run(folder, *options, **how):
+    command = [sys.executable, "-m", "embeddings", "teach", "texts.txt", "-o", "v.parquet", "--quiet", *options]
+    return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **how)
+
+
+def test_a_killed_command_continues(tmp_path):
+    (tmp_path / "my_teacher.py").write_text(TEACHER)
+    (tmp_path / "texts.txt").write_text("".join(f"text {number}\n" for number in range(5000)))
+    (tmp_path / "slow").touch()
+    process = run(tmp_path, "--model", "python:my_teacher:encode")
+    while process.poll() is None and not (
+        (tmp_path / "started").exists() and (tmp_path / "started").stat().st_size > 1
+    ):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert sorted(os.listdir(tmp_path / "v.parquet.part")) == ["000000.parquet", "input.json"]
+    before = (tmp_path / "v.parquet.part" / "000000.parquet").stat().st_mtime_ns
+    (tmp_path / "slow").unlink()
+    process = run(tmp_path, "--model", "python:my_teacher:encode", "--json")
+    out, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert json.loads(out) == {"out": "v.parquet", "texts": 5000}
+    assert before
+    assert read(tmp_path / "v.parquet")[0][4999] == "text 4999"
+
+
+def test_wrong_teachers_are_refused_in_one_line(tmp_path):
+    for name, message in (
+        ("python:nothing_of_this_name:f", "python:module:function: No module named"),
+        ("python:json", "python:module:function"),
+        ("python:json:nothing", "has no attribute 'nothing'"),
+        ("python:json:__name__", "must name a function"),
+        (str(tmp_path), "a folder with model.onnx and tokenizer.json"),
+    ):
+        with pytest.raises(SettingError, match=message):
+            load_teacher(name)
+
+
+def save_network(folder, words=8, dim=5):
+    """A network of token vectors whose outputs are those of the tokens, and its tokenizer."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(words, dim)).astype(np.float32)
+    node = onnx.helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])
+    names = {
+        name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["n", "m"]) for name in ["input_ids"]
+    }
+    output = onnx.helper.make_tensor_value_info("last_hidden_state", onnx.TensorProto.FLOAT, ["n", "m", dim])
+    graph = onnx.helper.make_graph(
+        [node], "g", [*names.values()], [output], [onnx.numpy_helper.from_array(table, "table")]
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8)
+    onnx.save(model, folder / "model.onnx")
+    vocabulary = {"[PAD]": 0, **{f"w{number}": number for number in range(1, words)}}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[PAD]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return table
+
+
+@pytest.mark.ecosystem
+def test_a_network_gives_the_mean_of_its_tokens_or_the_first_one(tmp_path):
+    table = save_network(tmp_path)
+    texts, numbers = ["w1 w2 w3", "w4", "w5 w1"], [[1, 2, 3], [4], [5, 1]]
+    expected = np.array([table[row].mean(axis=0) for row in numbers])
+    np.testing.assert_allclose(load_teacher(str(tmp_path))(texts), expected, atol=1e-6)
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
+    np.testing.assert_allclose(load_teacher(str(tmp_path))(texts), table[[row[0] for row in numbers]], atol=1e-6)
+    (tmp_path / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 1}))
+    (tmp_path / "1_Pooling/config.json").unlink()
+    np.testing.assert_allclose(load_teacher(str(tmp_path))(texts), table[[row[0] for row in numbers]], atol=1e-6)
+
+
+def test_a_teacher_and_its_student_as_a_newcomer_types_them(tmp_path):
+    """The two commands, with a teacher in a Python file."""
+    (tmp_path / "my_teacher.py").write_text(
+        textwrap.dedent(
+            """
+            import numpy as np
+            rows = {}
+            def encode(texts):
+                rng = np.random.default_rng(1)
+                table = rng.normal(size=(20, 16))
+                return np.array([sum(table[int(word[1:])] for word in text.split()) for text in texts])
+            """
+        )
+    )
+    rng = np.random.default_rng(2)
+    lines = [" ".join(f"w{n}" for n in rng.integers(0, 20, 5)) for _ in range(300)]
+    (tmp_path / "texts.txt").write_text("\n".join(lines))
+    process = run(tmp_path, "--model", "python:my_teacher:encode")
+    assert process.communicate()[1] == ""
+    command = "train distill v.parquet:2 v.parquet --dim 8 --epochs 20 --threads 1 -o m --json".split()
+    result = subprocess.run(
+        [sys.executable, "-m", "embeddings", *command], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    assert em.load_model(tmp_path / "m").record["held_out_cosine"] > 0.8
