@@ -120,7 +120,8 @@ def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
     padded = np.concatenate([matrix, np.zeros_like(matrix, shape=(1, vectors.dim))])
     source = tokenizer_source(vectors)
     if source is None:
-        return TokenTable(padded, vectors.counts, write_tokenizer(words, path), len(words))
+        unknown_word = write_tokenizer(words, path, is_known=bool(getattr(vectors.word_form, "settings", {})))
+        return TokenTable(padded, vectors.counts, unknown_word, len(words))
     rows_of_words = {word: row for row, word in enumerate(words)}
     tokens, unknown = copy_tokenizer(source, path)
     rows = np.array([rows_of_words.get(token, -1) for token in tokens], np.int64)

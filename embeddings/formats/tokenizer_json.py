@@ -1,7 +1,8 @@
 """Reads and writes tokenizer.json, the file of the `tokenizers` library.
 
 Text is lower-cased if all words are in lower case. It is split as the tokenizer `words` splits it (but not at
-underscores if they join the words of phrases) if all words could come from there, else at white space.
+underscores if they join the words of phrases) if all words could come from there, or if it is not known how the
+training text was split, as `embed` does; else at white space.
 """
 
 from pathlib import Path
@@ -22,13 +23,12 @@ EMOJI = "".join(f"{chr(first)}-{chr(last)}" for first, last in emoji_ranges())
 FLAGS = "\U0001f1e6-\U0001f1ff"
 
 
-def word_pattern(words: list[str]) -> str:
+def word_pattern(words: list[str], *, is_split: bool) -> str:
     """The regular expression of words; "_" is part of a word only if one of `words` has it, as phrases do.
 
-    Numbers that are not digits, such as "\u00b2", are words of their own, as of the tokenizer `words`, unless one of
-    these words has them next to letters, as the tokenizer `alphanumeric` does.
+    Numbers that are not digits, such as "\u00b2", are words of their own if `is_split`, as of the tokenizer `words`; else
+    they are part of a word, as of the tokenizer `alphanumeric`.
     """
-    is_split = are_words(words)
     letters = LETTERS + (DIGITS if is_split else NUMBERS) + "_" * any("_" in word for word in words)
     joined = (f"(?<=[{side}])[{joining}](?=[{side}])[{letters}]+" for side, joining in JOINING)
     emoji = f"[{EMOJI}](?:\\p{{M}}|[\U000e0020-\U000e007f]|\u200d[{EMOJI}])*"
@@ -40,8 +40,11 @@ def import_tokenizers() -> Any:
     return import_extra("tokenizers", "tokenizers", "a folder with a tokenizer.json")
 
 
-def write_tokenizer(words: list[str], path: Path) -> str:
-    """Write a tokenizer whose ids are the rows of `words`, then a token for unknown words; returns that token."""
+def write_tokenizer(words: list[str], path: Path, *, is_known: bool = True) -> str:
+    """Write a tokenizer whose ids are the rows of `words`, then a token for unknown words; returns that token.
+
+    is_known: it is known how the training text was split, and the words tell the rest.
+    """
     tokenizers = import_tokenizers()
     existing, unknown, number = set(words), UNKNOWN, 0
     while unknown in existing:
@@ -50,8 +53,9 @@ def write_tokenizer(words: list[str], path: Path) -> str:
     ids = {word: i for i, word in enumerate([*words, unknown])}
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token=unknown))
     tokenizer.normalizer = new_normalizer(words)
-    if has_only_word_characters(words) or are_words(words):
-        pattern = tokenizers.Regex(word_pattern(words))
+    is_split = not is_known or are_words(words)
+    if is_split or has_only_word_characters(words):
+        pattern = tokenizers.Regex(word_pattern(words, is_split=is_split))
         tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split(pattern, "removed", invert=True)
     else:
         tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()

@@ -72,6 +72,7 @@ def ridge_map(
     with threadpool_limits(1):
         for block, sums in text_sums(rows, texts, order, words, limit):
             target = targets[block, :dim]
+            sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.finfo(np.float32).tiny)
             gram += sums.T @ (sums * np.linalg.norm(target, axis=1, keepdims=True))
             products += sums.T @ target
         penalty = RIDGE * float(np.trace(gram)) / size

@@ -202,8 +202,8 @@ def load_teacher(name: str, threads: int | None = None) -> Encode:
 class OnnxTeacher:
     """A sentence encoder in a folder, run by onnxruntime: `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`.
 
-    The vector of a text is the output `sentence_embedding`, or the mean of the first output over its tokens; that of the
-    first token, if `1_Pooling/config.json` says so.
+    The vector of a text is the output `sentence_embedding`, or the mean of the first output over the tokens; that of
+    the first token, if `1_Pooling/config.json` says so.
 
     Arguments:
         folder: the folder.
