@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus as Corpus
     from embeddings.corpora.phrases import Phrases as Phrases
     from embeddings.corpora.reading.text_pairs import TextPairs as TextPairs
-    from embeddings.corpora.reading.text_vectors import text_vectors as text_vectors
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import compare as compare
     from embeddings.eval import evaluate as evaluate
@@ -71,7 +70,6 @@ MODULES, lazy_name, _ = lazy_package(__name__, {
     "corpora.corpus": "Corpus",
     "corpora.phrases": "Phrases",
     "corpora.reading.text_pairs": "TextPairs",
-    "corpora.reading.text_vectors": "text_vectors",
     "errors": "EmbeddingsError",
     "eval": "compare evaluate evaluate_classifier",
     "eval.early_stopping": "EarlyStopping",

@@ -35,7 +35,7 @@ def text_vectors(texts: Any, vectors: Any) -> Any:
 
     >>> import embeddings as em
     >>> import numpy as np
-    >>> em.text_vectors(["a cat", "a dog"], np.ones((2, 3), np.float32)).column_names
+    >>> em.corpora.text_vectors(["a cat", "a dog"], np.ones((2, 3), np.float32)).column_names
     ['text', 'embedding']
 
     Arguments:

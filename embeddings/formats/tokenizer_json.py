@@ -26,8 +26,8 @@ FLAGS = "\U0001f1e6-\U0001f1ff"
 def word_pattern(words: list[str], *, is_split: bool) -> str:
     """The regular expression of words; "_" is part of a word only if one of `words` has it, as phrases do.
 
-    Numbers that are not digits, such as "\u00b2", are words of their own if `is_split`, as of the tokenizer `words`; else
-    they are part of a word, as of the tokenizer `alphanumeric`.
+    Numbers that are not digits, such as "\u00b2", are words of their own if `is_split`, as of the tokenizer `words`;
+    else they are part of a word, as of the tokenizer `alphanumeric`.
     """
     letters = LETTERS + (DIGITS if is_split else NUMBERS) + "_" * any("_" in word for word in words)
     joined = (f"(?<=[{side}])[{joining}](?=[{side}])[{letters}]+" for side, joining in JOINING)

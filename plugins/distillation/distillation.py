@@ -108,7 +108,7 @@ class DistillationSettings(DocumentFrequency, VocabularySize, Schedule, InitialV
         5, "Passes over the texts.", ge=1, le=1_000_000, search=SearchRange(1, 20, log=True), common=True
     )
     learning_rate: float = option(
-        0.03,
+        0.015,
         "Learning rate at the start, after the warm-up.",
         gt=0,
         le=100,

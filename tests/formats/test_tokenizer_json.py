@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 from optional_libraries import needs
 
-from embeddings.corpora.word_rules import WordRules
+import embeddings as em
+from embeddings.corpora.word_rules import WordForm, WordRules
 from embeddings.formats import tokenizer_json
 
 pytestmark = needs("tokenizers")
@@ -36,3 +38,19 @@ def test_text_is_split_and_normalised_like_the_words_of_a_model(tmp_path):
     words = [rules.normalize_one(word) for word in rules.tokenizer(text)]
     tokenizer_json.write_tokenizer(sorted(set(words)), tmp_path / "t")
     assert tokenizer_json.import_tokenizers().Tokenizer.from_file(str(tmp_path / "t")).encode(text).tokens == words
+
+
+def test_vectors_of_unknown_origin_have_the_tokenizer_that_embed_assumes(tmp_path):
+    """A word that no text is split into must not make the tokenizer split at white space only."""
+    words, texts = ["hair", "her", "styling", "o'", "x²"], ["Styling her hair.", "her hair, o' hair!"]
+    vectors = em.Vectors(words, np.eye(5, dtype=np.float32))
+    vectors.save(tmp_path / "m", "model2vec")
+    tokenizer = tokenizer_json.import_tokenizers().Tokenizer.from_file(str(tmp_path / "m" / "tokenizer.json"))
+    assert [tokenizer.encode(text).tokens[-1] for text in texts] == ["hair", "hair"]
+    np.testing.assert_allclose(em.embed(vectors, texts, pool="sum")[:, 0], [1, 2])
+    known = em.Vectors(
+        words, np.eye(5, dtype=np.float32), word_form=WordForm({"tokenizer": "whitespace", "case": "keep"})
+    )
+    known.save(tmp_path / "k", "model2vec")
+    tokenizer = tokenizer_json.import_tokenizers().Tokenizer.from_file(str(tmp_path / "k" / "tokenizer.json"))
+    assert tokenizer.encode("her o'").tokens == ["her", "o'"]

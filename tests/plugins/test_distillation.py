@@ -37,12 +37,12 @@ def teacher_texts(count=120, seed=1, noise=0.1):
 
 def train(texts, vectors, **settings):
     trainer = em.Distillation(**{"dim": DIM, "batch_size": 16, "max_n": 0, **settings})
-    return trainer.train(em.text_vectors(texts, vectors), threads=1, seed=3)
+    return trainer.train(em.corpora.text_vectors(texts, vectors), threads=1, seed=3)
 
 
 def save_words(path, words, names=None):
     names = names or [f"word{number}" for number in range(len(words))]
-    pq.write_table(em.text_vectors(names, np.asarray(words, np.float32)), path)
+    pq.write_table(em.corpora.text_vectors(names, np.asarray(words, np.float32)), path)
     return str(path)
 
 
@@ -172,7 +172,7 @@ def test_unknown_words_are_composed_and_the_vectors_of_words_do_not_depend_on_it
 def test_weights_of_sources_decide(tmp_path):
     """Two sources disagree about each text: the one with more weight wins."""
     texts, vectors, _ = teacher_texts(200, noise=0)
-    one, other = em.text_vectors(texts, vectors), em.text_vectors(texts, -vectors[::-1])
+    one, other = em.corpora.text_vectors(texts, vectors), em.corpora.text_vectors(texts, -vectors[::-1])
     pq.write_table(one, tmp_path / "one.parquet")
     pq.write_table(other, tmp_path / "other.parquet")
 
@@ -237,16 +237,16 @@ def test_arrays_arrow_columns_and_memory_maps_are_read_alike_without_a_copy(tmp_
     texts, vectors, _ = teacher_texts()
     np.save(tmp_path / "v.npy", vectors)
     mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
-    table = em.text_vectors(texts, mapped)
+    table = em.corpora.text_vectors(texts, mapped)
     column = table.column("embedding").chunk(0)
     assert column.flatten().buffers()[1].address == mapped.ctypes.data
     models = [train(texts, one).vectors.matrix for one in (vectors, mapped, pa.array(as_list(vectors)))]
     np.testing.assert_array_equal(models[1], models[0])
     np.testing.assert_allclose(models[2], models[0], atol=1e-6)
     with pytest.raises(CorpusError, match="one vector for each of 2 texts, got 120"):
-        em.text_vectors(texts[:2], vectors)
+        em.corpora.text_vectors(texts[:2], vectors)
     with pytest.raises(CorpusError, match="float array"):
-        em.text_vectors(texts, np.ones(len(texts)))
+        em.corpora.text_vectors(texts, np.ones(len(texts)))
 
 
 def test_texts_that_cannot_be_learned_are_refused(tmp_path):
@@ -262,8 +262,8 @@ def test_texts_that_cannot_be_learned_are_refused(tmp_path):
     path = save_words(tmp_path / "w.parquet", words, [f"other{number}" for number in range(WORDS)])
     with pytest.raises(CorpusError, match=r"none of the 30 words of .*w\.parquet is a word of the texts"):
         train(texts, vectors, word_vectors=path)
-    table = em.text_vectors(texts, vectors)
-    corpus = em.Corpus(table, em.text_vectors(texts, vectors[:, :5]), vectors=em.corpora.VectorFormat())
+    table = em.corpora.text_vectors(texts, vectors)
+    corpus = em.Corpus(table, em.corpora.text_vectors(texts, vectors[:, :5]), vectors=em.corpora.VectorFormat())
     with pytest.raises(CorpusError, match=r"vectors of 5 numbers, but .* has vectors of 10"):
         corpus.encode()
     table = table.rename_columns(["a", "embedding"]).add_column(1, "b", pa.array(texts))
@@ -280,24 +280,26 @@ def test_empty_texts_are_dropped_with_their_vectors():
 def test_a_model_is_continued_in_the_components_of_its_teacher():
     texts, vectors, _ = teacher_texts(400)
     model = train(texts, vectors)
-    again = em.continue_training(model, em.text_vectors([*texts, "word1 fresh"], np.vstack([vectors, vectors[:1]])))
+    again = em.continue_training(
+        model, em.corpora.text_vectors([*texts, "word1 fresh"], np.vstack([vectors, vectors[:1]]))
+    )
     np.testing.assert_array_equal(again.tables["teacher_components"], model.tables["teacher_components"])
     assert again.record["held_out_cosine"] > model.record["held_out_cosine"] - 0.05
     assert "fresh" in again.vectors.words
     with pytest.raises(CorpusError, match="distilled from vectors of 10 numbers, got 5"):
-        em.continue_training(model, em.text_vectors(texts, vectors[:, :5]))
+        em.continue_training(model, em.corpora.text_vectors(texts, vectors[:, :5]))
 
 
 def test_early_stopping_by_the_held_out_cosine():
     texts, vectors, _ = teacher_texts(400)
     stopping = em.EarlyStopping(validation=0.1, patience=1)
     trainer = em.Distillation(dim=DIM, max_n=0, epochs=200, held_out=0.1, batch_size=16, learning_rate=0.5)
-    model = trainer.train(em.text_vectors(texts, vectors), threads=1, callbacks=[stopping])
+    model = trainer.train(em.corpora.text_vectors(texts, vectors), threads=1, callbacks=[stopping])
     scores = model.record["early_stopping"]["scores"]
     assert len(scores) < 200
     assert model.record["held_out_cosine"] == pytest.approx(max(scores) + 1)
     with pytest.raises(SettingError, match=r"validation must be 0.1, .* got 0.2"):
-        trainer.train(em.text_vectors(texts, vectors), callbacks=[em.EarlyStopping(validation=0.2)])
+        trainer.train(em.corpora.text_vectors(texts, vectors), callbacks=[em.EarlyStopping(validation=0.2)])
 
 
 def test_settings_are_honoured_or_refused():
