@@ -18,9 +18,13 @@ def targets(vectors, components):
 
 
 def initial_rows(word_vectors, shares, texts, aims, weights):
-    """Rows X A: X are vectors times a / (a + share), and A is the map that minimises sum w |x A - y|^2 + l |A|^2."""
+    """Rows X A: X are vectors times a / (a + share), and A is the map that minimises sum w |u A - y|^2 + l |A|^2.
+
+    u is the sum of the rows of a text, divided by its norm.
+    """
     rows = word_vectors * (1e-3 / (1e-3 + shares))[:, None]
     sums = np.array([rows[list(text)].sum(axis=0) for text in texts])
+    sums /= np.linalg.norm(sums, axis=1, keepdims=True)
     gram = sum(w * np.outer(u, u) for w, u in zip(weights, sums, strict=True))
     products = sum(w * np.outer(u, y) for w, u, y in zip(weights, sums, aims, strict=True))
     size = len(gram)

@@ -225,7 +225,7 @@ def test_a_teacher_and_its_student_as_a_newcomer_types_them(tmp_path):
     (tmp_path / "texts.txt").write_text("\n".join(lines))
     process = run(tmp_path, "--model", "python:my_teacher:encode")
     assert process.communicate()[1] == ""
-    options = ["--dim", "8", "--epochs", "20", "--threads", "1", "-o", "m", "--json"]
+    options = ["--dim", "8", "--epochs", "20", "--learning-rate", "0.1", "--threads", "1", "-o", "m", "--json"]
     command = ["train", "distill", "v.parquet:2", "v.parquet", *options]
     result = subprocess.run(
         [sys.executable, "-m", "embeddings", *command], cwd=tmp_path, capture_output=True, text=True
