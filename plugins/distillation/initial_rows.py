@@ -2,8 +2,8 @@
 
 Rows of words are X A: X are vectors of words times their SIF weights (Arora et al. 2017), and A is the linear map that
 minimises the sum over texts of w |u A - y|^2 + l |A|^2. u is the direction of the sum of the rows of X of a text, y the
-teacher's vector of the text in principal components and w its weight. l is `RIDGE` times the mean eigenvalue of the Gram
-matrix of u.
+teacher's vector of the text in principal components and w its weight. l is `RIDGE` times the mean eigenvalue of the
+Gram matrix of u.
 """
 
 from collections.abc import Iterator
