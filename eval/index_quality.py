@@ -27,7 +27,7 @@ from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Positive
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.support.files import atomic_write_all, check_output
-from embeddings.support.plots import save_figure
+from embeddings.support.plots import label_log_axis, save_figure
 from embeddings.support.result_table import format_number, markdown_table
 from embeddings.vectors.vectors import Vectors
 
@@ -322,14 +322,16 @@ def plot_recall(
             axes.vlines(speed, low, high, linewidth=1, color=line.get_color())
     first = results[0]
     axes.set_xscale("log")
+    label_log_axis(axes.xaxis)
     axes.set_xlabel("queries per second, one at a time")
     axes.set_ylabel(f"recall of the {first.top} nearest" if measure == "recall" else "true rank of the best result")
     if measure == "rank":
         axes.set_yscale("log")
+        label_log_axis(axes.yaxis)
         axes.invert_yaxis()
-    axes.set_title(f"{first.vectors}: {first.rows:,} rows of {first.dim}, {first.queries:,} queries")
+    axes.set_title(f"{first.vectors}: {first.rows:,} vectors of {first.dim} dimensions, {first.queries:,} queries")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", title="index")
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "neighbours"}):  # text as text, reproducible ids
         save_figure(figure, path, force=force)
 

@@ -11,6 +11,16 @@ DPI = 150
 EXTENSIONS = (".png", ".svg", ".pdf")
 
 
+def label_log_axis(axis: Any) -> None:
+    """Label an axis of matplotlib, made logarithmic before, at 1, 2 and 5 times powers of ten: 0.5, 200, 50k, 2M."""
+    from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+
+    large = EngFormatter(sep="")
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1000 else large(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def check_figure_path(path: str | os.PathLike[str], *, force: bool = False) -> None:
     """Check that a figure can be written to `path`."""
     if Path(path).suffix.lower() not in EXTENSIONS:

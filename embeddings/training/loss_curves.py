@@ -85,12 +85,15 @@ def draw_loss_curve(path: str | os.PathLike[str], figure_path: str | os.PathLike
     check_figure_path(figure_path, force=force)
     curves = read_curves(path)
     from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    draw(axes, curves.loss, "training", "C0")
-    draw(axes, curves.scores.pop(HELD_OUT_LOSS, []), "held out", "C1")
+    draw(axes, curves.loss, "training loss", "C0")
+    draw(axes, curves.scores.pop(HELD_OUT_LOSS, []), "held-out loss", "C1")
     axes.set_xlabel("epochs" if curves.unit == "epochs" else f"{curves.unit} read")
+    if curves.unit != "epochs":
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_ylabel("mean loss")
     scores = {name: points for name, points in sorted(curves.scores.items()) if points}
     if scores:

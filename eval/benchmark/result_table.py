@@ -21,6 +21,7 @@ from embeddings.eval.benchmark.workspace import (
 )
 from embeddings.eval.machine import describe
 from embeddings.settings.objective_choice import WORD_OBJECTIVES
+from embeddings.support.plots import label_log_axis
 from embeddings.support.result_table import format_number, markdown_table
 
 WORD_SETS = (
@@ -223,7 +224,13 @@ MARKER_WIDTH, LETTER_WIDTH = 0.7, 0.09  # inches of an entry of the legend
 LABELS = {
     "wordsim353": "WordSim-353, Spearman",
     "simlex999": "SimLex-999, Spearman",
-    "google-analogies": "Google analogies",
+    "google-analogies": "Google analogies, accuracy",
+}
+VARYING = {  # settings that markers show, if runs of one model differ in them
+    "dim": "{} dimensions",
+    "negatives": "{} negative samples",
+    "threads": "{} threads",
+    "learning_rate": "learning rate {:g}",
 }
 
 
@@ -249,7 +256,8 @@ def quality_figure(rows: Sequence[Row]) -> Any:
             axes = grid[row, column]
             style.draw_panel(axes, [one for one in shown if model_of(one) == model], name)
             axes.set_title(model if row == 0 else "")
-            axes.set_ylabel(LABELS.get(name, name) if column == 0 else "")
+            label = LABELS.get(name, name.replace(ERROR_OF, "error rate on "))
+            axes.set_ylabel(label if column == 0 else "")
         grid[-1, column].set_xlabel("words per CPU second" + " of the whole run" * (phase == "whole"))
     handles = style.legend_handles()
     longest = max(len(one.get_label()) for one in handles)
@@ -275,35 +283,44 @@ class PlotStyle:
     def __init__(self, shown: Sequence[Summary], phase: str) -> None:
         self.phase = phase
         self.colours = {tool: f"C{number}" for number, tool in enumerate(dict.fromkeys(one.tool for one in shown))}
-        varying = [name for name in ("dim", "negatives", "threads") if len({one.settings[name] for one in shown}) > 1]
-        self.names = {id(one): ", ".join(f"{name} {one.settings[name]}" for name in varying) for one in shown}
+        varying = [
+            name
+            for name in VARYING
+            if any(
+                len({one.settings[name] for one in shown if model_of(one) == model}) > 1
+                for model in set(map(model_of, shown))
+            )
+        ]
+        self.has_lines = len(varying) == 1
+        self.names = {
+            id(one): ", ".join(VARYING[name].format(one.settings[name]) for name in varying) for one in shown
+        }
         configs = dict.fromkeys(self.names.values())
         self.markers = {config: MARKERS[number % len(MARKERS)] for number, config in enumerate(configs)}
 
     def draw_panel(self, axes: Any, shown: Sequence[Summary], name: str) -> None:
-        """Draw one model and test set: a line for each tool, and bars from the lowest to the highest seed."""
-        from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
+        """Draw one model and test set: points of each tool, and bars from the lowest to the highest seed.
 
+        A line joins the points of a tool if its runs differ in one setting.
+        """
         for tool, colour in self.colours.items():
             points = [
                 (speed(one, self.phase), one.scores.get(name, (None,))[0], one) for one in shown if one.tool == tool
             ]
             line = [(x, y) for x, y, _ in points if y is not None]
-            if line:
+            if line and self.has_lines:
                 axes.plot(*zip(*line, strict=True), color=colour, linewidth=1, alpha=0.4)
             for x, y, one in points:
                 if score_range := one.ranges.get(name):
                     axes.plot(x, y, self.markers[self.names[id(one)]], color=colour, markersize=8)
                     axes.vlines(x, *score_range, color=colour, linewidth=1)
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        label_log_axis(axes.xaxis)
         speeds = [words for one in shown if (words := speed(one, self.phase))]
         axes.set_xlim(min(speeds) / 1.5, max(speeds) * 1.5)
         axes.margins(y=0.2)
         axes.grid(alpha=0.3)
-        if not axes.lines:
+        if not axes.collections:
             axes.text(0.5, 0.5, "no scores", transform=axes.transAxes, ha="center")
 
     def legend_handles(self) -> list[Any]:

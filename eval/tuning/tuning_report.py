@@ -72,21 +72,28 @@ def draw_trials(tuning: Tuning, path: Path, *, force: bool = False) -> None:
     columns.append(positions([trial.score for trial in trials]))
     figure = Figure(figsize=(max(6, 1.6 * len(axes_of)), 4), layout="constrained")
     axes = figure.subplots()
+    kinds: dict[str, Any] = {}
     ranks = scores.argsort().argsort() / max(len(scores) - 1, 1)
     for row in np.argsort(scores):
         is_best, state = trials[row] is tuning.best, trials[row].state
+        kind = "best trial" if is_best else "ended early" if state == "halved" else "complete (darker: higher score)"
         color = "C3" if is_best else "0.8" if state == "halved" else colormaps["Blues"](0.35 + 0.65 * ranks[row])
         values = [column[0][row] for column in columns]
-        axes.plot(values, color=color, linewidth=2.5 if is_best else 1, zorder=len(scores) * is_best + row)
+        (line,) = axes.plot(values, color=color, linewidth=2.5 if is_best else 1, zorder=len(scores) * is_best + row)
+        kinds[kind] = line
     for x, (_, ticks) in enumerate(columns):
         axes.axvline(x, color="0.3", linewidth=0.8)
         for height, label in ticks:
-            axes.annotate(label, (x, height), xytext=(3, 0), textcoords="offset points", fontsize=7, va="center")
-    axes.set_xticks(range(len(axes_of)), axes_of)
+            axes.annotate(
+                label, (x, height), xytext=(4, 0), textcoords="offset points", fontsize=8, va="center",
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}, zorder=3 * len(scores),
+            )  # fmt: skip
+    axes.set_xticks(range(len(axes_of)), [name.replace("_", " ") for name in axes_of])
     axes.set_yticks([])
     axes.set_xlim(-0.2, len(axes_of) - 0.4)
     axes.spines[:].set_visible(False)
-    axes.set_title(tuning.metric, fontsize=9)
+    axes.set_title(f"score: {tuning.metric}", fontsize=9)
+    figure.legend(kinds.values(), kinds, loc="outside lower center", ncols=3, frameon=False)
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "trials"}):  # text as text, reproducible ids
         save_figure(figure, path, force=force)
 

@@ -26,6 +26,7 @@ from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import gather_contexts, gather_inputs, prefetch_targets
 from embeddings.objectives.negative_sampling import NegativeSamples, gather_samples
+from embeddings.support.plots import label_log_axis
 from embeddings.training.training_data import prepare
 from studies.grid import Grid, Rows, collect, markdown
 
@@ -151,16 +152,22 @@ class Kernels(Grid):
         """The roofline picture."""
         from matplotlib.figure import Figure
 
-        (limits, shapes), figure = records(rows), Figure(figsize=(8, 5), layout="constrained")
+        (limits, shapes), figure = records(rows), Figure(figsize=(8, 6), layout="constrained")
         axes, x = figure.subplots(), np.geomspace(0.25, 64, 200)
         for style, level in zip(("-", "--", "-.", ":"), LEVELS, strict=True):
             axes.plot(x, [roof(limits, one, level) for one in x], f"k{style}", lw=1, label=f"rows in {level}")
         for name, row in shapes.items():
-            marker = "o" if name.startswith("skipgram") else "s"
-            axes.plot(row[FLOPS] / row[BYTES], row[FLOPS] / row["kernel"], marker, label=name)
-        axes.set(xscale="log", yscale="log", xlabel="flops per byte of rows", ylabel="Gflop/s of one core")
-        axes.set_title("Kernels of skip-gram and CBOW (trainer, dim, negatives)")
-        axes.legend(fontsize="small", ncols=2)
+            trainer, dim, negatives = name.split()
+            label = f"{trainer}, {dim} dimensions, {negatives} negative samples"
+            marker = "o" if trainer == "skipgram" else "s"
+            axes.plot(row[FLOPS] / row[BYTES], row[FLOPS] / row["kernel"], marker, label=label)
+        axes.set(xscale="log", yscale="log", xlabel="floating-point operations per byte of rows read or written")
+        axes.set_ylabel("billion floating-point operations per second")
+        axes.set_title("Kernels of skip-gram and CBOW on one core, and its limits")
+        label_log_axis(axes.xaxis)
+        label_log_axis(axes.yaxis)
+        axes.grid(alpha=0.3)
+        figure.legend(loc="outside lower center", fontsize="small", ncols=2, frameon=False)
         return figure
 
 

@@ -116,7 +116,8 @@ def examples() -> str:
         found = []
         for rules in (WordRules(tokenizer="alphanumeric", normalize="none"), WordRules(tokenizer="words", **settings)):
             found.append(code(visible(rules.normalize_one(token)) for token in rules.tokenizer(text)))
-        rows.append([language, visible(text), code(f"{name}={value}" for name, value in settings.items()), *found])
+        shown = visible(text).replace("[", "\\[")  # else Markdown takes two in a row for a link
+        rows.append([language, shown, code(f"{name}={value}" for name, value in settings.items()), *found])
     return markdown(["language", "text", "settings", "tokens, `alphanumeric`", "tokens, `words`"], rows)
 
 

@@ -1,7 +1,7 @@
 """What replicas cost: quality by their number, the interval of merges and the merge rule."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 from statistics import fmean
 from time import process_time
@@ -9,10 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import embeddings as em
 from embeddings.errors import SettingError
+from embeddings.support.plots import label_log_axis
 from embeddings.training.replicas import ReplicaTables
 from studies.grid import Grid, Rows, collect, markdown, scores
 
 SCORE, SECONDS, MERGE_SECONDS = "score", "CPU seconds", "CPU seconds of merges"
+LABELS = {SCORE: "mean score, percent", "questions-words": "Google analogies, accuracy in percent"}
 
 
 class Cell(NamedTuple):
@@ -122,20 +124,28 @@ class Replicas(Grid):
         for one in means:
             intervals.setdefault(one.cell[:3], set()).update({one.cell.merge_every} - {0})
         panels = [panel for panel, values in intervals.items() if len(values) > 1] or list(intervals)
-        whole = Figure(figsize=(4.5 * len(panels), 4), layout="constrained")
+        whole = Figure(figsize=(4.8 * len(panels), 5), layout="constrained")
         for axes, panel in zip(whole.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
             lines: dict[str, list[Summary]] = {}
-            for one in (one for one in means if one.cell[:3] == panel):
-                rate = f"rate {one.cell.learning_rate:g}"
+            shown = [one for one in means if one.cell[:3] == panel]
+            rules = {one.cell.rule: one.cell.rule.partition(",")[0] for one in shown if one.cell.replicas}
+            if len(set(rules.values())) < len(rules):  # rules of one name with other exponents
+                rules = {rule: rule for rule in rules}
+            has_rates = len({one.cell.learning_rate for one in shown}) > 1
+            styles = cycle((":", "--", "-."))
+            for one in shown:
+                rate = f", learning rate {one.cell.learning_rate:g}" if has_rates else ""
                 if one.cell.replicas:
-                    lines.setdefault(f"{one.cell.replicas} replicas, {one.cell.rule}, {rate}", []).append(one)
+                    rule = f", {rules[one.cell.rule]}" if len(rules) > 1 else ""
+                    lines.setdefault(f"{one.cell.replicas} replicas{rule}{rate}", []).append(one)
                 else:
-                    axes.axhline(one.score, color="grey", linestyle=":", label=f"one thread, {rate}")
+                    axes.axhline(one.score, color="grey", linestyle=next(styles), label=f"without replicas{rate}")
             for label, line in lines.items():
                 axes.plot([one.cell.merge_every for one in line], [one.score for one in line], "o-", label=label)
-            axes.set(title=f"{panel[1]}, {panel[0]}", xlabel="words between merges", ylabel=self.options.drawn)
-            axes.set_xscale("log")
-            axes.legend(fontsize="x-small", frameon=False)
+            label = LABELS.get(self.options.drawn, self.options.drawn)
+            axes.set(title=f"{panel[1]} on {panel[0]}", xlabel="words between merges", ylabel=label, xscale="log")
+            label_log_axis(axes.xaxis)
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=5, fontsize="small", frameon=False)
         return whole
 
 
