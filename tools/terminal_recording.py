@@ -1,8 +1,8 @@
 """Records commands on a terminal as an animated picture: `python tools/terminal_recording.py`.
 
 Runs COMMANDS in a new folder and writes docs/images/terminal.svg, which plays once and then shows everything. The output
-is what the commands print, and it appears when they print it, but pauses are cut to LONGEST_PAUSE. Kernels are compiled
-before. Run it on an otherwise idle machine, since the first command prints its speed.
+is what the commands print, and it appears when they print it, but pauses are cut to LONGEST_PAUSE. All commands run once
+before, to compile kernels. Use an otherwise idle machine, since the first command prints its speed.
 """
 
 import fcntl
@@ -52,7 +52,7 @@ def output_of(command: str, folder: str) -> Iterator[tuple[float, str]]:
 
 
 def written(lines: Sequence[str], text: str) -> list[str]:
-    """The lines of a screen after a text with carriage returns was written to it."""
+    """The lines of a screen after a text with carriage returns was written to it; long lines are wrapped."""
     screen = list(lines)
     for part in re.split(r"(\r\n|\n|\r)", ESCAPE.sub("", text)):
         if part in ("\r\n", "\n"):
@@ -60,7 +60,8 @@ def written(lines: Sequence[str], text: str) -> list[str]:
         elif part == "\r":
             screen[-1] = ""
         else:
-            screen[-1] = (screen[-1] + part)[:COLUMNS]
+            whole = screen.pop() + part
+            screen += [whole[start : start + COLUMNS] for start in range(0, max(len(whole), 1), COLUMNS)]
     return screen
 
 
@@ -122,8 +123,8 @@ STYLE = """text {{ font: 14px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono',
 @media (prefers-reduced-motion: reduce) {{ text {{ animation: none }} }}"""
 
 if __name__ == "__main__":
-    with TemporaryDirectory() as place:
-        subprocess.run("embeddings warm skipgram", shell=True, check=True, cwd=place)
-        recording = record(COMMANDS, place)
+    for _ in range(2):
+        with TemporaryDirectory() as place:
+            recording = record(COMMANDS, place)
     PICTURE.parent.mkdir(exist_ok=True)
     PICTURE.write_text(drawn(recording), encoding="utf-8")
