@@ -287,13 +287,16 @@ class PlotStyle:
             name
             for name in VARYING
             if any(
-                len({one.settings[name] for one in shown if model_of(one) == model}) > 1
+                len({one.settings.get(name) for one in shown if model_of(one) == model}) > 1
                 for model in set(map(model_of, shown))
             )
         ]
         self.has_lines = len(varying) == 1
         self.names = {
-            id(one): ", ".join(VARYING[name].format(one.settings[name]) for name in varying) for one in shown
+            id(one): ", ".join(
+                VARYING[name].format(one.settings[name]) for name in varying if one.settings.get(name) is not None
+            )
+            for one in shown
         }
         configs = dict.fromkeys(self.names.values())
         self.markers = {config: MARKERS[number % len(MARKERS)] for number, config in enumerate(configs)}

@@ -102,6 +102,20 @@ def test_the_legend_fits_into_the_figure():
     assert whole.y0 <= box.y0 < box.y1 <= whole.y1
 
 
+def test_every_point_has_its_mark_in_the_legend():
+    """Settings that differ between models only have no mark; one that differs within a model does, and joins its points."""
+    rates = [{"trainer": "skipgram", "learning_rate": 0.05}, *({"learning_rate": rate} for rate in (0.05, 0.075))]
+    figure = result_table.quality_figure([row("embeddings", 1, 1.0, wordsim353=0.5, **each) for each in rates])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "embeddings", "learning rate 0.05", "learning rate 0.075",
+    ]  # fmt: skip
+    marks = [line.get_marker() for axes in figure.axes for line in axes.lines]
+    assert sorted(marks) == sorted(["None", "o", "None", "o", "s"])
+    figure = result_table.quality_figure([row("embeddings", 1, 1.0, wordsim353=0.5, **each) for each in rates[:2]])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["embeddings"]
+    assert all(line.get_marker() == "o" for axes in figure.axes for line in axes.lines)
+
+
 def test_tools_of_unknown_training_time_are_drawn_by_whole_runs():
     runs = [row(tool, 1, 1.0, wordsim353=0.5) for tool in ("embeddings", "gensim")]
     (axes,) = [axes for axes in result_table.quality_figure(runs).axes if axes.get_xlabel()]

@@ -58,4 +58,4 @@ def test_another_measure_is_drawn():
     (axes,) = figure.axes
     (line,) = axes.lines
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([100, 200], [3.0, 2.0])
-    assert axes.get_ylabel() == "questions-words"
+    assert axes.get_ylabel() == "Google analogies, accuracy in percent"

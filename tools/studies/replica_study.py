@@ -124,7 +124,9 @@ class Replicas(Grid):
         for one in means:
             intervals.setdefault(one.cell[:3], set()).update({one.cell.merge_every} - {0})
         panels = [panel for panel, values in intervals.items() if len(values) > 1] or list(intervals)
-        whole = Figure(figsize=(4.8 * len(panels), 5), layout="constrained")
+        kinds = {(one.cell[:3], one.cell.replicas, one.cell.rule, one.cell.learning_rate) for one in means}
+        longest = max(sum(kind[0] == panel for kind in kinds) for panel in panels)  # lines of a legend
+        whole = Figure(figsize=(4.8 * len(panels), 4 + 0.2 * longest), layout="constrained")
         for axes, panel in zip(whole.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
             lines: dict[str, list[Summary]] = {}
             shown = [one for one in means if one.cell[:3] == panel]
