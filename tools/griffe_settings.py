@@ -5,6 +5,7 @@ A griffe extension, loaded by `mkdocs.yml`.
 
 import ast
 import re
+from importlib import import_module
 
 import griffe
 
@@ -22,20 +23,18 @@ class Settings(griffe.Extension):
     def on_attribute_instance(self, *, node: ast.AST | griffe.ObjectNode, attr: griffe.Attribute, **_: object) -> None:
         """Replace `option(default, help, ...)` by its default, and document the field by its help."""
         value = getattr(node, "value", None)
-        if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "option"):
+        is_option = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "option"
+        if not is_option or attr.parent is None or not attr.parent.is_class:
             return
-        default, text = value.args[:2]
+        settings = getattr(import_module(attr.module.path), attr.parent.name)
+        field = settings.__dataclass_fields__[attr.name]
         bounds = [
-            f"{word} {ast.unparse(keyword.value)}"
-            for keyword in value.keywords
+            f"{word} {field.metadata[name]:,}"
             for name, word in (("ge", "at least"), ("le", "at most"), ("gt", "greater than"))
-            if keyword.arg == name
+            if field.metadata[name] is not None
         ]
-        attr.value = ast.unparse(default)
-        try:
-            help_text = " ".join(str(ast.literal_eval(text)).split())
-        except ValueError:
-            help_text = ""  # composed at run time: the command reference has it
+        attr.value = repr(field.default)
+        help_text = " ".join(field.metadata["help"].split())
         attr.docstring = griffe.Docstring(help_text + (f" ({', '.join(bounds)})" if bounds else ""), parent=attr)
 
 

@@ -72,6 +72,11 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
     return markdown.replace("](../../eval/results/", "](../results/").replace("](../eval/results/", "](results/")
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Keep short names, such as options, on one line: their class is that of `docs/stylesheets/site.css`."""
+    return re.sub(r"<code>([^<\s]{1,28})</code>", r'<code class="word">\1</code>', html)
+
+
 def listed_names() -> dict[str, list[str]]:
     """The names that each page of the reference lists and does not show itself, without `embeddings.`."""
     paths = sorted((ROOT / "docs" / "reference").glob("*.md"))
@@ -85,9 +90,17 @@ def name_page(name: str) -> str:
 
 
 def name_pages() -> dict[str, str]:
-    """The pages of all listed names, each with one class or function."""
-    every = [name for names in listed_names().values() for name in names]
-    return {name_page(name): f"::: embeddings.{name}\n    options:\n      heading_level: 1\n" for name in every}
+    """The pages of all listed names, each with one class or function.
+
+    Of a trainer they show what its users need: the settings, and `train`.
+    """
+    found = {}
+    for name in (name for names in listed_names().values() for name in names):
+        found[name_page(name)] = f"::: embeddings.{name}\n    options:\n      heading_level: 1\n"
+        fields = getattr(named(name), "__dataclass_fields__", {})
+        if hasattr(named(name), "trainer_name"):
+            found[name_page(name)] += f"      members: [{', '.join([*fields, 'train'])}]\n"
+    return found
 
 
 def label(name: str) -> str:
@@ -96,10 +109,15 @@ def label(name: str) -> str:
     return f"em.{name}" if module in ("", "analysis", "corpora", "sklearn", "training") else f"embeddings.{name}"
 
 
+def named(name: str) -> Any:
+    """The class or function of a name."""
+    module, _, attribute = f"embeddings.{name}".rpartition(".")
+    return getattr(import_module(module), attribute)
+
+
 def summary(name: str) -> str:
     """The first paragraph of the docstring of a name."""
-    module, _, attribute = f"embeddings.{name}".rpartition(".")
-    return (inspect.getdoc(getattr(import_module(module), attribute)) or "").partition("\n\n")[0]
+    return (inspect.getdoc(named(name)) or "").partition("\n\n")[0]
 
 
 def root_pages() -> dict[str, str]:
