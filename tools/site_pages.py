@@ -8,6 +8,7 @@ Pictures come from `eval/results`.
 import inspect
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -97,9 +98,9 @@ def name_pages() -> dict[str, str]:
     found = {}
     for name in (name for names in listed_names().values() for name in names):
         found[name_page(name)] = f"::: embeddings.{name}\n    options:\n      heading_level: 1\n"
-        fields = getattr(named(name), "__dataclass_fields__", {})
         if hasattr(named(name), "trainer_name"):
-            found[name_page(name)] += f"      members: [{', '.join([*fields, 'train'])}]\n"
+            members = [*(field.name for field in fields(named(name))), "train"]
+            found[name_page(name)] += f"      members: [{', '.join(members)}]\n"
     return found
 
 

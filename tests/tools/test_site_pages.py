@@ -23,6 +23,18 @@ def test_each_listed_name_has_a_page_of_its_own():
     assert all(text.count(":::") == 1 for text in pages.values())
 
 
+def test_a_page_of_a_trainer_shows_its_settings_and_train():
+    members = re.search(r"members: \[(.+)\]", site_pages.name_pages()["reference/python/SkipGram.md"])[1].split(", ")
+    assert {"dim", "negatives", "train"} <= set(members)
+    assert not {"plan", "trainer_name", "run"} & set(members)
+    assert "members" not in site_pages.name_pages()["reference/python/Vectors.md"]
+
+
+def test_short_names_stay_on_one_line():
+    html = site_pages.on_page_content("<code>--similarity</code> <code>embeddings evaluate vectors</code>")
+    assert html == '<code class="word">--similarity</code> <code>embeddings evaluate vectors</code>'
+
+
 def test_no_two_pages_share_a_path_where_case_does_not_count():
     paths = [path.lower() for path in site_pages.name_pages()]
     assert len(paths) == len(set(paths))
