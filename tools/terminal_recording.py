@@ -1,8 +1,8 @@
 """Records commands on a terminal as an animated picture: `python tools/terminal_recording.py`.
 
-Runs COMMANDS in a new folder and writes docs/images/terminal.svg, which plays once and then shows everything. The output
-is what the commands print, and it appears when they print it, but pauses are cut to LONGEST_PAUSE. All commands run once
-before, to compile kernels. Use an otherwise idle machine, since the first command prints its speed.
+Runs COMMANDS in a new folder and writes docs/images/terminal.svg, which plays once and then shows everything. The
+output is what the commands print, and it appears when they print it, but pauses are cut to LONGEST_PAUSE. All commands
+run once before, to compile kernels. Use an otherwise idle machine, since the first command prints its speed.
 """
 
 import fcntl

@@ -19,7 +19,8 @@ TEXT = "{http://www.w3.org/2000/svg}text"
 
 def test_lines_are_replaced_after_a_carriage_return():
     assert terminal_recording.written(["$ a", ""], "10 %\r\x1b[Kdone\r\nnext") == ["$ a", "done", "next"]
-    assert terminal_recording.written([""], "x" * (terminal_recording.COLUMNS + 1)) == ["x" * terminal_recording.COLUMNS, "x"]
+    width = terminal_recording.COLUMNS
+    assert terminal_recording.written([""], "x" * (width + 1)) == ["x" * width, "x"]
 
 
 def test_output_is_recorded_and_drawn(tmp_path):
