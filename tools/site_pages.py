@@ -33,7 +33,15 @@ PICTURES = (
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the generated pages where the navigation names their folder."""
-    place: dict[str, list[Any]] = {f"{FOLDER}/": list(pages())}
+    commands: dict[str, list[str]] = {}  # the page of each command, with the pages of the commands of a group
+    for path in pages():
+        folder = f"{path.rpartition('/')[0]}.md"
+        commands.setdefault(folder if folder in commands else path, []).append(path)
+    entries: list[Any] = []
+    for path, paths in commands.items():
+        title = f"embeddings {Path(path).stem.removesuffix('-command')}"
+        entries.append({title: paths} if len(paths) > 1 else path)
+    place = {f"{FOLDER}/": entries}
     for path, names in listed_names().items():
         place[path] = [path, *({name.rpartition(".")[2]: name_page(name)} for name in names)]
 
@@ -135,37 +143,66 @@ def pages() -> dict[str, str]:
     for group, commands in COMMANDS.items():
         index += [f"## {group}", "", "| command | what it does |", "| --- | --- |"]
         for name, summary in commands.items():
-            index.append(f"| [`{name}`]({name}.md) | {cell(summary)} |")
+            stem = "index-command" if name == "index" else name  # index.md is the list of all commands
+            index.append(f"| [`{name}`]({stem}.md) | {cell(summary)} |")
             command = main.get_command(context, name)
             assert command is not None, f"the command {name} is listed but not defined"
             inner = click.Context(command, parent=context, info_name=name)
-            result[f"{FOLDER}/{name}.md"] = "\n".join(page(inner, 1))
+            result[f"{FOLDER}/{stem}.md"] = "\n".join(page(inner, stem))
+            below = members(inner)
+            for each in below:
+                text = "\n".join(member_page(each, f"../{stem}.md", shared(below)))
+                result[f"{FOLDER}/{stem}/{each.info_name}.md"] = text
         index.append("")
     index += ["`embeddings COMMAND --help` prints the common options in the terminal, `--help-all` these pages.", ""]
     result[f"{FOLDER}/index.md"] = "\n".join(index)
     return result
 
 
-def page(context: click.Context, level: int) -> Iterator[str]:
-    """A command: its help, its usage, its options; then those of the commands below it, without what they share."""
+def page(context: click.Context, folder: str) -> Iterator[str]:
+    """A command: its help, its usage, its options; of a group its commands, whose pages are in `folder`, instead."""
     command = context.command
-    yield f"{'#' * level} `{context.command_path}`\n"
+    yield f"# `{context.command_path}`\n"
     yield paragraphs(command) + "\n"
     if not isinstance(command, click.Group):
-        yield f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```\n"
-        yield f"Example: `embeddings {getattr(command, 'example', '')}`\n"
-        yield from options(context, level + 1)
+        yield from usage(context)
+        yield from options(context)
         return
-    listed = ((name, command.get_command(context, name)) for name in command.list_commands(context))
-    below = [click.Context(each, parent=context, info_name=name) for name, each in listed if each is not None]
+    below = members(context)
+    yield "| command | what it does |\n| --- | --- |"
+    for each in below:
+        summary = cell(paragraphs(each.command).partition("\n\n")[0])
+        yield f"| [`{each.command_path}`]({folder}/{each.info_name}.md) | {summary} |"
     common = shared(below)
     if common:
-        yield f"{'#' * (level + 1)} Options of all `{context.command_path}` commands\n"
-        yield from options(below[0], level + 2, only=common)
-    for each in below:
-        yield f"{'#' * (level + 1)} `{each.command_path}`\n"
-        yield paragraphs(each.command) + "\n"
-        yield from options(each, level + 2, without=common)
+        yield f"\n## Options of all `{context.command_path}` commands\n"
+        yield from options(below[0], 3, only=common)
+
+
+def member_page(context: click.Context, group: str, common: Collection[str]) -> Iterator[str]:
+    """A command of the group with the page `group`: its help, its usage, and its options but for the common ones."""
+    assert context.parent is not None
+    yield f"# `{context.command_path}`\n"
+    yield paragraphs(context.command) + "\n"
+    yield from usage(context)
+    yield f"[`{context.parent.command_path}`]({group}) has the options of all its commands.\n"
+    yield from options(context, without=common)
+
+
+def members(context: click.Context) -> list[click.Context]:
+    """The commands of a group; of other commands none."""
+    group = context.command
+    if not isinstance(group, click.Group):
+        return []
+    listed = ((name, group.get_command(context, name)) for name in group.list_commands(context))
+    return [click.Context(each, parent=context, info_name=name) for name, each in listed if each is not None]
+
+
+def usage(context: click.Context) -> Iterator[str]:
+    """The usage of a command, and its example if it has one."""
+    yield f"```text\n{context.command_path} {' '.join(context.command.collect_usage_pieces(context))}\n```\n"
+    if example := getattr(context.command, "example", ""):
+        yield f"Example: `embeddings {example}`\n"
 
 
 def rows(context: click.Context) -> Iterator[tuple[str, str]]:
@@ -184,7 +221,7 @@ def shared(contexts: list[click.Context]) -> set[str]:
 
 
 def options(
-    context: click.Context, level: int, *, only: Collection[str] | None = None, without: Collection[str] = ()
+    context: click.Context, level: int = 2, *, only: Collection[str] | None = None, without: Collection[str] = ()
 ) -> Iterator[str]:
     """Tables of options, one for each section of the command's help."""
     sections: dict[str, list[str]] = {}

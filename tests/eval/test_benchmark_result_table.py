@@ -103,7 +103,7 @@ def test_the_legend_fits_into_the_figure():
 
 
 def test_every_point_has_its_mark_in_the_legend():
-    """Settings that differ only between models have no mark; one that differs within a model has, and joins its points."""
+    """Settings that differ only between models have no mark; one that differs within a model has, with a line."""
     rates = [{"trainer": "skipgram", "learning_rate": 0.05}, *({"learning_rate": rate} for rate in (0.05, 0.075))]
     figure = result_table.quality_figure([row("embeddings", 1, 1.0, wordsim353=0.5, **each) for each in rates])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [

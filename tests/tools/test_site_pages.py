@@ -30,6 +30,25 @@ def test_a_page_of_a_trainer_shows_its_settings_and_train():
     assert "members" not in site_pages.name_pages()["reference/python/Vectors.md"]
 
 
+def test_each_command_of_a_group_has_a_page_of_its_own():
+    pages, folder = site_pages.pages(), site_pages.FOLDER
+    group, member = pages[f"{folder}/train.md"], pages[f"{folder}/train/skipgram.md"]
+    assert "(train/skipgram.md)" in group
+    assert "`--seed INTEGER`" in group
+    assert "`--negatives INTEGER`" not in group
+    assert "`--seed INTEGER`" not in member
+    assert "`--negatives INTEGER`" in member
+    config = SimpleNamespace(nav=[{"Command line": f"{folder}/"}])
+    [navigation] = site_pages.on_config(config).nav
+    groups = [each for each in navigation["Command line"] if isinstance(each, dict)]
+    assert [list(each) for each in groups] == [["embeddings train"], ["embeddings tune"], ["embeddings index"]]
+    heads = [text.partition("\n")[0] for text in pages.values()]
+    assert len(set(heads)) == len(pages)
+    assert "# `embeddings index`" in heads
+    assert groups[0]["embeddings train"][0] == f"{folder}/train.md"
+    assert f"{folder}/train/skipgram.md" in groups[0]["embeddings train"]
+
+
 def test_short_names_stay_on_one_line():
     html = site_pages.on_page_content("<code>--similarity</code> <code>embeddings evaluate vectors</code>")
     assert html == '<code class="word">--similarity</code> <code>embeddings evaluate vectors</code>'
