@@ -13,10 +13,12 @@ from embeddings.cli.error_messages import typed_name
 from embeddings.cli.options import THREADS, from_signature, is_given, option
 from embeddings.cli.output import note, print_json, print_rows, quantity
 from embeddings.cli.progress_bar import ByteBar
+from embeddings.cli.vector_input import parse_runs
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.eval.evaluation import evaluate_classifier
-from embeddings.eval.statistics.results import Comparisons, result_cells
-from embeddings.eval.tasks.label_scores import CONFUSION, LabelMetric, LabelScores, compare_labels
+from embeddings.eval.statistics.results import RUNS, Comparisons, ItemScores, result_cells
+from embeddings.eval.statistics.run_scores import compare_settings, group_runs
+from embeddings.eval.tasks.label_scores import CONFUSION, LabelMetric, LabelScores
 from embeddings.eval.test_sets import ALL
 from embeddings.models.loading import load_classifier
 
@@ -79,24 +81,34 @@ def evaluate_classifiers(
 
 
 def compare_classifiers(models: Sequence[str], labels: Sequence[str], *, errors: str, **settings: Any) -> Comparisons:
-    """Paired tests of each pair of models on each file, of which each model is scored once."""
+    """Paired tests of each pair of models, or of groups of runs, on each file."""
+    by_model: list[list[ItemScores]] = []
     with ByteBar(False, "predicting") as bar:
-        scores = [list(label_scores([model], labels, bar, errors=errors, **settings)) for model in models]
-    pairs = [zip(*pair, strict=True) for pair in combinations(scores, 2)]
-    return Comparisons.corrected(
-        comparison for pair in pairs for files in pair for comparison in compare_labels(*files)
-    )
+        for model in models:
+            scored = label_scores([model], labels, bar, errors=errors, **settings)
+            by_model.append(
+                [one for name, runs in scored for one in group_runs(name, [run.measures() for run in runs])]
+            )
+    pairs = (zip(*pair, strict=True) for pair in combinations(by_model, 2))
+    tests = (compare_settings(*sides) for pair in pairs for sides in pair)
+    return Comparisons.corrected(test for test in tests if test is not None)
 
 
 def label_scores(
     models: Sequence[str], labels: Sequence[str], bar: ByteBar, *, errors: str, half: str | None, **settings: Any
-) -> Iterator[LabelScores]:
-    """Score each model on each file."""
-    for model in models:
-        classifier = load_classifier(model, errors=errors)
+) -> Iterator[tuple[str, list[LabelScores]]]:
+    """The name of each model or group, and the scores of its runs on each file."""
+    for name, paths in map(parse_runs, models):
+        classifiers = [load_classifier(path, errors=errors) for path in paths]
         for file in labels:
-            yield evaluate_classifier(
-                classifier, file, name=model, report=bar, encoding_errors=errors, half=half or ALL, **settings
+            yield (
+                name,
+                [
+                    evaluate_classifier(
+                        classifier, file, name=name, report=bar, encoding_errors=errors, half=half or ALL, **settings
+                    )
+                    for classifier in classifiers
+                ],
             )
 
 
@@ -105,15 +117,20 @@ def score_rows(
     errors: str, **settings: Any,
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Yield the rows of the table; append what --json prints to `entries`."""
-    for scores in label_scores(models, labels, bar, errors=errors, **settings):
+    others = RUNS * any(len(parse_runs(model)[1]) > 1 for model in models)
+    for name, runs in label_scores(models, labels, bar, errors=errors, **settings):
+        scores = runs[0]
         if scores.predictions.unlabelled:
             note(f"{scores.set}: {quantity(scores.predictions.unlabelled, 'text')} without labels left out")
-        results = scores.results()
-        counts = [confusion._asdict() for confusion in scores.confusion_matrix]  # without zeros
-        matrix = {"set": scores.set, "vectors": scores.classifier, "measure": "confusion matrix", "counts": counts}
-        entries += [*map(asdict, results), matrix]
-        yield from (result_cells(result) for result in results if sections or not result.is_detail)
-        yield from confusion_rows(scores)
+        groups = group_runs(name, [run.item_scores() for run in runs]) if len(runs) > 1 else []
+        results = [one.result() for one in groups] or scores.results()
+        entries += map(asdict, results)
+        yield from (result_cells(result, others) for result in results if sections or not result.is_detail)
+        if not groups:
+            counts = [confusion._asdict() for confusion in scores.confusion_matrix]  # without zeros
+            matrix = {"set": scores.set, "vectors": scores.classifier, "measure": "confusion matrix", "counts": counts}
+            entries.append(matrix)
+            yield from (row | dict.fromkeys(others) for row in confusion_rows(scores))
 
 
 def confusion_rows(scores: LabelScores) -> Iterator[dict[str, Any]]:

@@ -1,12 +1,12 @@
 """Results and paired tests arranged by test set, measure and label, for the template; and the summary."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain
 from math import ceil, floor, log10
 from typing import Generic, TypeVar
 
-from embeddings.eval.statistics.results import Comparison, Key, Result
+from embeddings.eval.statistics.results import Comparison, Key, Result, key_of
 from embeddings.eval.tasks.linear_classifier import MAJORITY
 from embeddings.eval.tasks.vector_statistics import SET as STATISTICS
 
@@ -154,11 +154,6 @@ def summary(
         label = (key.measure, *label_of(next(one for one in cells if one is not None))[1:])
         rows.append(SummaryRow(key.set, tuple(dict.fromkeys(label)), cells, best, beaten))
     return rows
-
-
-def key_of(line: Result | Comparison) -> Key:
-    """The `Key` of a result or comparison."""
-    return Key(**{field.name: getattr(line, field.name) for field in fields(Key)})
 
 
 def clearly_beaten(name: str, key: Key, comparisons: Sequence[Comparison]) -> list[str]:

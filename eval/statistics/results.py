@@ -10,7 +10,7 @@ p. `p_holm` is p corrected for the number of tests. Runs of one setting are comp
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from math import sqrt
 from typing import Any, NamedTuple, Self
 
@@ -136,6 +136,11 @@ def label_cells(result: Key) -> dict[str, str]:
     name = result.set if result.half == ALL else f"{result.set} ({result.half})"
     words = f"first {result.restrict}" if result.restrict else "all"
     return {"set": name, "section": result.section or "all", "words": words}
+
+
+def key_of(line: Key) -> Key:
+    """The `Key` of a result or comparison."""
+    return Key(**{field.name: getattr(line, field.name) for field in fields(Key)})
 
 
 MCNEMAR = "McNemar, exact"

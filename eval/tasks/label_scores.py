@@ -22,7 +22,16 @@ from embeddings.eval.statistics.confidence_intervals import (
     ratios,
     wilson,
 )
-from embeddings.eval.statistics.results import TEXTS, Comparison, Key, Pair, Result, bootstrap_test
+from embeddings.eval.statistics.results import (
+    TEXTS,
+    Comparison,
+    ItemScores,
+    Key,
+    Measurement,
+    Resampled,
+    Result,
+    key_of,
+)
 from embeddings.eval.tasks.predicted_labels import BOTH, NO_LABEL, PredictedLabels
 
 
@@ -258,6 +267,30 @@ class LabelScores:
         }
         yield from (self.result(measure, section, *value, method=method) for measure, value in values.items())
 
+    def measures(self) -> "list[LabelMeasure]":
+        """Precision, recall, F1 and macro-F1 of all texts, to be compared or grouped."""
+        hits, actual, predicted = counts_by(self.predictions.text, self.predictions, len(self.predictions))
+        is_single = (actual == 1).all() and (predicted == 1).all()
+        f1 = (hits, actual) if is_single else (2 * hits, actual + predicted)
+        sums = ((hits, predicted), (hits, actual), f1, None)
+        return [
+            LabelMeasure(
+                vectors=self.classifier, key=key_of(one), protocol=str(one.protocol), row=one, sums=columns,
+                predictions=self.predictions,
+            )
+            for one, columns in zip(self.overall(self.predictions, None), sums, strict=True)
+        ]  # fmt: skip
+
+    def item_scores(self) -> list[ItemScores]:
+        """All results, to be grouped; `measures` have tests, others only a value."""
+        measures: dict[Key, ItemScores] = {one.key: one for one in self.measures()}
+        names = ("vectors", "value", "covered", "total", "reason", "note")
+        return [
+            measures.get(key_of(one))
+            or Measurement(key=key_of(one), protocol=str(one.protocol), **{name: getattr(one, name) for name in names})
+            for one in self.results()
+        ]
+
     def requested(self, metric: LabelMetric) -> Result:
         """The result of a metric."""
         metric.check_label(self.predictions)
@@ -427,41 +460,46 @@ def compare_labels(first: LabelScores, second: LabelScores) -> list[Comparison]:
     same = (first.set, len(first.predictions), first.k, first.threshold, first.half)
     if same != (second.set, len(second.predictions), second.k, second.threshold, second.half):
         raise SettingError("a paired test requires predictions for the same texts, with the same k and threshold")
-    counts = [counts_by(one.predictions.text, one.predictions, len(one.predictions)) for one in (first, second)]
-    (hits, actual, predicted), (other_hits, _, other_predicted) = counts
-    names = [measure + first.at_k for measure in ("precision", "recall", "f1", "macro-f1")]
-    texts = len(first.predictions)
-    pairs = [Pair(Key(first.set, name, half=first.half), first.classifier, second.classifier, texts) for name in names]
-    if (np.stack([actual, predicted, other_predicted]) == 1).all():
-        comparisons = [pair.compare_shares(hits == 1, other_hits == 1) for pair in pairs[:3]]
-    else:
-        shares = (
-            ((hits, predicted), (other_hits, other_predicted)),
-            ((hits, actual), (other_hits, actual)),
-            ((2 * hits, actual + predicted), (2 * other_hits, actual + other_predicted)),
-        )
-        comparisons = [compare_ratios(pair, *sides) for pair, sides in zip(pairs[:3], shares, strict=True)]
-    return [*comparisons, compare_macro_f1(pairs[3], first, second)]
+    pairs = zip(first.measures(), second.measures(), strict=True)
+    return [comparison for one, other in pairs if (comparison := one.compare(other)) is not None]
 
 
-def compare_ratios(
-    pair: Pair, first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]
-) -> Comparison:
-    """Compare two ratios of sums over texts, each given as numerators and denominators, int64 (texts,)."""
-    texts, values, resampled = len(first[0]), [], []
-    for numerators, denominators in (first, second):
-        columns = group_sums(np.stack([numerators, denominators], axis=1).astype(np.float64))
-        total = int(denominators.sum())
-        values.append(int(numerators.sum()) / total if total else 0.0)
-        resampled.append(ratios(*columns.T))
-    interval, p = bootstrap_test(resampled[0] - resampled[1], texts)
-    return pair.comparison((values[0], values[1]), interval, items=texts, p=p, test=TEXTS)
+@dataclass(frozen=True, kw_only=True)
+class LabelMeasure(ItemScores):
+    """A measure of predicted labels with its result `row`.
 
+    `sums` are numerators and denominators, int64 (texts,) each, of whose sums it is the ratio; None for macro-F1.
+    """
 
-def compare_macro_f1(pair: Pair, first: LabelScores, second: LabelScores) -> Comparison:
-    """Compare the means of the F1 of labels."""
-    labels = first.predictions, second.predictions
-    values = [macro_f1(*LabelScores.label_counts(one)) for one in labels]
-    resampled = [macro_f1_resamples(one) for one in labels]
-    interval, p = bootstrap_test(resampled[0] - resampled[1], len(labels[0]))
-    return pair.comparison((values[0], values[1]), interval, items=len(labels[0]), p=p, test=TEXTS)
+    row: Result
+    sums: tuple[np.ndarray, np.ndarray] | None
+    predictions: PredictedLabels
+
+    def result(self) -> Result:
+        """The value with its interval."""
+        return replace(self.row, vectors=self.vectors)
+
+    @property
+    def counted(self) -> np.ndarray:
+        """All texts."""
+        return np.ones(self.size, bool)
+
+    @property
+    def size(self) -> int:
+        """The number of texts."""
+        return len(self.predictions)
+
+    def resampled_on(self, items: np.ndarray) -> Resampled:
+        """The value, and in each resample of the texts."""
+        if self.sums is None:
+            value = macro_f1(*LabelScores.label_counts(self.predictions))
+            return Resampled(value, macro_f1_resamples(self.predictions), self.size)
+        columns, total = np.stack(self.sums, axis=1).astype(np.float64), int(self.sums[1].sum())
+        value = int(self.sums[0].sum()) / total if total else 0.0
+        return Resampled(value, ratios(*group_sums(columns).T), self.size)
+
+    def compare_values(self, other: "LabelMeasure") -> Comparison:
+        """McNemar's test of texts that count once, else a paired bootstrap."""
+        if self.sums is not None and other.sums is not None and (np.stack([self.sums[1], other.sums[1]]) == 1).all():
+            return self.pair(other).compare_shares(self.sums[0] == 1, other.sums[0] == 1)
+        return self.compare_on(self.counted, other, self.pair(other), TEXTS)
