@@ -82,7 +82,8 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Keep short names, such as options, on one line: their class is that of `docs/stylesheets/site.css`."""
+    """Keep short names, such as options, on one line by a class of `docs/stylesheets/site.css`; break lists at bars."""
+    html = re.sub(r"<code>[^<]*\|[^<]*</code>", lambda choices: choices[0].replace("|", "|<wbr>"), html)
     return re.sub(r"<code>([^<\s]{1,28})</code>", r'<code class="word">\1</code>', html)
 
 

@@ -52,6 +52,8 @@ def test_each_command_of_a_group_has_a_page_of_its_own():
 def test_short_names_stay_on_one_line():
     html = site_pages.on_page_content("<code>--similarity</code> <code>embeddings evaluate vectors</code>")
     assert html == '<code class="word">--similarity</code> <code>embeddings evaluate vectors</code>'
+    html = site_pages.on_page_content("<code>--case [lower|keep]</code> a|b")
+    assert html == "<code>--case [lower|<wbr>keep]</code> a|b"
 
 
 def test_no_two_pages_share_a_path_where_case_does_not_count():
