@@ -152,6 +152,8 @@ def test_what_cannot_be_fitted_is_refused():
         em.analysis.fit_context_map(vectors, corpus, min_count=10**6)
     with pytest.raises(SettingError, match="ridge"):
         em.analysis.fit_context_map(vectors, corpus, max_words=3, min_count=1)
+    with pytest.raises(SettingError, match="context_weights"):
+        em.analysis.fit_context_map(vectors, corpus, context_weights="odd")
     broken = em.Vectors(vectors.words, np.where(np.arange(60)[:, None] == 7, np.nan, vectors.matrix))
     with pytest.raises(SettingError, match="w7"):
         em.analysis.fit_context_map(broken, corpus)

@@ -44,6 +44,13 @@ def test_lines_have_their_place_and_fit_the_width():
     assert [line.document for line in concordance(em.Corpus(["a", "a"]), "a").lines] == ["0", "1"]
 
 
+def test_by_default_lines_have_40_characters_on_each_side():
+    side = "aa " * 12 + "bbbb"
+    assert len(side) == 40
+    (line,) = concordance(em.Corpus([f"before {side} word {side} behind"]), "word").lines
+    assert (line.left, line.right) == (side, side)
+
+
 @pytest.mark.parametrize(("total", "lines"), [(100, 7), (3, 7), (7, 7), (1, 1)])
 def test_lines_are_evenly_spaced(total, lines):
     corpus = em.Corpus([f"word n{i}" for i in range(total)])

@@ -95,3 +95,15 @@ def test_an_interrupt_keeps_finished_trainings(model, corpus):
     assert (len(result.resamples), len(result.seeds)) == (2, 0)  # one seed has no spread
     with pytest.raises(KeyboardInterrupt):
         em.analysis.stability(model, corpus, resamples=4, report=interrupt_at(1))
+
+
+def test_by_default_there_are_20_resamples_and_5_seeds(model, corpus):
+    totals = []
+
+    def interrupt(done, total):
+        totals.append(total)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        em.analysis.stability(model, corpus, threads=1, report=interrupt)
+    assert totals == [25]

@@ -57,6 +57,7 @@ def test_all_kinds_of_sources(tmp_path):
          ["Alpha Beta.", "", "  Gamma,\tdelta! Étude — Œuvre", "", "last line"]),
         (Corpus(tmp_path / "rows.jsonl", text_column="text"), [*lines, "more"]),
         (Corpus([TEXT, "more"]), [*lines, "more"]),
+        (Corpus(["", "one\n", "", "two"]), ["", "one", "", "two"]),
     ):  # fmt: skip
         assert [line.text for line in all_lines(corpus).values()] == expected
 

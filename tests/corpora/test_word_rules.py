@@ -67,6 +67,7 @@ def words_of(text, **choice):
         ("مدرسة مدرسه", {"fold": "arabic-letters"}, ["مدرسه"]),
         ("على علي", {"fold": "arabic-letters"}, ["علي"]),
         ("مؤمن مومن شيئ شيي", {"fold": "arabic-letters"}, ["مومن", "شيي"]),
+        ("\u0672 \u0673 \u0675 \u0676 \u0678", {"fold": "arabic-letters"}, ["\u0627", "\u0648", "\u064a"]),
         ("أحمد إحمد", {}, ["أحمد", "إحمد"]),
         ("كِتَابَةٌ كتابه", {"fold": "tatweel,diacritics,arabic-letters"}, ["كتابه"]),
         pytest.param("漢語 汉语 English", {"fold": "simplified"}, ["汉语", "english"], marks=needs_opencc),

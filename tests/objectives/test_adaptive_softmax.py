@@ -1,17 +1,31 @@
-"""Default cutoffs of adaptive softmax."""
+"""Default cutoffs of adaptive softmax, and the cost that they minimise."""
 
 import numpy as np
+import pytest
 
-from embeddings.objectives.adaptive_softmax import best_cutoffs, expected_cost
+from embeddings.objectives.adaptive_softmax import best_cutoffs, expected_cost, tail_dim
 
 
 def test_default_cutoffs():
-    """The head has about 4 sqrt(n) words; no other tails cost less."""
+    """The head has about 4 sqrt(n) words, and as many tails as there may be; no other tails cost less."""
     counts = (1e6 / np.arange(1, 30_001)).astype(np.int64)
     shares = np.append(0, np.cumsum(counts) / counts.sum())
     first, *others = cutoffs = best_cutoffs(counts, 100)
     assert first == 693
-    assert 1 <= len(others) <= 4
+    assert len(others) == 4
     for rest in ([], [10_000], [5000, 20_000], [1000, 3000, 10_000], [others[0]], others[1:]):
         assert expected_cost(cutoffs, shares, 100) <= expected_cost((first, *rest), shares, 100)
     assert best_cutoffs(np.array([5]), 100) == best_cutoffs(np.array([5, 4]), 100) == ()
+
+
+def test_dimensions_fall_to_a_quarter_from_tail_to_tail():
+    """They are rounded up to cache lines of 16 numbers."""
+    assert [tail_dim(300, tail) for tail in range(4)] == [80, 32, 16, 16]
+
+
+def test_the_expected_cost_is_the_sum_over_head_and_tails():
+    shares = np.append(0, np.cumsum([8, 4, 2, 1, 1])) / 16
+    head = (64 + 10) * (2 + 2)  # two words and two tails; 10 is what a row costs besides its products
+    first = (64 + 10) * 16 + (16 + 10) * 2  # the projection to 16 dimensions and two words
+    second = (64 + 10) * 16 + (16 + 10) * 1
+    assert expected_cost((2, 4), shares, 64) == pytest.approx(head + first * 3 / 16 + second * 1 / 16)

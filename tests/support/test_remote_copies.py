@@ -5,6 +5,7 @@ import os
 import pytest
 from remote_servers import web_server
 
+from embeddings.errors import RemoteError
 from embeddings.support import cache_eviction
 from embeddings.support.local_paths import local_path
 from embeddings.support.remote import copies
@@ -66,6 +67,17 @@ def test_folders_of_killed_downloads_are_removed_after_a_day(web):
         os.utime(path, (0, 0))
     local_path(f"{web.url}/w.npy")
     assert [path.name for path in copies.iterdir() if path.name.startswith(".")] == [".new.partial"]
+
+
+def test_a_failed_download_leaves_nothing(web, own_cache, monkeypatch):
+    def fail(address, target, is_abandoned):
+        target.write_bytes(b"a part")
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(copies, "download", fail)
+    with pytest.raises(RemoteError, match="the disk is full"):
+        local_path(f"{web.url}/v.npy")
+    assert list((own_cache / "remote").iterdir()) == []
 
 
 def test_a_new_copy_counts_towards_the_limit(web, monkeypatch):

@@ -72,11 +72,13 @@ def test_a_content_length_that_is_too_large_is_a_truncated_transfer():
 
 @pytest.mark.parametrize(
     ("status", "expected"),
-    [(404, "does not exist"), (403, "permission"), (401, "permission"), (503, "503"), (418, "418")],
-)
-def test_refusals_are_clear(status, expected):
+    [(404, "does not exist"), (403, "permission"), (401, "permission"), (407, "proxy"), (503, "503"), (418, "418"),
+     (429, "429"), (408, "408")],
+)  # fmt: skip
+def test_refusals_are_clear_and_only_passing_ones_are_asked_again(status, expected):
     with web_server(files={"/text.txt": TEXT}, status=status) as server, pytest.raises(CorpusError, match=expected):
         em.Corpus(f"{server.url}/text.txt").encode()
+    assert len(server.requests) == (requests_module.ATTEMPTS if status in (408, 429, 503) else 1)
 
 
 def test_a_server_that_does_not_answer_is_given_up(monkeypatch):

@@ -139,6 +139,33 @@ def test_a_refusal_is_about_credentials_and_has_none(s3, monkeypatch, status):
         assert text not in str(error.value)
 
 
+@pytest.mark.parametrize("is_signed", [True, False])
+def test_requests_are_signed_unless_the_environment_says_otherwise(s3, monkeypatch, is_signed):
+    if not is_signed:
+        monkeypatch.setenv("AWS_NO_SIGN_REQUEST", "1")
+    with web_server(status=403) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+        with pytest.raises(CorpusError, match="permission"):
+            em.Corpus("s3://bucket/a.txt")
+    assert {"authorization" in map(str.lower, headers) for _, headers in server.requests} == {is_signed}
+
+
+def test_no_write_is_left_to_a_thread(s3, monkeypatch, vectors):
+    """An interrupt does not wait for such threads, so they would go on writing after it."""
+    run = requests.interruptible
+
+    def check(action):
+        before = names(s3)
+        result = run(action)
+        assert names(s3) == before
+        return result
+
+    monkeypatch.setattr(requests, "interruptible", check)
+    for _ in range(2):  # a new file, and one that is replaced
+        vectors.save("s3://bucket/v.txt", force=True)
+    assert names(s3) == ["v.txt"]
+
+
 def test_every_format_is_written_and_read(s3, vectors, tmp_path):
     for format, plugin in format_dispatch.installed_formats().items():
         ending = f"{format}{plugin.extensions[0] if plugin.extensions else ''}"
