@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.analysis.usage_change import DocumentGroups, deviation, distances, significance
+from embeddings.analysis.usage_change import DocumentGroups, compare_changes, deviation, distances, significance
 
 TOPICS = [[f"{topic}{i}" for i in range(10)] for topic in ("money", "river", "other", "sport")]
 AMBIGUOUS = ["bank", "note", "shore"]
@@ -84,6 +84,11 @@ def test_p_values_of_random_changes_are_uniform():
     z, p = significance(changes)
     assert np.median(p[:100]) < 0.01 < np.median(p[100:])
     assert z[5] == pytest.approx(deviation(changes[0], changes[1:], np.median(changes[1:].std(axis=0, ddof=1)))[5])
+
+
+def test_the_expected_change_is_the_mean_of_random_ones():
+    changes = np.random.default_rng(6).gamma(5, size=(4, 30))
+    np.testing.assert_allclose(compare_changes(changes).expected, changes[1:].mean(axis=0))
 
 
 def test_distances_do_not_depend_on_a_rotation():

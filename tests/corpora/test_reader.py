@@ -132,3 +132,10 @@ def test_files_beyond_the_row_limit_are_not_read(tmp_path):
 def test_a_byte_order_mark_at_the_start_of_a_string_is_kept(size):
     with encode(["\ufeffab cd", "\ufeff"], tokenizer="whitespace", block_size=size) as encoded:
         assert decoded(encoded) == [["\ufeffab", "cd"], ["\ufeff"]]
+
+
+def test_progress_is_reported_in_bytes(tmp_path):
+    (tmp_path / "f").write_bytes(b"one two\n" * 100)
+    calls = []
+    Corpus(tmp_path / "f").encode(progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (800, 800)

@@ -200,7 +200,7 @@ def test_inference_updates_only_the_input(name):
         table.flags.writeable = False
     before = [table.copy() for table in trial.tables.values()]
     operand = trial.objective.operand(trial.tables)
-    buffers = new_step_buffers(1, trial.objective.max_targets, WIDTH, dtype=np.float64)
+    buffers = new_step_buffers(2, trial.objective.max_targets, WIDTH, dtype=np.float64)  # for more than the one input
 
     def loss():
         return trial.loss(position[1][2], rows[0, :SMALL_DIM], position[4])
