@@ -74,6 +74,7 @@ def words_of(text, **choice):
         pytest.param(
             "汉语 漢語 一目了然 乾隆", {"fold": "traditional"}, ["漢語", "一目瞭然", "乾隆"], marks=needs_opencc
         ),
+        ("\u0561\u055b\u0562 \u0561\u055c\u0562 \u0561\u055e\u0562", {}, ["\u0561\u0562"]),  # Armenian tone marks
         ("don’t don't donʼt", {}, ["don't"]),
     ],
 )
