@@ -11,6 +11,7 @@ import embeddings as em
 from embeddings.analysis import keyword_in_context
 from embeddings.analysis.keyword_in_context import concordance
 from embeddings.corpora.vocabulary import UnknownWordError
+from embeddings.errors import SettingError
 
 
 def test_words_are_typed_as_in_the_text_or_otherwise():
@@ -42,6 +43,14 @@ def test_lines_have_their_place_and_fit_the_width():
     found = concordance(corpus, "cc", width=4, context="line").lines
     assert (found[0].left, found[0].right) == ("bb", "dd")
     assert [line.document for line in concordance(em.Corpus(["a", "a"]), "a").lines] == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("window", 0), ("lines", 0), ("width", 0), ("context", "page"), ("sort", "up"), ("original", 2)]
+)
+def test_arguments_out_of_range_are_refused(name, value):
+    with pytest.raises(SettingError, match=name):
+        concordance(em.Corpus(["one two"]), "two", **{name: value})
 
 
 def test_by_default_lines_have_40_characters_on_each_side():

@@ -101,6 +101,12 @@ def test_distances_do_not_depend_on_a_rotation():
     assert np.abs(distances([first, second], np.arange(50))).max() < 1e-5
 
 
+def test_a_warning_names_the_lengths_of_the_documents_of_both_groups(caplog):
+    encoded = em.Corpus(["short text"] * 30 + ["a much longer text " * 20] * 30).encode()
+    DocumentGroups.of(encoded, np.repeat([0, 1], 30), "blocks")
+    assert "2 words in the first group and 80 in the second" in caplog.text
+
+
 def test_impossible_comparisons_are_refused():
     texts = documents(np.random.default_rng(5), 60, 0)
     half = np.repeat([0, 1], 30)

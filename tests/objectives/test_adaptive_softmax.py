@@ -25,7 +25,7 @@ def test_dimensions_fall_to_a_quarter_from_tail_to_tail():
 
 def test_the_expected_cost_is_the_sum_over_head_and_tails():
     shares = np.append(0, np.cumsum([8, 4, 2, 1, 1])) / 16
-    head = (64 + 10) * (2 + 2)  # two words and two tails; 10 is what a row costs besides its products
-    first = (64 + 10) * 16 + (16 + 10) * 2  # the projection to 16 dimensions and two words
-    second = (64 + 10) * 16 + (16 + 10) * 1
-    assert expected_cost((2, 4), shares, 64) == pytest.approx(head + first * 3 / 16 + second * 1 / 16)
+    head = (300 + 10) * (2 + 2)  # two words and two tails; 10 is what a row costs besides its products
+    first = (300 + 10) * 80 + (80 + 10) * 2  # the projection to 80 dimensions and two words
+    second = (300 + 10) * 32 + (32 + 10) * 1
+    assert expected_cost((2, 4), shares, 300) == pytest.approx(head + first * 3 / 16 + second * 1 / 16)

@@ -38,9 +38,10 @@ def test_probabilities_of_single_words_equal_those_of_all(name, shape, max_score
     monkeypatch.setattr("embeddings.objectives.objective.MAX_SCORES", max_scores)
     trial, rng = Trial(name, 3, **shape), np.random.default_rng(4)
     hidden = rng.normal(size=(6, SMALL_DIM * (shape["slots"] if "is_concatenated" in shape else 1))) * 30
-    tables, slot = saved_tables(trial), [1] if shape == {"slots": 2} else []  # by default the first
-    expected = trial.objective.log_probabilities(hidden, tables, *slot)
-    for count in (0, 1, 40):
-        rows, words = np.sort(rng.choice([0, 1, 3, 4], count)), rng.integers(len(COUNTS), size=count)
-        logarithms = trial.objective.word_log_probabilities(hidden, tables, rows, words, *slot)
-        np.testing.assert_allclose(logarithms, expected[rows, words], rtol=1e-12, atol=1e-12)
+    tables = saved_tables(trial)
+    for slot in ([], [1]) if shape == {"slots": 2} else ([],):  # by default the first
+        expected = trial.objective.log_probabilities(hidden, tables, *slot)
+        for count in (0, 1, 40):
+            rows, words = np.sort(rng.choice([0, 1, 3, 4], count)), rng.integers(len(COUNTS), size=count)
+            logarithms = trial.objective.word_log_probabilities(hidden, tables, rows, words, *slot)
+            np.testing.assert_allclose(logarithms, expected[rows, words], rtol=1e-12, atol=1e-12)
