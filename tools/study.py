@@ -27,6 +27,7 @@ STUDIES = {  # the class of each study
     "cluster-plan": "cluster_plan:ClusterPlan",
     "composition": "page_tables:Composition",
     "composition-curve": "page_tables:CompositionCurve",
+    "distillation": "distillation_study:Distillation",
     "evidence-coverage": "evidence_coverage:Coverage",
     "evidence-times": "command_times:EvidenceTimes",
     "explorer-times": "command_times:ExplorerTimes",

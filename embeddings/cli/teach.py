@@ -1,6 +1,7 @@
 """`embeddings teach`: the vectors of texts by a teacher, from which `train distill` learns."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,13 +26,20 @@ from embeddings.plugins.distillation.teach import load_teacher, teach
         ),
         option("-o --out", "Output: Parquet.", "FILE", required=True),
         option("--text-column", "The text column of tables.", "NAME"),
+        option(
+            "--exclude",
+            "Leave out texts that are near one of this file, such as a test set: at least half of their content words "
+            "are the same.",
+            "FILE",
+            multiple=True,
+        ),
         THREADS,
         *OUTPUT,
     ],
 )
 def command(
-    *, texts: tuple[str, ...], model: str, out: str, text_column: str | None, threads: int | None, force: bool,
-    as_json: bool, quiet: bool,
+    *, texts: tuple[str, ...], model: str, out: str, text_column: str | None, exclude: tuple[str, ...],
+    threads: int | None, force: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Write the vectors that a teacher gives TEXTS: tables, lines of text, or an output of `vocabulary`.
 
@@ -44,7 +52,8 @@ def command(
         def report(done: int, total: None) -> None:
             bar.update(done, total, quantity(done, "text"))
 
-        count = teach(texts, encode, out, text_column=text_column, name=model, force=force, progress=report)
+        how: dict[str, Any] = {"text_column": text_column, "exclude": exclude, "name": model, "force": force}
+        count = teach(texts, encode, out, **how, progress=report)
     bar.report(f"wrote the vectors of {quantity(count, 'text')} to {out}")
     if as_json:
         print_json({"out": out, "texts": count})

@@ -181,6 +181,10 @@ class Distillation(Trainer, DistillationSettings):
                 matrix = ridge_map(start, texts, order, words, limit, targets, dim)
                 has_vector = start.any(axis=1)
                 table[has_vector, :dim] = start[has_vector] @ matrix
+                if self.max_n and not has_vector.all():
+                    ngrams = fit_ngram_rows(table[:, :dim], offsets, buckets, rows, seed, has_vector)
+                    others = [word for word, has_one in zip(vocabulary.words, has_vector, strict=True) if not has_one]
+                    table[~has_vector, :dim] = SubwordVectors(ngrams, self.min_n, self.max_n)(others)
 
         def copy_components(table: np.ndarray, dim: int, seed: int) -> None:
             table[:, :dim] = components

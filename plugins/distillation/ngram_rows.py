@@ -37,22 +37,25 @@ def learn_ngram_rows(
 
 
 def fit_ngram_rows(
-    vectors: NDArray[np.float32], offsets: NDArray[np.int64], buckets: NDArray[np.int32], rows: int, seed: int
-) -> NDArray[np.float32]:
+    vectors: NDArray[np.float32], offsets: NDArray[np.int64], buckets: NDArray[np.int32], rows: int, seed: int,
+    has_vector: NDArray[np.bool_] | None = None,
+) -> NDArray[np.float32]:  # fmt: skip
     """N-gram rows, (rows, dim), whose means have about the directions of the vectors of words.
 
     All words have the same norm, the median norm of the rarer half: an unknown word weighs as much as a rare one.
 
     Arguments:
         vectors: (words, dim), most frequent first. offsets, buckets: as those of `embeddings.models.subwords.subwords`.
+        has_vector: (words,), which vectors are given; by default all.
     """
     norms, dim = np.linalg.norm(vectors, axis=1), vectors.shape[1]
-    norm = np.float32(np.median(norms[len(norms) // 2 :]))
+    given = np.arange(len(vectors)) if has_vector is None else np.flatnonzero(has_vector)
+    norm = np.float32(np.median(norms[given[len(given) // 2 :]]))
     targets = np.zeros((len(vectors), padded(dim)), np.float32)
     np.divide(vectors * norm, norms[:, None], out=targets[:, :dim], where=norms[:, None] > 0)
     ngrams, error = np.zeros((rows, targets.shape[1]), np.float32), np.zeros(targets.shape[1], np.float32)
     random = np.random.default_rng(seed)
     for epoch in range(EPOCHS):
         rate = RATE * (1 - epoch / EPOCHS)
-        learn_ngram_rows(targets, random.permutation(len(vectors)), offsets, buckets, ngrams, error, rate)
+        learn_ngram_rows(targets, random.permutation(given), offsets, buckets, ngrams, error, rate)
     return np.ascontiguousarray(ngrams[:, :dim])

@@ -21,6 +21,7 @@ from embeddings.corpora.reading.record_rows import batches_of
 from embeddings.corpora.reading.sources import File, Source, file_statuses, resolve_source
 from embeddings.corpora.vocabulary import LINE
 from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, SettingError, marked
+from embeddings.plugins.distillation.near_texts import NearTexts, texts_of
 from embeddings.support.files import atomic_write, check_file
 from embeddings.support.imports import import_extra
 from embeddings.support.progress_display import ProgressOption, showing
@@ -36,7 +37,8 @@ SEEN_LINES = 100  # of a text file, from which a vocabulary is recognised
 
 def teach(
     texts: Any, encode: Encode, out: str | os.PathLike[str], *, text_column: str | None = None, name: str = "",
-    group_size: int = GROUP, force: bool = False, progress: ProgressOption = None,
+    exclude: Sequence[str | os.PathLike[str]] = (), group_size: int = GROUP, force: bool = False,
+    progress: ProgressOption = None,
 ) -> int:  # fmt: skip
     """Write the texts and their vectors, as float16 unit vectors, to a Parquet file; returns the number of texts.
 
@@ -50,6 +52,8 @@ def teach(
         out: the file, with the columns text and embedding.
         text_column: the text column of tables.
         name: of the teacher; only a run with the same name is continued.
+        exclude: files, such as test sets; texts that share at least half of their content words with a text of them
+            are left out (`embeddings.plugins.distillation.near_texts`).
         group_size: texts that are encoded at a time, ordered by length.
         force: replace existing output, and do not continue an earlier run.
         progress: as for `embeddings.train`.
@@ -63,10 +67,14 @@ def teach(
     target = check_file(out, force=force)
     given: list[Any] = list(texts) if isinstance(texts, tuple) else [texts]
     sources = [source for one in given for source in resolve_source(one)]
-    folder = start(target, sources, {"text_column": text_column, "name": name, "group_size": group_size}, force)
+    excluded = [os.fspath(path) for path in exclude]
+    settings = {"text_column": text_column, "name": name, "exclude": excluded, "group_size": group_size}
+    folder = start(target, sources, settings, force)
+    near = NearTexts(text for path in excluded for text in texts_of(path))
+    kept = (text for text in non_empty_texts(sources, text_column) if not excluded or text not in near)
     done = dim = 0
     with showing(progress, "encoding", "texts") as shown:
-        for number, group in enumerate(batches_of(non_empty_texts(sources, text_column), group_size)):
+        for number, group in enumerate(batches_of(kept, group_size)):
             path = folder / f"{number:06}.parquet"
             if not path.exists():
                 dim = dim or dim_of(folder)

@@ -110,6 +110,15 @@ def test_the_words_of_a_vocabulary_are_texts(tmp_path, name):
     assert read(tmp_path / "v.parquet")[0][:2] == ["the", "cat"]
 
 
+def test_texts_near_those_of_a_test_set_are_left_out(tmp_path):
+    (tmp_path / "test.csv").write_text(
+        "a,b,score\n" + "the red fox jumps,the blue bird sings,1\n" + "the x,the y,2\n" * 20
+    )
+    texts = ["a Red fox jumps 1", "the fox is a quick animal of woods 2", "the bird 3", "blue bird sings 4", "the 5"]
+    teach(texts, vectors_of, tmp_path / "v.parquet", exclude=[tmp_path / "test.csv"])
+    assert read(tmp_path / "v.parquet")[0] == [texts[1], texts[2], texts[4]]
+
+
 def test_no_texts_are_refused(tmp_path):
     with pytest.raises(CorpusError, match="has no texts"):
         teach(["", " "], vectors_of, tmp_path / "v.parquet")

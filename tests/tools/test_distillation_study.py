@@ -1,0 +1,59 @@
+"""The study of distillation: its table, and a run on a small text."""
+
+from itertools import pairwise
+
+import numpy as np
+import pyarrow.parquet as pq
+from studies import distillation_study
+from studies.grid import append_rows
+from study import main
+
+import embeddings as em
+
+ROWS = [
+    ("wiki", "words.parquet", 50000, 256, 1, "CPU seconds", 9.4),
+    ("wiki", "words.parquet", 50000, 256, 1, "sts", 75.0),
+    ("wiki", "words.parquet", 50000, 256, 2, "sts", 76.0),
+    ("wiki", "none", 0, 128, 1, "sts", 60.0),
+    ("wordllama", "none", 0, 0, 0, "sts", 75.9),
+]
+TABLE = """| texts | word vectors | number | dim | CPU seconds | sts |
+| --- | --- | --- | --- | --- | --- |
+| wiki | yes | 50,000 | 256 | 9.4 | 75.5 ± 0.5 |
+| wiki | no | all | 128 |  | 60.0 |
+| wordllama | no | all |  |  | 75.9 |
+"""
+
+
+def test_the_table_has_means_over_seeds(tmp_path):
+    columns = (*distillation_study.Distillation.keys, *distillation_study.Distillation.values)
+    append_rows(tmp_path / "results.tsv", columns, ROWS)
+    main(["distillation", "--only-table", "--out", str(tmp_path / "results")])
+    assert (tmp_path / "results.md").read_text(encoding="utf-8").startswith(TABLE)
+
+
+def test_a_run_on_a_small_text(tmp_path):
+    rng = np.random.default_rng(1)
+    words = rng.normal(size=(20, 8))
+    ids = [rng.integers(0, 20, 4) for _ in range(100)]
+    texts = [" ".join(f"w{number}" for number in text) for text in ids]
+    pq.write_table(
+        em.corpora.text_vectors(texts, np.array([words[text].sum(0) for text in ids])), tmp_path / "a.parquet"
+    )
+    em.Vectors([f"w{number}" for number in range(20)], rng.normal(size=(20, 3)).astype(np.float32)).save(
+        tmp_path / "v.txt"
+    )
+    (tmp_path / "pairs.csv").write_text("".join(f"{a},{b},{n % 5}\n" for n, (a, b) in enumerate(pairwise(texts))))
+    options = [
+        "--texts",
+        f"a={tmp_path}/a.parquet",
+        "--models",
+        f"v={tmp_path}/v.txt",
+        "--pairs",
+        f"{tmp_path}/pairs.csv",
+    ]
+    sizes = ["--count", "60", "--dim", "4", "--out", str(tmp_path / "results")]
+    main(["distillation", *options, *sizes])
+    lines = (tmp_path / "results.md").read_text(encoding="utf-8").splitlines()
+    assert lines[2].startswith("| a | no | 60 | 4 |")
+    assert lines[3].startswith("| v | no | all |")
