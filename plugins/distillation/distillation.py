@@ -179,7 +179,7 @@ class Distillation(Trainer, DistillationSettings):
                 shares = vocabulary.counts / max(vocabulary.total, 1)
                 start = vectors * (SIF_A / (SIF_A + shares)).astype(np.float32)[:, None]
                 matrix = ridge_map(start, texts, order, words, limit, targets, dim)
-                has_vector = start.any(axis=1)
+                has_vector: NDArray[np.bool_] = np.any(start, axis=1)
                 table[has_vector, :dim] = start[has_vector] @ matrix
                 if self.max_n and not has_vector.all():
                     ngrams = fit_ngram_rows(table[:, :dim], offsets, buckets, rows, seed, has_vector)
