@@ -59,11 +59,12 @@ class WebServer(ThreadingHTTPServer):
         is_silent: accept requests, but do not answer.
         redirect: the address to which all requests are redirected.
         shift: how many bytes later ranges begin than they were requested.
+        total: the size that Content-Range claims; by default that of the file.
         requests: the headers of all requests, with their path.
     """
 
     daemon_threads = True
-    shift = 0
+    shift, total = 0, None
     has_ranges, drops, excess, is_silent, redirect, status, is_chunked = True, 0, 0, False, None, 200, False
 
     def __init__(self):
@@ -113,7 +114,7 @@ class WebHandler(BaseHTTPRequestHandler):
         else:
             first, last = (server.shift + int(one) for one in wanted.removeprefix("bytes=").split("-"))
             part = data[first : last + 1]
-            place = f"bytes {first}-{first + len(part) - 1}/{len(data)}"
+            place = f"bytes {first}-{first + len(part) - 1}/{server.total or len(data)}"
             self.answer(206, {"ETag": tag, "Content-Range": place}, part)
 
     def answer(self, status, headers, data):

@@ -1,7 +1,11 @@
 """Every reader, with a good file or folder for it."""
 
+import contextlib
 import json
+import os
 import shutil
+import socketserver
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -330,6 +334,63 @@ def study_reader() -> Reader:
     return Reader(make, lambda path: StudyFolder.open(path).read_trials())
 
 
+def remote_reader(kind: str) -> Reader:
+    """A file of a web server or an object of S3, whose answers (headers and content) are the files of a folder."""
+    from embeddings.support.remote import range_reader, requests
+    from embeddings.support.remote.copies import local_copy
+
+    names = {b"GET /text.txt": "web", b"HEAD": "head", b"GET /bucket?": "list", b"GET /bucket/": "object"}
+    listed = (
+        '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>bucket</Name><Prefix>f/</Prefix>'
+        "<KeyCount>1</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated><Contents><Key>f/model.json</Key>"
+        '<LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"a"</ETag><Size>4000</Size></Contents>'
+        "</ListBucketResult>"
+    ).encode()
+    text = (TEXT.encode() * 2)[:4000]
+    place = b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3999/4000\r\n"
+    first = b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-0/4000\r\n"
+    answers = {
+        "web": {"status": (first, text[:1]), "web": (place, text)},
+        "s3": {"head": (b"HTTP/1.1 200 OK\r\n", text), "list": (b"HTTP/1.1 200 OK\r\n", listed), "object": (place, text)},
+    }[kind]  # fmt: skip
+    folder: list[Path] = []
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            head = b"".join(iter(self.rfile.readline, b"\r\n"))
+            name = next((name for start, name in names.items() if head.startswith(start)), "status")
+            name = "status" if b"range: bytes=0-0\r" in head.lower() else name
+            path = folder[-1] / name
+            answer = path.read_bytes() if path.is_file() else b""
+            with contextlib.suppress(OSError):
+                self.wfile.write(answer.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if name == "head" else answer)
+
+    def make(place: Path) -> Path:
+        (place / "answers").mkdir()
+        for name, (head, content) in answers.items():
+            head += b'ETag: "a"\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\nConnection: close\r\n'
+            (place / "answers" / name).write_bytes(head + b"Content-Length: %d\r\n\r\n" % len(content) + content)
+        return place / "answers"
+
+    def read(path: Path) -> None:
+        folder.append(path)
+        if not hasattr(Handler, "server_port"):
+            server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+            server.daemon_threads, Handler.server_port = True, server.server_address[1]
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            requests.FIRST_WAIT = range_reader.FIRST_WAIT = 0.0
+            os.environ |= {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{Handler.server_port}", "AWS_REGION": "us-east-1"}
+            os.environ |= {"AWS_NO_SIGN_REQUEST": "1", "AWS_EC2_METADATA_DISABLED": "true", "NO_PROXY": "127.0.0.1"}
+            os.environ["EMBEDDINGS_REMOTE_TIMEOUT"] = "1"
+        if kind == "web":
+            em.Corpus(f"http://127.0.0.1:{Handler.server_port}/text.txt").encode()
+        else:
+            copy = local_copy("s3://bucket/f")
+            assert copy.is_file() or all(file.resolve().is_relative_to(copy.resolve()) for file in copy.rglob("*"))
+
+    return Reader(make, read)
+
+
 def list_readers() -> dict[str, Reader]:
     from embeddings.cli.export import read_words
     from embeddings.corpora.phrases.phrase import Phrase, to_phrase_table
@@ -537,6 +598,7 @@ def damaged_file_readers() -> dict[str, Reader]:
         **labelled_text_readers(),
         **text_pair_readers(),
         "study folder": study_reader(),
+        **{f"remote {kind}": remote_reader(kind) for kind in ("web", "s3")},
         **{f"index {name}": index_reader(name, fix_checksum=False) for name in INDEXES},
         **{f"index {name}, sum fitted": index_reader(name, fix_checksum=True) for name in INDEXES},
         "checkpoint skipgram": checkpoint_reader("skipgram", fix_checksum=False),

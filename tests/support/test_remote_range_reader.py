@@ -8,7 +8,7 @@ import pytest
 from remote_servers import web_server
 
 import embeddings as em
-from embeddings.errors import CorpusError, FormatError, OutputError
+from embeddings.errors import CorpusError, FormatError, OutputError, RemoteError
 from embeddings.support.remote import range_reader
 from embeddings.support.remote import requests as requests_module
 from embeddings.support.remote.address import parse_address
@@ -68,6 +68,13 @@ def test_a_content_length_that_is_too_large_is_a_truncated_transfer():
     served = web_server(files={"/text.txt": TEXT}, excess=10, has_ranges=False)
     with served as server, pytest.raises(CorpusError, match="truncated"):
         em.Corpus(f"{server.url}/text.txt").encode()
+
+
+def test_a_size_that_no_memory_could_index_is_a_truncated_transfer():
+    with web_server(files={"/text.txt": TEXT}, total=10**18) as server:
+        assert read(server, stop=100) == TEXT[:100]
+        with pytest.raises(RemoteError, match="truncated"):
+            read(server)
 
 
 @pytest.mark.parametrize(

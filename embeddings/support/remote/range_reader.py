@@ -3,7 +3,7 @@
 import io
 import time
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from threading import Event
 from typing import Any
 
@@ -65,8 +65,8 @@ class RemoteReader(io.RawIOBase):
 
     def fetch_ahead(self, start: int, stop: int) -> Iterator[bytes]:
         """Yield the ranges of the file in order, while threads fetch the next ranges."""
-        borders = [start, *range(start + FIRST_PART, stop, PART_SIZE), stop] if stop > start else []
-        ranges = pairwise(borders)
+        borders = chain([start], range(start + FIRST_PART, stop, PART_SIZE), [stop])  # lazy: a server names the size
+        ranges = pairwise(borders if stop > start else [])
         if (first := next(ranges, None)) is not None:
             yield self.fetch(*first)
         yield from map_ahead(lambda borders: self.fetch(*borders), ranges, N_AHEAD)
