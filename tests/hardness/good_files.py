@@ -341,18 +341,19 @@ def remote_reader(kind: str) -> Reader:
 
     names = {b"GET /text.txt": "web", b"HEAD": "head", b"GET /bucket?": "list", b"GET /bucket/": "object"}
     listed = (
-        '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>bucket</Name><Prefix>f/</Prefix>'
-        "<KeyCount>1</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated><Contents><Key>f/model.json</Key>"
-        '<LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"a"</ETag><Size>4000</Size></Contents>'
-        "</ListBucketResult>"
-    ).encode()
+        b'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>bucket</Name><Prefix>f/</Prefix>'
+        b"<KeyCount>1</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated><Contents><Key>f/model.json</Key>"
+        b'<LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"a"</ETag><Size>4000</Size></Contents>'
+        b"</ListBucketResult>"
+    )
     text = (TEXT.encode() * 2)[:4000]
+    found = b"HTTP/1.1 200 OK\r\n"
     place = b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3999/4000\r\n"
     first = b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-0/4000\r\n"
     answers = {
         "web": {"status": (first, text[:1]), "web": (place, text)},
-        "s3": {"head": (b"HTTP/1.1 200 OK\r\n", text), "list": (b"HTTP/1.1 200 OK\r\n", listed), "object": (place, text)},
-    }[kind]  # fmt: skip
+        "s3": {"head": (found, text), "list": (found, listed), "object": (place, text)},
+    }[kind]
     folder: list[Path] = []
 
     class Handler(socketserver.StreamRequestHandler):
