@@ -125,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def check_origin(self) -> None:
-        """Refuse requests to other hosts, from other pages, or with a body.
+        """Refuse requests to other hosts, from other pages, or with a body; whole addresses are requests to a proxy.
 
         Raises:
             RequestError: it is one.
@@ -137,6 +137,8 @@ class Handler(BaseHTTPRequestHandler):
         is_foreign = self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin")
         if is_foreign or any(origin != f"http://{hosts[0]}" for origin in origins):
             raise RequestError(403, "requests of other pages are refused")
+        if not self.path.startswith("/"):
+            raise RequestError(400, "the address of a request must be a path")
         if "Transfer-Encoding" in self.headers or self.headers.get("Content-Length", "0") != "0":
             self.close_connection = True
             raise RequestError(400, "requests must not have a body")

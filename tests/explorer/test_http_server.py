@@ -129,6 +129,12 @@ def test_what_is_no_http_is_refused(server, line):
     assert server.answer("info")
 
 
+@pytest.mark.parametrize("address", ["http://[x/", "http://other.example/", "http://127.0.0.1/api/info", "*", "?"])
+def test_addresses_that_are_no_path_are_refused(server, address):
+    status, _ = server.send(f"GET {address} HTTP/1.1", f"Host: 127.0.0.1:{server.port}", "Connection: close")
+    assert " 400 " in status
+
+
 def test_head_has_no_body(server):
     status, rest = server.send("HEAD / HTTP/1.1", f"Host: 127.0.0.1:{server.port}", "Connection: close")
     assert " 200 " in status
