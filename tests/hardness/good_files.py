@@ -3,10 +3,12 @@
 import contextlib
 import json
 import os
+import resource
 import shutil
 import socketserver
 import threading
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -230,8 +232,27 @@ def corpus_readers() -> dict[str, Reader]:
         "corpus arrow file": corpus_reader("", make=write_arrow("file"), **tags),
         "corpus arrow stream": corpus_reader("", make=write_arrow("stream"), **tags),
         "corpus codepoints": corpus_reader("t.txt", TEXT, tokenizer="codepoints"),
+        **web_text_readers(),
         "encoded corpus": Reader(write_encoded_corpus, read_encoded_corpus),
     }
+
+
+def web_text_readers() -> dict[str, Reader]:
+    """A dump of a wiki, and an archive of web pages, where the libraries for them are installed."""
+    from corpora.web_archives import warc
+
+    text = "'''King''' [[land|the land]] {{a|b={{c}}}}<ref>d</ref>\n== Head ==\n* été 日本\n{|\n|x||y\n|}\n"
+    page = "<page><title>King</title><ns>0</ns><id>1</id><revision><id>9</id><text>{}</text></revision></page>"
+    head = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11">'
+    dump = f"{head}{page.format(text.replace('<', '&lt;')) * 5}</mediawiki>"
+    html = "<html><body><main><p>the king <b>rules</b></p><div>été 日本</div></main></body></html>".encode()
+    plain = ("conversion", "http://b", "text/plain", TEXT.encode()[:500])
+    archive = warc([("response", "http://a", "text/html; charset=utf-8", html), plain] * 3)
+    all_readers = {
+        "mwparserfromhell": {"corpus wikipedia": corpus_reader("d.xml", dump, tag_column="title")},
+        "warcio": {"corpus warc": corpus_reader("a.warc", archive, tag_column="url")},
+    }
+    return {name: one for library, made in all_readers.items() if find_spec(library) for name, one in made.items()}
 
 
 def write_encoded_corpus(folder: Path) -> Path:
@@ -379,6 +400,7 @@ def remote_reader(kind: str) -> Reader:
             server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
             server.daemon_threads, Handler.server_port = True, server.server_address[1]
             threading.Thread(target=server.serve_forever, daemon=True).start()
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, 1 << 26))  # a server may state any size
             requests.FIRST_WAIT = range_reader.FIRST_WAIT = 0.0
             os.environ |= {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{Handler.server_port}", "AWS_REGION": "us-east-1"}
             os.environ |= {"AWS_NO_SIGN_REQUEST": "1", "AWS_EC2_METADATA_DISABLED": "true", "NO_PROXY": "127.0.0.1"}
