@@ -310,6 +310,8 @@ class CountedOrders:
             discounts[n - 1] = estimate_discounts(counts_of_counts) if self.discount is None else self.discount
             padded = np.append(0.0, discounts[n - 1])
             add_probabilities(test, 0, len(test.ids), self.new_state(), n, needed, padded, probabilities)
+        if not probabilities.all():
+            raise SettingError(f"discount is too small: a word has the probability 0; raise it, got {self.discount}")
         loss = float(-np.log(probabilities).mean())
         return NgramPerplexity(float(np.exp(loss)), loss, words, total, test.vocabulary, discounts, passes)
 

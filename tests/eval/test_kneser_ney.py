@@ -148,7 +148,13 @@ def test_the_vocabulary_is_chosen_as_in_training():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"order": 0}, "order"), ({"discount": 1.5}, "discount"), ({"memory": 0}, "memory"), ({"order": 99}, "order")],
+    [
+        ({"order": 0}, "order"),
+        ({"discount": 1.5}, "discount"),
+        ({"discount": 5e-324}, r"discount is too small.*5e-324"),
+        ({"memory": 0}, "memory"),
+        ({"order": 99}, "order"),
+    ],
 )
 def test_arguments_out_of_range(options, message):
     with pytest.raises(SettingError, match=message):
