@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import SMALL, TEXT, expect, process, refused
+from commands import SMALL, TEXT, expect, process, refused, table
 
 from embeddings.cli import COMMANDS, main
 
@@ -117,6 +117,23 @@ def test_closed_pipe_is_no_error(text):
     result = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert result.stdout.startswith("word")
     assert result.stderr == ""
+
+
+def test_commands_work_without_docstrings(python):
+    """With -OO, the options that are made from docstrings have no help, and trainers have no summary."""
+    assert "--dim" in python("-OO", "-m", "embeddings", "train", "skipgram", "--help").stdout
+    rows = table(python("-OO", "-m", "embeddings", "trainers").stdout)
+    assert {row["summary"] for row in rows if row["package"] == "embeddings-toolkit"} == {""}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="requires the locale C")
+def test_a_cache_whose_path_the_locale_cannot_encode(python, text, tmp_path):
+    """Python reads such a path with surrogates."""
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "EMBEDDINGS_CACHE": str(tmp_path / "caché")}
+    for _ in range(2):
+        printed = python("-m", "embeddings", "vocabulary", text, "-o", "v.txt", "--force", **env).stdout
+        assert printed.startswith("word\tcount\nthe\t")
+    assert next((tmp_path / "caché" / "corpora").iterdir())
 
 
 def test_help_imports_nothing_heavy(python):
