@@ -27,6 +27,7 @@ from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Positive
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.support.files import atomic_write_all, check_output
+from embeddings.support.imports import import_library
 from embeddings.support.plots import label_log_axis, save_figure
 from embeddings.support.result_table import format_number, markdown_table
 from embeddings.vectors.vectors import Vectors
@@ -307,8 +308,8 @@ def plot_recall(
     results: Sequence[IndexQuality], path: str | Path, *, measure: str = "recall", force: bool = False
 ) -> None:
     """Draw a line for each family of indexes: right is faster, up is better; `measure` is "recall" or "rank"."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
+    rc_context = import_library("matplotlib").rc_context
+    Figure = import_library("matplotlib.figure").Figure
 
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()

@@ -12,6 +12,7 @@ from embeddings.models.embed import load_source
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize
 from embeddings.support.docstrings import argument_texts
+from embeddings.support.imports import import_library
 from embeddings.support.result_table import ResultTable
 from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors, as_vectors
@@ -48,7 +49,7 @@ def interval(
         is_selected: whether the item was selected because its value is high in the model.
         limit: the value is between -limit and limit.
     """
-    from scipy.special import stdtrit
+    stdtrit = import_library("scipy.special").stdtrit
 
     total, seed = standard_deviation(resamples), standard_deviation(seeds)
     if total is None:

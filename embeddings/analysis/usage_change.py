@@ -17,6 +17,7 @@ from embeddings.corpora.resampling import MIN_UNITS, write_selection
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Positive, Range, check_arguments, check_value
 from embeddings.support.docstrings import argument_texts
+from embeddings.support.imports import import_library
 from embeddings.support.logs import log
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.result_table import ResultTable, TabularResult
@@ -320,7 +321,7 @@ class ChangeTest(NamedTuple):
 
 def compare_changes(changes: NDArray[np.float64]) -> ChangeTest:
     """Compare observed changes, in the first row, with changes of random divisions, (1 + permutations, words)."""
-    from scipy.stats import false_discovery_control
+    false_discovery_control = import_library("scipy.stats").false_discovery_control
 
     z, p = significance(changes)
     rates = np.asarray(false_discovery_control(p))  # Benjamini and Hochberg 1995

@@ -11,6 +11,7 @@ from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows
 from embeddings.kernels.row_sums import decode_rows
 from embeddings.models.subwords import LINE_END
 from embeddings.support.cosine import row_blocks
+from embeddings.support.imports import import_library
 
 if TYPE_CHECKING:
     from embeddings.classifier.classifier import LabelPredictor
@@ -81,7 +82,7 @@ def encode_numbers(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def encode_parts(values: np.ndarray, part_size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """The codes of rows, uint8 (rows, parts), and the centroids in the layout of `QuantisedRows`."""
-    import faiss
+    faiss = import_library("faiss")
 
     rows, dim = values.shape
     parts = -(-dim // part_size)

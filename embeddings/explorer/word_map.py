@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from embeddings.errors import EmbeddingsError, FormatError, SettingError
 from embeddings.support.cache_folder import cache_folder
 from embeddings.support.files import atomic_write
-from embeddings.support.imports import import_extra
+from embeddings.support.imports import import_extra, import_library
 from embeddings.support.logs import log
 from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors.vectors import Vectors
@@ -39,8 +39,8 @@ class WordGroups:
 
 def cluster(units: NDArray[np.float32], words: Sequence[str], clusters: int, seed: int) -> WordGroups:
     """Clusters of unit vectors (words, dim) by k-means, each named after frequent words near its centre."""
-    from sklearn.cluster import MiniBatchKMeans
-    from threadpoolctl import threadpool_limits
+    MiniBatchKMeans = import_library("sklearn.cluster").MiniBatchKMeans
+    threadpool_limits = import_library("threadpoolctl").threadpool_limits
 
     with threadpool_limits(1), warnings.catch_warnings():  # sums of several threads differ from run to run
         warnings.simplefilter("ignore")  # of clusters without words, if words share a vector

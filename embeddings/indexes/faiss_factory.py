@@ -12,6 +12,7 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.cosine_search import pair_cosines
 from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Settings, option
+from embeddings.support.imports import import_library
 
 MAX_NUMBER = 4096  # in a factory string, or the number of rows if that is larger
 MAX_LINKS, MAX_CODE_BITS = 512, 16
@@ -31,7 +32,7 @@ class Faiss(Settings):
 
     def build(self, units: np.ndarray) -> "FaissSearch":
         """See `Kind.build`."""
-        import faiss
+        faiss = import_library("faiss")
 
         if not len(units):
             raise SettingError("a FAISS index requires at least one row")
@@ -52,7 +53,7 @@ class Faiss(Settings):
                 raise SettingError(f"factory {self.factory!r}: {name} must be at most {limit}, got {number[:20]}")
 
     def _configure(self, index: Any, units: np.ndarray) -> "FaissSearch":
-        import faiss
+        faiss = import_library("faiss")
 
         for name, parameter in FAISS_PARAMETERS.items():
             value = getattr(self, name)
@@ -63,7 +64,7 @@ class Faiss(Settings):
 
     def restore(self, units: np.ndarray, arrays: Mapping[str, np.ndarray]) -> "FaissSearch":
         """See `Kind.restore`."""
-        import faiss
+        faiss = import_library("faiss")
 
         data = arrays.get("faiss")
         if data is None or data.dtype != np.uint8 or data.ndim != 1:
@@ -82,7 +83,7 @@ class Faiss(Settings):
 @contextmanager
 def deserialization_limits(size: int) -> Iterator[None]:
     """Let FAISS refuse data that announces an array of more than `size` bytes, or as many lists."""
-    import faiss
+    faiss = import_library("faiss")
 
     limits = (
         (faiss.get_deserialization_vector_byte_limit(), faiss.set_deserialization_vector_byte_limit),
@@ -139,7 +140,7 @@ class FaissSearch:
 
     def _exact_comparisons(self, n_results: int, per_query: int) -> int:
         """Rows compared exactly per query: by FAISS if it stores full rows, else by the reranking; -1 if unknown."""
-        import faiss
+        faiss = import_library("faiss")
 
         if type(self.index) is faiss.IndexFlat or isinstance(self.index, faiss.IndexFlatIP | faiss.IndexFlatL2):
             return len(self.units)
@@ -153,14 +154,14 @@ class FaissSearch:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Engine.arrays`: the index as FAISS serialises it."""
-        import faiss
+        faiss = import_library("faiss")
 
         return {"faiss": faiss.serialize_index(self.index)}
 
 
 def faiss_comparisons() -> int:
     """The total number of rows that IVF and HNSW indexes have compared since FAISS was loaded."""
-    from faiss import cvar
+    cvar = import_library("faiss").cvar
 
     counters: Any = cvar
     return int(counters.indexIVF_stats.ndis) + int(counters.hnsw_stats.ndis)

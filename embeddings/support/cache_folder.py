@@ -2,12 +2,11 @@
 
 import os
 import stat
+import sys
 import tempfile
 from functools import cache
 from itertools import chain
 from pathlib import Path
-
-import platformdirs
 
 VARIABLE = "EMBEDDINGS_CACHE"
 ROOT_USER = 0
@@ -27,14 +26,20 @@ def existing_folder(*parts: str) -> Path | None:
 
 
 def cache_root() -> Path | None:
-    """Return the folder of all caches; None if the home folder is unknown."""
-    try:
-        parent = os.environ.get(VARIABLE) or platformdirs.user_cache_dir("embeddings")
-    except RuntimeError:  # the home folder is unknown
+    """Return the folder of all caches, by default in the system's folder for those; None if that is unknown."""
+    if own := os.environ.get(VARIABLE):
+        return None if own.startswith("~") else Path(own)
+    if sys.platform == "win32":
+        parent = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    elif sys.platform == "darwin":
+        parent = "~/Library/Caches"
+    else:
+        parent = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    parent = os.path.expanduser(parent)
+    if parent.startswith("~"):  # the home folder is unknown
         return None
-    if parent.startswith("~"):  # older platformdirs do not raise; this would create a folder named "~"
-        return None
-    return Path(parent)
+    folder = Path(parent) / "embeddings"
+    return folder / "embeddings" / "Cache" if sys.platform == "win32" else folder
 
 
 @cache

@@ -14,7 +14,7 @@ def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], An
 
     def getattribute(name: str) -> Any:
         if name in modules:
-            return getattr(import_module(modules[name]), name)
+            return getattr(import_library(modules[name]), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}{idiom_advice(name)}")
 
     return getattribute
@@ -32,6 +32,14 @@ def lazy_package(
     return modules, lazy_getattr(package, modules), lambda: sorted(modules)
 
 
+LIBRARIES = {  # of the standard installation, imported where a feature uses them; the package of each
+    "faiss": "faiss-cpu",
+    "jinja2": "jinja2",
+    "matplotlib": "matplotlib",
+    "scipy": "scipy",
+    "sklearn": "scikit-learn",
+    "threadpoolctl": "threadpoolctl",
+}
 INSTALL_GENSIM = "pip install gensim (wheels for Python 3.11 to 3.13 only)"
 
 
@@ -50,3 +58,20 @@ def import_extra(module: str, extra: str | None, purpose: str, remedy: str | Non
         library = module.partition(".")[0]
         remedy = remedy or f"pip install 'embeddings-toolkit[{extra}]'"
         raise EmbeddingsError(f"{purpose} requires {library}, which is not installed: {remedy}") from None
+
+
+def import_library(module: str) -> Any:
+    """Import a library, or one of our modules that requires one, which a small installation can do without.
+
+    Raises:
+        EmbeddingsError: a library of `LIBRARIES` is not installed; the error says what to install.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in LIBRARIES:
+            raise
+        raise EmbeddingsError(
+            f"this feature requires {library}, which is not installed: pip install {LIBRARIES[library]}"
+        ) from None

@@ -1,15 +1,15 @@
 """Named arrays in a safetensors file, memory-mapped on reading.
 
-The safetensors library writes files and validates their headers, but copies arrays when it reads them into numpy; here
-they are read-only views of the file. Format: 8 bytes of header length, a JSON header, and the bytes of the arrays.
+Format: 8 bytes of header length, a JSON header, and the bytes of the arrays. Files are those that the safetensors
+library writes, byte for byte. Saving and loading a model does not require the library, which copies arrays when it
+reads them into numpy; here they are read-only views of the file.
 
 The format's specification is stricter than some versions of the library: a header starts with "{", may end with
 spaces, and names nothing twice. All of it is checked, so that no two parsers can see different arrays in one file.
 """
 
 import json
-import os
-import re
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,17 +20,18 @@ from embeddings.errors import FormatError
 from embeddings.support.foreign_files import check_no_stream
 
 MAX_HEADER = 100_000_000  # bytes, the limit of the library
-DTYPES = {
+ALIGNMENT = 8  # bytes, of the first array
+DTYPES = {  # in the order of the arrays in a file
+    "U64": "<u8",
+    "I64": "<i8",
     "F64": "<f8",
     "F32": "<f4",
-    "F16": "<f2",
-    "I64": "<i8",
+    "U32": "<u4",
     "I32": "<i4",
+    "F16": "<f2",
+    "U16": "<u2",
     "I16": "<i2",
     "I8": "|i1",
-    "U64": "<u8",
-    "U32": "<u4",
-    "U16": "<u2",
     "U8": "|u1",
     "BOOL": "|b1",
 }
@@ -38,54 +39,81 @@ DTYPES = {
 
 def save(tensors: Mapping[str, np.ndarray], path: Path) -> None:
     """Write arrays of any shape with dtypes of `DTYPES`; raises OSError if they cannot be written."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import save_file
-
-    path.touch()
-    mode = path.stat().st_mode  # of the umask; the library makes files that only their owner can read
-    try:
-        save_file({name: np.asarray(array, order="C") for name, array in tensors.items()}, str(path))
-        path.chmod(mode)
-    except SafetensorError as error:  # raised for any OS error, whose number is in its message
-        number = re.search(r"os error (\d+)", str(error)) if os.name == "posix" else None
-        raise (OSError(int(number[1]), os.strerror(int(number[1]))) if number else OSError(str(error))) from error
+    kinds = {np.dtype(dtype): (place, name) for place, (name, dtype) in enumerate(DTYPES.items())}
+    header, blocks, offset = {}, [], 0
+    for name, array in sorted(tensors.items(), key=lambda item: (kinds[item[1].dtype], item[0])):
+        block = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+        offsets = [offset, offset := offset + block.nbytes]
+        header[name] = {"dtype": kinds[array.dtype][1], "shape": block.shape, "data_offsets": offsets}
+        blocks.append(block.reshape(-1).view(np.uint8))
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % ALIGNMENT)
+    with path.open("wb") as stream:
+        stream.write(len(text).to_bytes(8, "little") + text)
+        for block in blocks:
+            stream.write(block.data)
 
 
 def load(path: Path) -> dict[str, np.ndarray]:
-    """Memory-map every array read-only, by name."""
-    from safetensors import SafetensorError, safe_open
-
+    """Memory-map every array read-only, by name; raises FormatError if the file is damaged."""
     check_no_stream(path)
     try:
-        with path.open("rb") as stream, safe_open(str(path), framework="numpy"):  # validates the header
-            length = int.from_bytes(stream.read(8), "little")
-            header = parse_header(stream.read(length))
-        data = np.memmap(path, np.uint8, "r", offset=8 + length) if path.stat().st_size > 8 + length else None
+        with path.open("rb") as stream:
+            length, size = int.from_bytes(stream.read(8), "little"), path.stat().st_size - 8
+            if length > min(size, MAX_HEADER):
+                raise ValueError(f"the length of its header is {length:,} bytes, of {max(size, 0):,} that follow")
+            header = parse_header(stream.read(length), size - length)
+        data = np.memmap(path, np.uint8, "r", offset=8 + length) if size > length else None
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (SafetensorError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"{path} is not a valid safetensors file: {' '.join(str(error).split())}") from error
     arrays = {}
     for name, entry in header.items():
         first, last = entry["data_offsets"]
         try:
-            dtype, shape = np.dtype(DTYPES[entry["dtype"]]), tuple(entry["shape"])
+            dtype, shape = np.dtype(DTYPES[entry["dtype"]]), entry["shape"]
             arrays[name] = np.empty(shape, dtype) if data is None or 0 in shape else data[first:last].view(dtype)
             arrays[name] = np.require(arrays[name].reshape(shape), requirements="A")  # as kernels expect; may copy
-        except (KeyError, ValueError, MemoryError) as error:
+        except (ValueError, MemoryError) as error:
             raise FormatError(f"{path}: numpy cannot represent the tensor {name!r}: {error}") from error
     return arrays
 
 
-def parse_header(text: bytes) -> dict[str, dict[str, Any]]:
-    """The entry of each tensor in a header that the library has accepted; ValueError if the specification differs."""
+def parse_header(text: bytes, size: int) -> dict[str, dict[str, Any]]:
+    """The entry of each tensor; `size` bytes follow the header. ValueError if it breaks the specification."""
     if not text.startswith(b"{") or not text.rstrip(b" ").endswith(b"}"):
         raise ValueError("its header must start with '{' and end with '}' or spaces")
-    header: dict[str, dict[str, Any]] = json.loads(text, object_pairs_hook=unique_names)
-    header.pop("__metadata__", None)
-    if not all(type(entry) is dict for entry in header.values()):
-        raise ValueError("an entry of its header is not an object")
+    header: dict[str, Any] = json.loads(text.decode(), object_pairs_hook=unique_names)
+    json.dumps(header, ensure_ascii=False).encode()  # raises ValueError for half of a surrogate pair
+    metadata = header.pop("__metadata__", None)
+    if metadata is not None and not (isinstance(metadata, dict) and all(type(one) is str for one in metadata.values())):
+        raise ValueError("its metadata must be texts")
+    for name, entry in header.items():
+        check_entry(name, entry)
+    offset = 0
+    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        if entry["data_offsets"][0] != offset:
+            raise ValueError(f"the tensor {name!r} must start where the one before it ends, at byte {offset:,}")
+        offset = entry["data_offsets"][1]
+    if offset != size:
+        raise ValueError(f"its tensors take {offset:,} bytes, but {size:,} bytes follow its header")
     return header
+
+
+def check_entry(name: str, entry: Any) -> None:
+    """Refuse the entry of a tensor that has a wrong field, or as many bytes as its shape does not have."""
+    if type(entry) is not dict:
+        raise ValueError(f"the entry of the tensor {name!r} must be an object, got {entry!r:.80}")
+    dtype, shape, offsets = (entry.get(field, ()) for field in ("dtype", "shape", "data_offsets"))
+    if type(dtype) is not str or dtype not in DTYPES:
+        raise ValueError(f"numpy does not have the number type of the tensor {name!r}: {dtype!r:.80}")
+    for field, numbers in (("shape", shape), ("data_offsets", offsets)):
+        if type(numbers) is not list or not all(type(number) is int and number >= 0 for number in numbers):
+            raise ValueError(f"{field} of the tensor {name!r} must be a list of sizes, got {numbers!r:.80}")
+    n_bytes = math.prod(shape) * np.dtype(DTYPES[dtype]).itemsize
+    if len(offsets) != 2 or offsets[1] - offsets[0] != n_bytes:
+        raise ValueError(f"data_offsets of the tensor {name!r} must be {n_bytes:,} bytes apart, got {offsets!r:.80}")
 
 
 def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from embeddings.errors import FormatError
 from embeddings.models.model_files import read_model_json
+from embeddings.support.imports import import_library
 from embeddings.support.plots import check_figure_path, save_figure
 from embeddings.training.run_log import HELD_OUT_LOSS, is_finite_number, read_lines
 

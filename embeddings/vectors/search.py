@@ -16,7 +16,7 @@ from embeddings.errors import S, SettingError, marked
 from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
 from embeddings.settings import Positive
 from embeddings.support import cosine
-from embeddings.support.imports import import_extra
+from embeddings.support.imports import import_extra, import_library
 from embeddings.support.result_table import ResultTable
 from embeddings.vectors.base_vectors import BaseVectors, refuse_other_names
 
@@ -190,7 +190,7 @@ class SearchMixin(BaseVectors):
             SettingError: a document is a string, not a list of words.
             EmbeddingsError: the package POT is not installed.
         """
-        from scipy.spatial.distance import cdist
+        cdist = import_library("scipy.spatial.distance").cdist
 
         emd2 = import_extra("ot", "wmd", "wmdistance").emd2
         documents = [word_list(self, document) for document in (document_a, document_b)]

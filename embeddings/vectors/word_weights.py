@@ -54,8 +54,6 @@ def common_components(rows: np.ndarray, count: int) -> np.ndarray:
 
     Returns (components, dim) float64.
     """
-    from scipy.linalg import svd
-
     texts, dim = rows.shape
     count = min(count, texts, dim)
     if not count:
@@ -63,17 +61,14 @@ def common_components(rows: np.ndarray, count: int) -> np.ndarray:
     rows = rows.astype(np.float64, copy=False)
     if texts > dim:
         return moment_components(rows.T @ rows, count, texts)
-    _, values, directions = svd(rows, full_matrices=False)
+    _, values, directions = np.linalg.svd(rows, full_matrices=False)
     return spanned(values[:count] ** 2, directions[:count], texts)
 
 
 def moment_components(moment: np.ndarray, count: int, texts: int) -> np.ndarray:
     """Common components from the sum, or mean, of the outer products of the rows of `texts` texts, (dim, dim)."""
-    from scipy.linalg import eigh
-
-    dim = len(moment)
-    ascending, columns = eigh(moment, subset_by_index=[dim - count, dim - 1])
-    return spanned(ascending[::-1], columns.T[::-1], texts)
+    ascending, columns = np.linalg.eigh(moment)
+    return spanned(ascending[::-1][:count], columns.T[::-1][:count], texts)
 
 
 def spanned(squares: np.ndarray, directions: np.ndarray, texts: int) -> np.ndarray:

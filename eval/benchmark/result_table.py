@@ -21,6 +21,7 @@ from embeddings.eval.benchmark.workspace import (
 )
 from embeddings.eval.machine import describe
 from embeddings.settings.objective_choice import WORD_OBJECTIVES
+from embeddings.support.imports import import_library
 from embeddings.support.plots import label_log_axis
 from embeddings.support.result_table import format_number, markdown_table
 
@@ -240,7 +241,7 @@ def quality_figure(rows: Sequence[Row]) -> Any:
     Further right is faster; higher is better, except for error rates. Speed is that of training, or of whole runs if
     a tool does not tell the former.
     """
-    from matplotlib.figure import Figure
+    Figure = import_library("matplotlib.figure").Figure
 
     lines = [one for one in summaries(rows) if one.runs]
     phase = "training" if all(speed(one, "training") for one in lines) else "whole"
@@ -328,7 +329,7 @@ class PlotStyle:
 
     def legend_handles(self) -> list[Any]:
         """A handle for each tool, and for each configuration if there are several."""
-        from matplotlib.lines import Line2D
+        Line2D = import_library("matplotlib.lines").Line2D
 
         tools = [(colour, "o", tool) for tool, colour in self.colours.items()]
         configs = [("grey", marker, config) for config, marker in self.markers.items() if config]

@@ -11,8 +11,6 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.eval.evaluation import Suite, compare_scores
@@ -23,7 +21,8 @@ from embeddings.eval.tasks.vector_statistics import SET as STATISTICS
 from embeddings.eval.test_sets import content_fingerprint
 from embeddings.support.cosine import normalize
 from embeddings.support.files import atomic_write
-from embeddings.support.html_elements import text, word
+from embeddings.support.html_elements import Html, tag, text, word
+from embeddings.support.imports import import_library
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -119,8 +118,8 @@ class MapLabel:
 
 def word_maps(vectors: Sequence[Vectors]) -> list[list[MapLabel] | None]:
     """A map of frequent content words for each set of vectors, rotated like the first; None for too few words."""
-    from scipy.linalg import orthogonal_procrustes
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    orthogonal_procrustes = import_library("scipy.linalg").orthogonal_procrustes
+    ENGLISH_STOP_WORDS = import_library("sklearn.feature_extraction.text").ENGLISH_STOP_WORDS
 
     content = (w for w in shared_words(vectors) if w.lower() not in ENGLISH_STOP_WORDS and any(map(str.isalpha, w)))
     words = list(islice(content, MAPPED))
@@ -137,8 +136,8 @@ def word_maps(vectors: Sequence[Vectors]) -> list[list[MapLabel] | None]:
 
 def project(units: np.ndarray) -> np.ndarray | None:
     """Points on a plane, (words, 2), by t-SNE of cosine distances; None for too few distinct vectors."""
-    from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits
+    TSNE = import_library("sklearn.manifold").TSNE
+    threadpool_limits = import_library("threadpoolctl").threadpool_limits
 
     if len(np.unique(units.round(6), axis=0)) < 4:
         return None
@@ -219,12 +218,13 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequen
     comparisons = compare_scores([one.scores for one in evaluated])
     record = run_record(suite, vectors, names, command)
     data = {"record": record, "results": [dataclasses.asdict(one) for one in everything]}
-    environment = Environment(
-        loader=PackageLoader("embeddings.eval.report"), autoescape=True, finalize=printable, trim_blocks=True,
-        lstrip_blocks=True, undefined=StrictUndefined,
+    jinja2 = import_library("jinja2")
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("embeddings.eval.report"), autoescape=True, finalize=printable, trim_blocks=True,
+        lstrip_blocks=True, undefined=jinja2.StrictUndefined,
     )  # fmt: skip
     environment.filters |= {"word": word, "vectors_name": vectors_name}
-    return environment.get_template("report.html.jinja").render(
+    page: str = environment.get_template("report.html.jinja").render(
         names=names,
         record=record,
         summary=summary(results, comparisons, names),
@@ -237,8 +237,9 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequen
         map_label=MAX_LABEL,
         protocols=protocols(everything),
         pretty_record=json.dumps(record, indent=2, ensure_ascii=False),
-        data=Markup(json.dumps(data).replace("<", "\\u003c").replace("&", "\\u0026")),  # inside a script element
+        data=Html(json.dumps(data).replace("<", "\\u003c").replace("&", "\\u0026")),  # inside a script element
     )
+    return page
 
 
 def statistics(results: Sequence[Sequence[Result]]) -> dict[str, list[float | None]]:
@@ -259,11 +260,10 @@ def protocols(results: Sequence[Result]) -> dict[str, list[str]]:
 
 def printable(value: object) -> object:
     """A value with unprintable characters replaced and escaped; markup as it is."""
-    return value if hasattr(value, "__html__") else Markup(text(value))
+    return value if hasattr(value, "__html__") else text(value)
 
 
-def vectors_name(name: str) -> Markup:
+def vectors_name(name: str) -> Html:
     """The name of vectors, often a path, of which the end is shown if it is long."""
     short = name if len(name) <= MAX_NAME else "…" + name[1 - MAX_NAME :]
-    title = "" if short == name else f' title="{text(name)}"'
-    return Markup(f"<bdi{title}>{text(short)}</bdi>")
+    return tag("bdi", short, title=None if short == name else name)

@@ -31,6 +31,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     wilson,
 )
 from embeddings.support.docstrings import argument_texts
+from embeddings.support.imports import import_library
 from embeddings.support.result_table import ResultTable
 
 
@@ -234,7 +235,7 @@ class Pair:
 
     def compare_shares(self, correct: np.ndarray, other: np.ndarray) -> Comparison:
         """Compare which items each gets right, (items,) bool each."""
-        from scipy.stats import binomtest
+        binomtest = import_library("scipy.stats").binomtest
 
         items, wins, losses = len(correct), int((correct & ~other).sum()), int((other & ~correct).sum())
         p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0

@@ -32,6 +32,7 @@ from embeddings.eval.statistics.confidence_intervals import (
 from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Pair, Resampled, bootstrap_test
 from embeddings.eval.tasks.evaluation_kind import METHODS, Kind, Subject
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
+from embeddings.support.imports import import_library
 
 SYNTACTIC = "gram"  # prefix of Google's syntactic sections
 ANSWERS = ".answers"
@@ -210,7 +211,7 @@ def interval_and_p(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, floa
 
 def resampled_means(gains: np.ndarray, pairs: np.ndarray, count: int) -> np.ndarray:
     """The mean of `gains` (questions,) in each resample of `count` pairs; NaN where no question is drawn."""
-    from scipy.sparse import csr_array
+    csr_array = import_library("scipy.sparse").csr_array
 
     numerator, denominator = (
         csr_array((values, (pairs[:, 0], pairs[:, 1])), shape=(count, count)) for values in (gains, np.ones(len(gains)))

@@ -33,6 +33,7 @@ from embeddings.eval.statistics.results import (
     key_of,
 )
 from embeddings.eval.tasks.predicted_labels import BOTH, NO_LABEL, PredictedLabels
+from embeddings.support.imports import import_library
 
 
 def group_of(items: int) -> NDArray[np.int64]:
@@ -430,7 +431,7 @@ def macro_f1_resamples(labels: PredictedLabels) -> np.ndarray:
     """
     if len(labels) < MIN_ITEMS:
         return np.empty(0)
-    from scipy.sparse import csr_array
+    csr_array = import_library("scipy.sparse").csr_array
 
     group = group_of(len(labels))[labels.text]
     order = np.argsort(labels.label, kind="stable")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from embeddings.eval.statistics.confidence_intervals import NO_INTERVAL, Interval, wilson
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
 from embeddings.eval.test_sets import Split
+from embeddings.support.imports import import_library
 
 PENALTY = 1.0  # 1/C in scikit-learn
 TOLERANCE = 1e-4  # largest component of the gradient of the mean loss at the end
@@ -33,7 +34,7 @@ class Windows:
 
     def selection(self) -> "tuple[object, object]":
         """The sparse matrix (items, positions * rows) that sums products with the table, and its transpose."""
-        from scipy.sparse import csr_array
+        csr_array = import_library("scipy.sparse").csr_array
 
         items, positions = self.places.shape
         columns = (self.places + len(self.table) * np.arange(positions)).ravel().astype(np.int32)
@@ -60,8 +61,8 @@ class Classifier:
 
 def train_classifier(windows: Windows, classes: NDArray[np.int64], count: int) -> Classifier:
     """The best classifier of `count` classes, from the class (items,) of each window; deterministic."""
-    from scipy.optimize import minimize
-    from threadpoolctl import threadpool_limits
+    minimize = import_library("scipy.optimize").minimize
+    threadpool_limits = import_library("threadpoolctl").threadpool_limits
 
     objective = Objective(windows, classes, count)
     options = {"maxiter": ITERATIONS, "gtol": TOLERANCE, "ftol": 64 * np.finfo(float).eps}
@@ -196,6 +197,6 @@ def majority_scores(name: str, test: str, actual: np.ndarray, majority: np.ndarr
 
 def macro_f1(actual: np.ndarray, predicted: np.ndarray) -> float:
     """The mean F1 over all labels that occur or are predicted."""
-    from sklearn.metrics import f1_score
+    f1_score = import_library("sklearn.metrics").f1_score
 
     return float(f1_score(actual, predicted, average="macro", zero_division=0))

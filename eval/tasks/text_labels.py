@@ -18,6 +18,7 @@ from embeddings.eval.tasks.pooled_texts import POOLING, check_text
 from embeddings.eval.tasks.word_categories import kmeans
 from embeddings.eval.test_sets import FOLDS, Split, set_name, splits_of, train_and_test_files
 from embeddings.support.cosine import normalize
+from embeddings.support.imports import import_library
 
 TRAIN_TEST = "trained on one file and tested on another"
 NO_WORD = "no text has a known word"
@@ -118,7 +119,7 @@ class ClusterScores(ResampledScores):
 
     def score(self, weights: np.ndarray) -> np.ndarray:
         """The V-measure in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
-        from scipy.sparse import csr_array
+        csr_array = import_library("scipy.sparse").csr_array
 
         size = int(self.cluster.max()) + 1
         cells, cell = np.unique(self.label * size + self.cluster, return_inverse=True)
@@ -187,11 +188,11 @@ def predict(
     matrix: np.ndarray, label: NDArray[np.int64], train_rows: NDArray[np.int64], test_rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], bool]:
     """The predicted labels of the test texts, and whether the classifier converged."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from threadpoolctl import threadpool_limits
+    ConvergenceWarning = import_library("sklearn.exceptions").ConvergenceWarning
+    LogisticRegression = import_library("sklearn.linear_model").LogisticRegression
+    make_pipeline = import_library("sklearn.pipeline").make_pipeline
+    StandardScaler = import_library("sklearn.preprocessing").StandardScaler
+    threadpool_limits = import_library("threadpoolctl").threadpool_limits
 
     probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=MAX_ITERATIONS))
     rows = matrix.astype(np.float64)

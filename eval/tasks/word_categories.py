@@ -26,6 +26,7 @@ from embeddings.eval.test_sets import (
 )
 from embeddings.eval.word_matching import look_up_rows
 from embeddings.support.cosine import normalize
+from embeddings.support.imports import import_library
 
 # Sections of the Google analogies, and the categories of the two words of their pairs.
 GOOGLE_SECTIONS = {
@@ -114,9 +115,9 @@ def score_purity(subject: Subject, test: WordCategories) -> list[BinaryScores]:
 
 def kmeans(units: np.ndarray, count: int) -> NDArray[np.int64]:
     """The cluster of each row (rows,), deterministic."""
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
+    KMeans = import_library("sklearn.cluster").KMeans
+    ConvergenceWarning = import_library("sklearn.exceptions").ConvergenceWarning
+    threadpool_limits = import_library("threadpoolctl").threadpool_limits
 
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters

@@ -15,6 +15,7 @@ from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.eval.word_matching import gather_vectors
 from embeddings.support.cosine import normalize
+from embeddings.support.imports import import_library
 
 # Headings of the rating column in published sets, without case, spaces and punctuation.
 RATING_HEADINGS = {
@@ -186,7 +187,7 @@ def correlation_scores(
 
 def correlation(x: np.ndarray, y: np.ndarray, *, ranked: bool = True) -> tuple[float | None, str | None]:
     """Spearman's (if `ranked`, with mean ranks for ties) or Pearson's correlation of (n,) arrays; or None and why."""
-    from scipy.stats import rankdata
+    rankdata = import_library("scipy.stats").rankdata
 
     if len(x) < 2:
         return None, f"a correlation requires two pairs with vectors, got {len(x)}"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.eval.tuning.study_folder import PICTURE, REPORT, TABLE, StudyFolder, Tuning
+from embeddings.support.imports import import_library
 from embeddings.support.plots import save_figure
 from embeddings.support.result_table import format_number, markdown_table
 
@@ -61,8 +62,9 @@ def draw_trials(tuning: Tuning, path: Path, *, force: bool = False) -> None:
 
     Darker lines have higher scores, grey ones were ended early, and the best trial is red.
     """
-    from matplotlib import colormaps, rc_context
-    from matplotlib.figure import Figure
+    colormaps = import_library("matplotlib").colormaps
+    rc_context = import_library("matplotlib").rc_context
+    Figure = import_library("matplotlib.figure").Figure
 
     trials = [trial for trial in tuning.trials if trial.score is not None]
     names = list(dict.fromkeys(name for trial in trials for name in trial.settings))

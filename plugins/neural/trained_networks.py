@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit
 
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.sentence_batches import MAX_WORDS, Ids
+from embeddings.support.imports import import_library
 
 DIRECTIONS = ("forward", "backward")  # in which C2W reads characters
 UNKNOWN, BOUNDARY = range(2)  # rows of the tables of marks: of unknown words and of the border of a sentence
@@ -27,6 +27,7 @@ def run_lstm(inputs: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.nd
         weights: (4 size, dim + size), the rows of i, f, g and o in this order.
         bias: (1, 4 size).
     """
+    expit = import_library("scipy.special").expit
     n, steps, dim = inputs.shape
     size = len(weights) // 4
     from_inputs = inputs.reshape(-1, dim) @ weights[:, :dim].T + bias[0]

@@ -9,6 +9,7 @@ import numpy as np
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.models.model import Model
 from embeddings.plugins.sembei.ngram_trie import NONE, NgramOccurrences, NgramTrie, build_trie, ngrams_within
+from embeddings.support.imports import import_library
 
 NGRAMS = "ngrams"  # the table of rows that vectors are sums of
 LOWER_DOTTED_I = "\u0130".lower()  # the only code point whose lower case is two code points
@@ -27,7 +28,7 @@ class NgramComposer:
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """The vectors of texts, float32 (texts, dim)."""
-        from scipy.sparse import csr_array
+        csr_array = import_library("scipy.sparse").csr_array
 
         offsets, words = occurrences(self.trie, texts)
         counts = csr_array((np.ones(len(words), np.float32), words, offsets), shape=(len(texts), len(self.ngrams)))
@@ -60,7 +61,7 @@ def set_sums(
 
     `lengths` are the lengths of these n-grams.
     """
-    from scipy.sparse import csr_array
+    csr_array = import_library("scipy.sparse").csr_array
 
     ones, dim = np.ones(len(parts.words), np.float32), matrix.shape[1]
     occurrences_of_parts = csr_array((ones, parts.words, parts.offsets), shape=(len(table), len(table)))

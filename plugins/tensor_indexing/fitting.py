@@ -34,6 +34,7 @@ from embeddings.plugins.tensor_indexing.functions import (
 from embeddings.plugins.tensor_indexing.gradient_descent import FIXED, Epoch, ReportEpoch, descend, relative_error
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TRAIN, Examples, split
 from embeddings.support.cosine import normalize, row_blocks
+from embeddings.support.imports import import_library
 from embeddings.vectors.vectors import Vectors
 
 SHARES = np.arange(21) / 20
@@ -176,7 +177,9 @@ def product_gram(x: np.ndarray, y: np.ndarray, others_x: np.ndarray, others_y: n
 
 def solve_dual_ridge(gram: np.ndarray, penalty: float, targets: np.ndarray) -> np.ndarray:
     """The weights of phrases (phrases, dim); zeros where the system is numerically singular."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    LinAlgError = import_library("scipy.linalg").LinAlgError
+    cho_factor = import_library("scipy.linalg").cho_factor
+    cho_solve = import_library("scipy.linalg").cho_solve
 
     penalised_gram = gram.copy()
     np.fill_diagonal(penalised_gram, np.diag(gram) + np.float32(penalty) * (np.diag(gram).mean() or np.float32(1)))

@@ -18,6 +18,7 @@ from embeddings.plugins.tensor_indexing.composition_settings import CompositionS
 from embeddings.plugins.tensor_indexing.fitting import ReportFit, check_enough, fit
 from embeddings.plugins.tensor_indexing.phrase_pairs import Examples, PhraseSource, find_examples
 from embeddings.settings import option, with_optional_fields
+from embeddings.support.imports import import_library
 from embeddings.training.progress import Report
 from embeddings.training.run import Interrupted
 from embeddings.training.run_options import RunOptions
@@ -151,8 +152,8 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         report: ReportFit | None = None,
     ) -> Model:
         """Fit the functions, and return a new model with them."""
-        import scipy.linalg  # noqa: F401  # loads scipy's own BLAS, so that its threads are limited too
-        from threadpoolctl import threadpool_limits
+        import_library("scipy.linalg")  # loads scipy's own BLAS, so that its threads are limited too
+        threadpool_limits = import_library("threadpoolctl").threadpool_limits
 
         start_time = perf_counter()
         with threadpool_limits(limits=threads, user_api="blas"):

@@ -32,18 +32,18 @@ COMMANDS = {  # in each group, every command may import what those before it may
     "cache": {"numpy"},
     "info text.txt": {"numpy", "pyarrow"},
     "info vectors.txt": {"numpy", "pyarrow"},
-    "info model": {"numpy", "pyarrow", "safetensors"},
-    "export model copy.txt": {"numpy", "pyarrow", "safetensors"},
-    "export model copy.parquet": {"numpy", "pyarrow", "safetensors"},
-    "analogy model the cat sat": {"numpy", "pyarrow", "safetensors", *COMPILER, "scipy"},
-    "neighbours model cat": {"numpy", "pyarrow", "safetensors", *COMPILER, "scipy"},
+    "info model": {"numpy", "pyarrow"},
+    "export model copy.txt": {"numpy", "pyarrow"},
+    "export model copy.parquet": {"numpy", "pyarrow"},
+    "analogy model the cat sat": {"numpy", "pyarrow", *COMPILER, "scipy"},
+    "neighbours model cat": {"numpy", "pyarrow", *COMPILER, "scipy"},
     "train skipgram text.txt -o new --min-count 1 --epochs 1": {
-        "numpy", "pyarrow", "safetensors", *COMPILER, "scipy",
+        "numpy", "pyarrow", *COMPILER, "scipy",
     },
     "train paragraph-dbow texts.csv --tag-column id -o documents --min-count 1 --epochs 1": {
-        "numpy", "pyarrow", "safetensors", *COMPILER, "scipy",
+        "numpy", "pyarrow", *COMPILER, "scipy",
     },
-    "evaluate model": {"numpy", "pyarrow", "safetensors", *COMPILER, "scipy"},
+    "evaluate model": {"numpy", "pyarrow", *COMPILER, "scipy"},
 }  # fmt: skip
 VOCABULARY = {"vocabulary text.txt -o words.txt": {"numpy", "pyarrow", *COMPILER, "scipy"}}
 

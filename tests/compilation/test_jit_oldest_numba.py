@@ -1,6 +1,6 @@
 """Training with another version of numba, such as the oldest, by the Python that EMBEDDINGS_OTHER_PYTHON names.
 
-python -m venv old && old/bin/pip install 'numba==0.61.*' numpy pyarrow click safetensors platformdirs tqdm
+python -m venv old && old/bin/pip install 'numba==0.61.*' numpy pyarrow click
 EMBEDDINGS_OTHER_PYTHON=old/bin/python pytest -m slow tests/compilation/test_jit_oldest_numba.py
 """
 

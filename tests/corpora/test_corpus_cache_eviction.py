@@ -167,19 +167,28 @@ def test_two_concurrent_processes_are_both_right_and_leave_one_entry(tmp_path, h
 
 
 @pytest.mark.parametrize(
-    "home_folder", [None, RuntimeError("could not determine the home directory"), "~/.cache/embeddings"]
+    ("platform", "variables", "folder"),
+    [
+        ("linux", {}, "home/.cache/embeddings"),
+        ("linux", {"XDG_CACHE_HOME": "{}/xdg"}, "xdg/embeddings"),
+        ("linux", {"XDG_CACHE_HOME": "{}/xdg", "EMBEDDINGS_CACHE": "{}/ours"}, "ours"),
+        ("darwin", {}, "home/Library/Caches/embeddings"),
+        ("win32", {}, "home/AppData/Local/embeddings/embeddings/Cache"),
+        ("win32", {"LOCALAPPDATA": "{}/local"}, "local/embeddings/embeddings/Cache"),
+        ("linux", {"HOME": "~"}, None),  # as where the home folder is unknown
+        ("linux", {"EMBEDDINGS_CACHE": "~/ours"}, None),
+    ],
 )
-def test_without_a_home_folder_there_is_no_cache(tmp_path, monkeypatch, home_folder):
-    def user_cache_dir(name):
-        if isinstance(home_folder, Exception):
-            raise home_folder
-        return home_folder or str(tmp_path / "known")
-
+def test_the_cache_is_in_the_folder_of_the_system_or_of_the_user(tmp_path, monkeypatch, platform, variables, folder):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("EMBEDDINGS_CACHE", raising=False)
-    monkeypatch.setattr("embeddings.support.cache_folder.platformdirs.user_cache_dir", user_cache_dir)
-    assert cache_folder.cache_folder("corpora") == (None if home_folder else tmp_path / "known" / "corpora")
-    assert {path.name for path in tmp_path.iterdir()} == {"cache"} | (set() if home_folder else {"known"})
+    monkeypatch.setattr(cache_folder.sys, "platform", platform)
+    for name in ("EMBEDDINGS_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "{}/home", "USERPROFILE": "{}/home", **variables}.items():
+        monkeypatch.setenv(name, value.format(tmp_path))
+    assert cache_folder.cache_folder("corpora") == (None if folder is None else tmp_path / folder / "corpora")
+    created = {path.name for path in tmp_path.iterdir()} - {"cache"}
+    assert created == (set() if folder is None else {folder.split("/")[0]})
 
 
 @pytest.mark.parametrize("place", ["file", "file/x", "/proc/none"])

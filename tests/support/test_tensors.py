@@ -21,21 +21,21 @@ def header_entry(dtype="F32", shape=(2,), offsets=(0, 8)):
     [
         (b"\xff" * 8, b"", "header"),
         (struct.pack("<Q", 2**40), b"x" * 100, "header"),
-        ({"a": header_entry(shape=(2**62, 2**62))}, b"x" * 8, "overflow"),
+        ({"a": header_entry(shape=(2**62, 2**62))}, b"x" * 8, "bytes apart"),
         ({"a": header_entry(shape=(-1, -2))}, b"x" * 8, "-1"),
-        ({"a": header_entry(shape=(True,), offsets=(0, 4))}, b"x" * 4, "boolean"),
-        ({"a": header_entry(dtype="O")}, b"x" * 8, "`O`"),
-        ({"a": header_entry(dtype=["F32"])}, b"x" * 8, "invalid type"),
+        ({"a": header_entry(shape=(True,), offsets=(0, 4))}, b"x" * 4, "True"),
+        ({"a": header_entry(dtype="O")}, b"x" * 8, "type of the tensor 'a': 'O'"),
+        ({"a": header_entry(dtype=["F32"])}, b"x" * 8, "'a': .'F32'"),
         ({"a": header_entry(dtype="BF16", shape=(4,))}, b"x" * 8, "'a'.*BF16"),
         ({"a": header_entry(shape=(0, 2**62), offsets=(0, 0))}, b"", "'a'.*too big"),
-        ({"a": header_entry(offsets=(0, 4))}, b"x" * 4, "offset for tensor"),
-        ({"a": header_entry(offsets=(8, 0))}, b"x" * 8, "offset for tensor"),
-        ({"a": 7}, b"", "`7`"),
-        ({"a": header_entry(), "b": header_entry()}, b"x" * 8, "offset for tensor"),
-        ({"a": header_entry(offsets=(8, 16))}, b"x" * 16, "offset for tensor"),
-        ({"a": header_entry()}, b"x" * 7, "not fully covered"),
-        ({"a": header_entry()}, b"x" * 9, "not fully covered"),
-        ([1], b"", "sequence"),
+        ({"a": header_entry(offsets=(0, 4))}, b"x" * 4, "8 bytes apart"),
+        ({"a": header_entry(offsets=(8, 0))}, b"x" * 8, "8 bytes apart"),
+        ({"a": 7}, b"", "object, got 7"),
+        ({"a": header_entry(), "b": header_entry()}, b"x" * 8, "must start where"),
+        ({"a": header_entry(offsets=(8, 16))}, b"x" * 16, "must start where"),
+        ({"a": header_entry()}, b"x" * 7, "8 bytes, but 7 bytes follow"),
+        ({"a": header_entry()}, b"x" * 9, "8 bytes, but 9 bytes follow"),
+        ([1], b"", "start with"),
     ],
 )
 def test_broken_files_are_refused(tmp_path, header, data, message):
@@ -51,6 +51,8 @@ def test_tensors_of_every_dtype_and_shape(tmp_path):
         f"{kind}{shape}": np.ones(shape, kind) for kind in tensors.DTYPES.values() for shape in [(), (3,), (2, 0)]
     }
     tensors.save(arrays, tmp_path / "t")
+    safetensors.numpy.save_file(arrays, tmp_path / "library")
+    assert (tmp_path / "t").read_bytes() == (tmp_path / "library").read_bytes()
     loaded = tensors.load(tmp_path / "t")
     assert {name: (array.dtype, array.shape) for name, array in loaded.items()} == {
         name: (array.dtype, array.shape) for name, array in arrays.items()
@@ -139,13 +141,3 @@ def test_arrays_are_aligned(tmp_path):
     array = tensors.load(tmp_path / "t")["a"]
     assert array.flags.aligned
     assert array.tolist() == [1, 2]
-
-
-def test_an_error_of_the_system_keeps_its_reason(tmp_path, monkeypatch):
-    def save_file(*_):
-        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
-
-    monkeypatch.setattr(safetensors.numpy, "save_file", save_file)
-    with pytest.raises(OSError, match="No space left on device") as raised:
-        tensors.save({"a": np.zeros(1)}, tmp_path / "x")
-    assert raised.value.strerror == "No space left on device"
