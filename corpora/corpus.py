@@ -28,7 +28,7 @@ from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented
 from embeddings.corpora.vector_encoding import VectorFormat, check_vectors, split_weights, write_text_vectors
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
-from embeddings.corpora.word_rules import Case, Language, Normalization, WordForm, WordRules
+from embeddings.corpora.word_rules import Case, Normalization, WordForm, WordRules
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Positive, check_value
 from embeddings.settings.unknown_arguments import refuse_unknown
@@ -123,7 +123,7 @@ class Corpus:
         case: Case = "lower",
         normalize: Normalization | None = None,
         fold: str | Iterable[str] | None = None,
-        language: Language | None = None,
+        language: str | None = None,
         hyphens: Joining | None = None,
         apostrophes: Joining | None = None,
         emoji: Emoji | None = None,
@@ -203,7 +203,7 @@ class Corpus:
         return {**self.text_settings, **phrases}
 
     def encode(
-        self, *, progress: ProgressOption = None, report: Report | None = None, block_size: int = BLOCK_SIZE,
+        self, *, progress: ProgressOption = None, block_size: int = BLOCK_SIZE,
         threads: int | None = None,
     ) -> EncodedCorpus:  # fmt: skip
         """Return the corpus as token ids, from the cache if the sources have not changed since they were encoded.
@@ -216,7 +216,6 @@ class Corpus:
         Arguments:
             progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function
                 is called with the number of bytes read, as stored on disk, and their total, None if unknown.
-            report: another name of `progress`.
             block_size: bytes of text that are read at a time.
             threads: the number of threads that split text into words, by default one for each core; the result does not
                 depend on it. With `max_types` or a callable there is one.
@@ -230,7 +229,7 @@ class Corpus:
         if self._uncached is not None and self._uncached.is_open and self._uncached_name == name:
             return self._uncached
         check_value("threads", threads, Positive | None, {})
-        with showing(progress, "reading", MEGABYTES, report=report) as shown:
+        with showing(progress, "reading", MEGABYTES) as shown:
             encoded = self._encode_phrases(shown, block_size, threads)
         if self.vocabulary is not None:
             with encoded, new_folder(encoded.folder.parent if encoded.finalizer is None else None) as folder:

@@ -26,7 +26,7 @@ from embeddings.settings import check_value
 
 Case = Literal["lower", "fold", "keep"]
 Normalization = Literal["nfc", "nfkc", "none"]
-Language = Literal["tr", "az", "lt", "el"]  # languages with rules of case
+LANGUAGES = ("tr", "az", "lt", "el")  # with rules of case
 # values of the setting `fold`
 FOLDINGS = ("accents", "width", "ligatures", "tatweel", "diacritics", "long-s", "arabic-letters", *CHINESE_SCRIPTS)
 TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
@@ -71,7 +71,11 @@ class WordRules:
 
     def __post_init__(self) -> None:
         check_value("case", self.case, Case, {})
-        check_value("language", self.language, Language | None, {})
+        if self.language not in (None, *LANGUAGES):
+            raise SettingError(
+                f"{S.language} is only for languages with their own rules of case, {', '.join(LANGUAGES)}; "
+                f"omit {self.language!r:.40}"
+            )
         tokenizer, foldings = resolve_tokenizer(self.tokenizer), check_foldings(self.fold or "")
         for script in self.chinese_scripts:
             chinese_converter(script)

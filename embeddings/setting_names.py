@@ -20,6 +20,7 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "max_vocab": "maxfinalvocab maxvocab",
     "buckets": "bucket",
     "top": "topn k",
+    "progress": "report",
     "init": "pretrainedvectors pretrained",
     "vocabulary": "readvocab vocab",
     "out": "output savemodel savefile",
@@ -56,7 +57,7 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "label_prefix": "label",
 }
 TRAIN_ARGUMENTS = (
-    "threads", "seed", "progress", "report", "init", "continued", "checkpoints", "resume", "callbacks", "replicas",
+    "threads", "seed", "progress", "init", "continued", "checkpoints", "resume", "callbacks", "replicas",
     "cluster", "vocabulary_rule", "rate_advice", "run_options",
 )  # fmt: skip
 CORPUS_ARGUMENTS = (

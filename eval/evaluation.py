@@ -12,7 +12,6 @@ import numpy as np
 
 from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
-from embeddings.corpora.reading.reader import Report
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import S, SettingError
 from embeddings.eval.statistics.results import Comparisons, ItemScores, Scores
@@ -260,6 +259,8 @@ def resolve(vectors: One | ModelGroup | Sequence[One]) -> tuple[Evaluable | list
         if not runs or any(isinstance(one, list) for one, _ in runs):
             raise SettingError(f"several runs must be a list of models, vectors or paths, got {vectors!r:.80}")
         return [one for one, _ in runs if not isinstance(one, list)], f"{len(runs)} runs of {runs[0][1]}"
+    if not isinstance(vectors, Vectors | Model):
+        raise SettingError(f"vectors must be a model, vectors, a path or a list of runs, got {vectors!r:.80}")
     return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name
 
 
@@ -272,7 +273,7 @@ def evaluate_classifier(
     label_prefix: str = PREFIX, label_separator: str | None = None, text_column: str | None = None,
     label_column: str | None = None, metrics: Iterable[str] = (), encoding: str = "utf-8",
     encoding_errors: str = "strict", half: str = ALL, threads: int | None = None,
-    progress: ProgressOption = None, report: Report | None = None, name: str | None = None,
+    progress: ProgressOption = None, name: str | None = None,
 ) -> LabelScores:  # fmt: skip
     """Compare the labels of texts with those that a classifier predicts; `results()` has all scores.
 
@@ -297,7 +298,6 @@ def evaluate_classifier(
         threads: by default all cores.
         progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
             called with the number of bytes read, as stored on disk, and the total.
-        report: another name of `progress`.
         name: what results call the classifier; by default its path.
 
     Raises:
@@ -313,7 +313,7 @@ def evaluate_classifier(
     else:
         ranker = classifier
     title = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
-    with showing(progress, "predicting", MEGABYTES, report=report) as shown:
+    with showing(progress, "predicting", MEGABYTES) as shown:
         batches = form.read(sources, encoding=encoding, encoding_errors=encoding_errors, report=shown)
         if check_half(half) != ALL:
             batches = (select_texts(batch, half) for batch in batches)

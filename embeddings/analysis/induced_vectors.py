@@ -223,7 +223,6 @@ def fit_context_map(
     ridge: float = 0.0,
     threads: int | None = None,
     progress: ProgressOption = None,
-    report: Report | None = None,
 ) -> ContextMap:
     """Fit the map A that minimises the sum over words of weight * |v - A u|² (Khodak et al. 2018, section 3.1).
 
@@ -242,7 +241,6 @@ def fit_context_map(
         threads: all available cores if not given; the map does not depend on it.
         progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
             called with the number of tokens done, and the total.
-        report: another name of `progress`.
 
     Raises:
         SettingError: an argument is out of range, a vector is not finite, or there are too few words for the
@@ -262,7 +260,7 @@ def fit_context_map(
     ids = np.flatnonzero((reader.rows[:-1] >= 0) & (counts >= min_count))[:max_words]
     if not len(ids):
         raise CorpusError(f"no word with a vector occurs {min_count} times in the corpus; lower {S.min_count}")
-    with showing(progress, "reading contexts", "tokens", report=report) as shown:
+    with showing(progress, "reading contexts", "tokens") as shown:
         result = reader.word_means(ids, shown)
     has_context = result.occurrences > 0
     ids, means = ids[has_context], result.means[has_context]

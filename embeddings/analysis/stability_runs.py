@@ -127,7 +127,7 @@ def stability(
     model: Model, corpus: Corpus, *, resamples: Annotated[int, Range(ge=MIN_REPLICATES)] = 20,
     seeds: Annotated[int, Range(ge=0)] = DEFAULT_SEEDS,
     resample_by: ResamplingUnit = "documents", seed: int = 1, threads: int | None = None,
-    progress: ProgressOption = None, report: Progress | None = None,
+    progress: ProgressOption = None,
 ) -> StabilityRuns:  # fmt: skip
     """Train a model again, on bootstrap resamples of its corpus, and on the corpus itself with other seeds.
 
@@ -145,7 +145,6 @@ def stability(
         threads: number of threads of each training.
         progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
             called with the number of trainings done, and the total.
-        report: another name of `progress`.
 
     Raises:
         SettingError: a number is out of range, or the model is not one that is trained from words of a corpus.
@@ -158,7 +157,7 @@ def stability(
     corpora = sources(check_corpus(corpus).encode(), resample_by, resamples, seeds, seed)
     result = StabilityRuns(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
     try:
-        with showing(progress, "training", "runs", report=report) as shown:
+        with showing(progress, "training", "runs") as shown:
             for number, source in enumerate(corpora):
                 vectors = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
                 kind = result.resamples if number < resamples else result.seeds

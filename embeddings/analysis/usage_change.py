@@ -250,7 +250,7 @@ def compare_usage(
     permutations: Annotated[int, Range(ge=4)] = DEFAULT_PERMUTATIONS,
     occurrences: Positive = DEFAULT_OCCURRENCES, fdr: float = DEFAULT_FDR, top: Positive = 20,
     lines: Annotated[int, Range(ge=0)] = 0, documents: Unit = "blocks",
-    seed: int = 1, threads: int | None = None, progress: ProgressOption = None, report: Progress | None = None,
+    seed: int = 1, threads: int | None = None, progress: ProgressOption = None,
 ) -> UsageChange:  # fmt: skip
     """Find words whose use differs between two groups of documents.
 
@@ -275,7 +275,6 @@ def compare_usage(
         seed: with one thread, results are bit-reproducible.
         progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
             called with the number of divisions done, and the total.
-        report: another name of `progress`.
 
     Raises:
         SettingError: an argument is out of range, or the model is not trained on words alone.
@@ -288,7 +287,7 @@ def compare_usage(
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")
     group_trainer = GroupTrainer(trainer, *check_threads_and_seed(threads, seed, trainer))
     divided = DocumentGroups.of(check_corpus(corpus).encode(), np.asarray(groups), documents)
-    with showing(progress, "training", "divisions", report=report) as shown:
+    with showing(progress, "training", "divisions") as shown:
         pair, rows, changes = measure_changes(divided, group_trainer, permutations, occurrences, shown)
     tested = compare_changes(changes)
     words = []

@@ -104,7 +104,7 @@ def command(
         benchmark = Benchmark(models, tools, Path(out), **arguments, report=reading.report)
         benchmark.prepare_folder()
         column = text_column or ("text" if label_column else None)
-        encoded = Corpus(*corpus, text_column=column, **tokenization).encode(report=reading)
+        encoded = Corpus(*corpus, text_column=column, **tokenization).encode(progress=reading)
     reading.summarize(encoded)
     try:
         rows = benchmark.run(encoded)

@@ -40,7 +40,7 @@ def command(*, corpus: str, word: str, other: str | None, as_json: bool, quiet: 
     arguments = take_arguments(settings, CONCORDANCE)
     text = Corpus(corpus, **corpus_options.corpus_arguments(settings))
     with ReadingBar(quiet) as bar:
-        text.encode(report=bar)
+        text.encode(progress=bar)
     result = concordance(text, word, other, **arguments)
     if as_json:
         print_json({"total": result.total, "lines": [asdict(line) for line in result.lines]})

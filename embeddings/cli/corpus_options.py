@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 TEXT = {  # parameters of `Corpus` and the metavars of their options
     **dict.fromkeys(("tokenizer", "case", "normalize")),
     "fold": "LIST",
-    **dict.fromkeys(("language", "hyphens", "apostrophes", "emoji")),
+    "language": "tr|az|lt|el",
+    **dict.fromkeys(("hyphens", "apostrophes", "emoji")),
     "encoding": "NAME",
     "encoding_errors": None,
     "text_column": "NAME",

@@ -67,7 +67,7 @@ def read_as_in_training(
         settings = settings | recorded
     text = Corpus(corpus, **settings)
     with ReadingBar(quiet) as bar:
-        return text, text.encode(report=bar)
+        return text, text.encode(progress=bar)
 
 
 def print_evidence(evidence: Explanation) -> None:

@@ -104,7 +104,7 @@ def new_inducer(
     if fitted is None:
         fitted = fit_context_map(
             source, encoded, threads=threads, **settings,
-            report=lambda done, total: bar.update(done, total, f"{done / 1e6:,.0f} M words"),
+            progress=lambda done, total: bar.update(done, total, f"{done / 1e6:,.0f} M words"),
         )  # fmt: skip
         cosine = f"the mean cosine of their vectors and the mapped contexts is {fitted.mean_cosine:.3f}"
         bar.report(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")

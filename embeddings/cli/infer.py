@@ -58,7 +58,7 @@ def command(
     with CompileProcess() as compiler:
         with ReadingBar(quiet) as reading:
             compiler.start(inference_work(models))
-            encoded = text.encode(report=reading, threads=threads)
+            encoded = text.encode(progress=reading, threads=threads)
         reading.summarize(encoded)
         names = document_names(models, text)
         check_words(names, out, format=format)
@@ -66,7 +66,7 @@ def command(
         with Bar(quiet, "inferring") as bar:
             compiler.wait()
             report = bar.counter("document")
-            vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, report=report))
+            vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, progress=report))
     seconds = perf_counter() - compile_time.seconds - start  # without compilation
     paths = save_vectors(vectors, out, format, force, bar)
     if as_json:

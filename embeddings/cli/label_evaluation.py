@@ -105,7 +105,7 @@ def label_scores(
                 name,
                 [
                     evaluate_classifier(
-                        classifier, file, name=name, report=bar, encoding_errors=errors, half=half or ALL, **settings
+                        classifier, file, name=name, progress=bar, encoding_errors=errors, half=half or ALL, **settings
                     )
                     for classifier in classifiers
                 ],

@@ -8,6 +8,7 @@ from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import CONFIDENCE, DOCUMENTS, JSON, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
+from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.indexes.index import load_index
 from embeddings.indexes.index_spec import as_index
 from embeddings.models.loading import load
@@ -48,15 +49,23 @@ def command(
         return
     source = load(vectors, table="documents" if documents else "vectors", **read_options)
     searched = None if index is None else as_index(index, source, allow_faiss=allow_faiss)
-    neighbours = source.most_similar_many(list(words), top=top, restrict=restrict, index=searched)
-    report_lookups(source, words)
+    unknown = [word for word in words if source.get(word) is None]
+    known = [word for word in words if word not in unknown]
+    neighbours = source.most_similar_many(known, top=top, restrict=restrict, index=searched)
+    report_lookups(source, known)
     column = "document" if documents and not as_json else "word"
     rows = [
         {column: word, "neighbour": neighbour, "cosine": cosine}
-        for word, nearest in zip(words, neighbours, strict=True)
+        for word, nearest in zip(known, neighbours, strict=True)
         for neighbour, cosine in nearest
     ]
-    print_rows(rows, as_json)
+    if known:
+        print_rows(rows, as_json)
+    if len(unknown) == 1:
+        source[unknown[0]]  # raises an error with a suggestion
+    if unknown:
+        missing = ", ".join(map(repr, unknown))
+        raise UnknownWordError(f"no vectors for {missing} among {len(source)} {source.item_name}")
 
 
 def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, ...], top: int) -> list[dict[str, Any]]:

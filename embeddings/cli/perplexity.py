@@ -43,7 +43,7 @@ def command(
             raise click.UsageError(f"{flag(name)} cannot be combined with --vocabulary, all words of which are used")
     text, other = Corpus(*corpus, vocabulary=vocabulary, **settings), Corpus(test, **settings)
     with ReadingBar(quiet) as reading:
-        text.encode(report=reading)
+        text.encode(progress=reading)
     with Bar(quiet, "counting n-grams") as bar:
         result = ngram_perplexity(
             text, other, order=order, min_count=min_count, max_vocab=max_vocab, discount=discount, memory=memory,

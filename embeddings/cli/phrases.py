@@ -36,7 +36,7 @@ def command(
     if out is not None:
         check_outside_corpus(out, text)
         check_file(out, force=force)
-    with ReadingBar(quiet) as bar, text.encode(report=bar) as encoded:
+    with ReadingBar(quiet) as bar, text.encode(progress=bar) as encoded:
         bar.summarize(encoded)
         result = settings.find(encoded)
         bar.report(f"found {quantity(len(result), 'phrase')}")

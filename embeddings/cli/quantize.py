@@ -87,7 +87,7 @@ def compress(
 
     texts = labelled_corpus(classifier, retrain, encoding_errors)
     with TrainingBar(quiet) as bar:
-        return quantize(classifier, retrain=texts, threads=threads, report=bar, **settings)
+        return quantize(classifier, retrain=texts, threads=threads, progress=bar, **settings)
 
 
 def precision(
@@ -98,5 +98,5 @@ def precision(
         return None
     from embeddings.eval.evaluation import evaluate_classifier
 
-    scores = evaluate_classifier(classifier, test, encoding_errors=encoding_errors, threads=threads, report=bar)
+    scores = evaluate_classifier(classifier, test, encoding_errors=encoding_errors, threads=threads, progress=bar)
     return next(iter(scores.overall(scores.predictions, None))).value

@@ -73,7 +73,7 @@ def command(
     settings = corpus_options.corpus_arguments(settings)
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
     with ReadingBar(quiet) as reading:
-        encoded = text.encode(report=reading, threads=threads)
+        encoded = text.encode(progress=reading, threads=threads)
         reading.summarize(encoded)
         if second is not None:
             n_first = len(Corpus(first, **settings).encode().documents) - 1
@@ -84,7 +84,7 @@ def command(
             members = np.repeat(members, np.diff(encoded.documents))
     with Bar(quiet, "training") as bar:
         result = compare_usage(
-            text, members, trainer, **usage, seed=seed, threads=threads, report=bar.counter("division")
+            text, members, trainer, **usage, seed=seed, threads=threads, progress=bar.counter("division")
         )
     if as_json:
         print_json(dataclasses.asdict(result))

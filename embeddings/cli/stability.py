@@ -71,7 +71,7 @@ def command(
     text = Corpus(*corpus, **corpus_settings(source), **columns)
     check_outside_corpus(out, text)
     with ReadingBar(quiet) as reading:
-        encoded = text.encode(report=reading, threads=threads)
+        encoded = text.encode(progress=reading, threads=threads)
     if encoded.fingerprint != source.record.get("corpus", encoded.fingerprint):
         note("the model was trained on another text or with other settings; the results are those of this text")
     with Bar(quiet, "training") as bar:
@@ -79,7 +79,7 @@ def command(
         start = perf_counter()
         result = stability(
             source, text, resamples=resamples, seeds=seeds, resample_by=resample_by, seed=seed, threads=threads,
-            report=bar.counter("training"),
+            progress=bar.counter("training"),
         )  # fmt: skip
     save(lambda path, replicates, force: replicates.save(path, force=force), result, out, force)
     numbers = {"resamples": len(result.resamples), "seeds": len(result.seeds)}

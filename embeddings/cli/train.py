@@ -184,7 +184,7 @@ def train_until_interrupted(
     def read(corpus: Corpus) -> EncodedCorpus:
         with ReadingBar(bar.quiet) as reading:
             compiler.start(training_work(settings))
-            encoded = corpus.encode(report=reading, threads=threads)
+            encoded = corpus.encode(progress=reading, threads=threads)
         reading.summarize(encoded)
         return encoded
 
@@ -192,7 +192,7 @@ def train_until_interrupted(
         if how.cluster is None:
             how = dataclasses.replace(how, read=read, compiler=compiler)
         try:
-            return settings.train(text, threads=threads, seed=seed, report=bar, run_options=how), False
+            return settings.train(text, threads=threads, seed=seed, progress=bar, run_options=how), False
         except Interrupted as interrupt:
             return interrupt.model, True
 

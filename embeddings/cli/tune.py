@@ -166,7 +166,7 @@ def search_settings(
     check_search(trainer, search["out"], vary=search.get("vary", ()), **known)
     with ReadingBar(quiet) as reading, CompileProcess() as compiler:
         compiler.start(training_work(trainer))
-        encoded = text.encode(report=reading, threads=threads)
+        encoded = text.encode(progress=reading, threads=threads)
     fixed = [name for name in field_types(type(trainer)) if is_given(name)]
     with encoded:
         reading.summarize(encoded)

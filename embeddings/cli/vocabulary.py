@@ -49,7 +49,7 @@ def command(
     check_outside_corpus(out, text)
     others = [read_vocabulary_file(path) for path in merge]
     with ReadingBar(quiet) as bar:
-        encoded = text.encode(report=bar)
+        encoded = text.encode(progress=bar)
     bar.summarize(encoded)
     vocabulary = encoded.vocabulary
     for other in others:

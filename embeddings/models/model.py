@@ -239,7 +239,6 @@ class Model(GapContexts, InteropMixin):
         seed: int = 1,
         threads: int | None = None,
         progress: ProgressOption = None,
-        report: Callable[[int, int], object] | None = None,
     ) -> np.ndarray:
         """Infer vectors for new documents, (documents, dim) float32; the model is not changed.
 
@@ -254,7 +253,6 @@ class Model(GapContexts, InteropMixin):
             epochs: passes over each text; the learning rate falls linearly over all of them. By default as in training.
             progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function
                 is called with the number of texts done, and the total.
-            report: another name of `progress`.
 
         Raises:
             SettingError: models of this trainer have no documents, an argument is out of range, or all of several
@@ -264,7 +262,7 @@ class Model(GapContexts, InteropMixin):
             CorpusError: as `Corpus.encode`.
         """
         items = new_documents(self, documents, texts, tags is not None)
-        with showing(progress, "inferring", "texts", report=report) as shown:
+        with showing(progress, "inferring", "texts") as shown:
             return self._infer(items, tags=tags, epochs=epochs, seed=seed, threads=threads, report=shown)
 
     @refuse_other_names

@@ -6,6 +6,7 @@ from typing import Any
 
 from embeddings.errors import SettingError
 from embeddings.support.files import atomic_write, check_file
+from embeddings.support.imports import import_library
 
 DPI = 150
 EXTENSIONS = (".png", ".svg", ".pdf")
@@ -13,7 +14,10 @@ EXTENSIONS = (".png", ".svg", ".pdf")
 
 def label_log_axis(axis: Any) -> None:
     """Label an axis of matplotlib, made logarithmic before, at 1, 2 and 5 times powers of ten: 0.5, 200, 50k, 2M."""
-    from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+    EngFormatter = import_library("matplotlib.ticker").EngFormatter
+    FuncFormatter = import_library("matplotlib.ticker").FuncFormatter
+    LogLocator = import_library("matplotlib.ticker").LogLocator
+    NullFormatter = import_library("matplotlib.ticker").NullFormatter
 
     large = EngFormatter(sep="")
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))

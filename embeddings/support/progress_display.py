@@ -177,9 +177,7 @@ class NoDisplay:
 
 
 @contextmanager
-def showing(
-    progress: ProgressOption, action: str, unit: str = "", *, report: Callable[..., object] | None = None
-) -> Iterator[Callable[..., Any] | None]:
+def showing(progress: ProgressOption, action: str, unit: str = "") -> Iterator[Callable[..., Any] | None]:
     """The function to call with the progress of an operation, until it ends; None if nothing is to be shown.
 
     An inner operation uses the display of an outer one that has not shown anything yet, as reading before training
@@ -189,14 +187,10 @@ def showing(
         progress: True for a display, False for none, or a function to call; None for a display where someone is
             watching: in a notebook, or if standard error is a terminal.
         action, unit: what is done, such as "embedding", and to what, such as "texts".
-        report: another name of `progress`.
 
     Raises:
-        SettingError: `progress` is something else, or given by both names.
+        SettingError: `progress` is something else.
     """
-    if report is not None and progress is not None:
-        raise SettingError("report is another name of progress: pass one of them")
-    progress = progress if report is None else report
     outer = displays[-1] if displays else None
     if isinstance(progress, ProgressDisplay):
         with progress.showing(action, unit) as display:
@@ -210,10 +204,7 @@ def showing(
             for one in silent:
                 displays.remove(one)
     elif progress is not None and progress is not True:
-        raise SettingError(
-            f"{S.progress if report is None else 'report'} must be true, false or a function, such as print, "
-            f"got {progress!r:.80}"
-        )
+        raise SettingError(f"{S.progress} must be true, false or a function, such as print, got {progress!r:.80}")
     elif progress is None and outer is not None:
         yield partial(outer.report, action, unit) if outer.is_shared and not outer.is_started else None
     elif progress or in_notebook() or is_tty(sys.stderr):

@@ -172,7 +172,7 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
         data = prepare(configured_trainer, synonym_corpus(configured_trainer), threads=threads, seed=7)
         check_plan(data, configured_trainer.plan(data))
     reports: list[Progress] = []
-    model = configured_trainer.train(synonym_corpus(configured_trainer), threads=1, seed=7, report=reports.append)
+    model = configured_trainer.train(synonym_corpus(configured_trainer), threads=1, seed=7, progress=reports.append)
     check_model(configured_trainer, model)
     check_reports(reports)
     (check_labels if configured_trainer.reads_labels else check_synonyms)(model)
@@ -336,7 +336,7 @@ def check_stopped(trainer: Any) -> None:
         raise StopTraining
 
     try:
-        trainer.train(synonym_corpus(trainer), threads=1, seed=7, report=report)
+        trainer.train(synonym_corpus(trainer), threads=1, seed=7, progress=report)
     except StopTraining:
         return
     raise AssertionError("an exception of report must stop the training and reach the caller")

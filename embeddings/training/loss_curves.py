@@ -85,8 +85,8 @@ def draw_loss_curve(path: str | os.PathLike[str], figure_path: str | os.PathLike
     """
     check_figure_path(figure_path, force=force)
     curves = read_curves(path)
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import EngFormatter
+    Figure = import_library("matplotlib.figure").Figure
+    EngFormatter = import_library("matplotlib.ticker").EngFormatter
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()

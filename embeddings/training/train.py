@@ -14,7 +14,6 @@ from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.continued_training import check_model
 from embeddings.training.init_vectors import InitFrom
-from embeddings.training.progress import Report
 from embeddings.training.replicas import Replicas
 from embeddings.training.run_options import ClusterBase, RunOptions, combine
 from embeddings.training.trainer import Trainer
@@ -31,7 +30,6 @@ def train(
     threads: int | None = None,
     seed: int = 1,
     progress: ProgressOption = None,
-    report: Report | None = None,
     init: InitFrom | None = None,
     continued: Model | None = None,
     checkpoints: Checkpoints | None = None,
@@ -60,7 +58,6 @@ def train(
         seed: single-threaded runs with the same seed are bit-reproducible.
         progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
             called regularly with a `Progress`.
-        report: another name of `progress`.
         init: vectors to start from.
         continued: a model to continue training, as `continue_training` does.
         checkpoints: where and how often to write checkpoints, such as `em.Checkpoints("v.checkpoints")`.
@@ -86,9 +83,7 @@ def train(
     )  # fmt: skip
     configured_trainer = new_trainer(trainer, settings)
     text = as_corpus(corpus, configured_trainer)
-    return configured_trainer.train(
-        text, threads=threads, seed=seed, progress=progress, report=report, run_options=options
-    )
+    return configured_trainer.train(text, threads=threads, seed=seed, progress=progress, run_options=options)
 
 
 def new_trainer(name: str, settings: dict[str, Any]) -> Trainer:
@@ -106,7 +101,6 @@ def continue_training(
     threads: int | None = None,
     seed: int = 1,
     progress: ProgressOption = None,
-    report: Report | None = None,
     checkpoints: Checkpoints | None = None,
     resume: bool = False,
     callbacks: Sequence[Callback] = (),
@@ -121,7 +115,7 @@ def continue_training(
     Arguments:
         model: the model, which is not changed.
         corpus: the new text. Unless it is a `Corpus`, it is read as the text of the model was.
-        threads, seed, progress, report, checkpoints, resume, callbacks, replicas, cluster, rate_advice, run_options: as
+        threads, seed, progress, checkpoints, resume, callbacks, replicas, cluster, rate_advice, run_options: as
             for `train`.
         changes: settings to change; all others are those of the model.
 
@@ -141,6 +135,6 @@ def continue_training(
         cluster=cluster, rate_advice=rate_advice,
     )  # fmt: skip
     return train(
-        model.name, corpus, threads=threads, seed=seed, progress=progress, report=report, run_options=options,
+        model.name, corpus, threads=threads, seed=seed, progress=progress, run_options=options,
         **settings,
     )  # fmt: skip

@@ -150,7 +150,6 @@ class Trainer(Settings, Capabilities):
         threads: int | None = None,
         seed: int = 1,
         progress: ProgressOption = None,
-        report: Report | None = None,
         init: InitFrom | None = None,
         continued: Model | None = None,
         checkpoints: Checkpoints | None = None,
@@ -171,7 +170,6 @@ class Trainer(Settings, Capabilities):
             seed: single-threaded runs with the same seed are bit-reproducible.
             progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function
                 is called regularly with a `Progress`.
-            report: another name of `progress`.
             init, continued, checkpoints, resume, callbacks, replicas, cluster, vocabulary_rule, rate_advice: as for
                 `embeddings.training.RunOptions`.
             run_options: the same options, built in another place.
@@ -189,7 +187,7 @@ class Trainer(Settings, Capabilities):
             run_options, init=init, continued=continued, checkpoints=checkpoints, resume=resume, callbacks=callbacks,
             replicas=replicas, cluster=cluster, vocabulary_rule=vocabulary_rule, rate_advice=rate_advice,
         )  # fmt: skip
-        with showing(progress, "training", report=report) as shown:
+        with showing(progress, "training") as shown:
             return self.run(corpus, threads=threads, seed=seed, report=shown, run_options=options)
 
     def run(

@@ -23,6 +23,7 @@ import numpy as np
 
 from embeddings.eval.statistics.confidence_intervals import LEVEL, MIN_ITEMS, NO_INTERVAL, RESAMPLES, Interval
 from embeddings.eval.statistics.results import Comparison, CorrelationScores, ItemScores, Pair, Result
+from embeddings.support.imports import import_library
 
 TEST = "t test over runs and items"
 PROTOCOL = "{protocol}; mean of {runs} runs, with Student's t interval over runs and items"
@@ -118,7 +119,7 @@ class RunEstimate:
 
     def test(self) -> tuple[Interval, float | None]:
         """The interval, and the two-sided p of a difference from 0; None for too few units."""
-        from scipy.stats import t
+        t = import_library("scipy.stats").t
 
         several = [one for one in self.values if len(one) > 1]
         of_runs = [float(one.var(ddof=1)) / len(one) for one in several]

@@ -370,7 +370,7 @@ class Search:
         options = RunOptions(callbacks=callbacks, rate_advice=False) if trainer.accepts_run_options else None
         return trainer.train(
             self.source,  # type: ignore[arg-type]  # may be encoded, for trainers that hold out text
-            threads=self.threads, seed=self.seed, report=self.progress, run_options=options,
+            threads=self.threads, seed=self.seed, progress=self.progress, run_options=options,
         )  # fmt: skip
 
     def test(self) -> None:

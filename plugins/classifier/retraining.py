@@ -31,7 +31,6 @@ from embeddings.plugins.classifier.training_features import TextFeatures
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import Positive
 from embeddings.support.progress_display import ProgressOption
-from embeddings.training.progress import Report
 from embeddings.training.training_data import TrainingData
 
 EPOCHS, LEARNING_RATE = 5, 0.05  # as in fastText
@@ -41,7 +40,7 @@ Texts = Corpus | str | os.PathLike[str] | Iterable[Any]
 def quantize(
     classifier: LabelPredictor, cutoff: Positive | None = None, *, retrain: Texts | None = None, epochs: int = EPOCHS,
     learning_rate: float = LEARNING_RATE, dsub: Positive = 2, qnorm: bool = False, qout: bool = False, seed: int = 1,
-    threads: int | None = None, progress: ProgressOption = None, report: Report | None = None,
+    threads: int | None = None, progress: ProgressOption = None,
 ) -> LabelPredictor:  # fmt: skip
     """A small copy of a classifier, whose rows can be trained further after the others are cut off.
 
@@ -52,7 +51,7 @@ def quantize(
             are split as in the training of the classifier.
         epochs, learning_rate: of this training.
         threads: by default all cores; single-threaded runs are bit-reproducible.
-        progress, report: of this training, as for `Trainer.train`.
+        progress: of this training, as for `Trainer.train`.
 
     Raises:
         SettingError: an argument is out of range, or the classifier is quantised already.
@@ -64,14 +63,14 @@ def quantize(
         raise SettingError(f"{S.retrain} requires {S.cutoff}: without it there is nothing to make up for")
     small = retrained(
         prune(classifier, cutoff), retrain, epochs=epochs, learning_rate=learning_rate, seed=seed, threads=threads,
-        progress=progress, report=report,
+        progress=progress,
     )  # fmt: skip
     return small.quantize(dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
 
 
 def retrained(
     classifier: LabelPredictor, texts: Texts, *, epochs: int, learning_rate: float, seed: int, threads: int | None,
-    progress: ProgressOption, report: Report | None,
+    progress: ProgressOption,
 ) -> LabelPredictor:  # fmt: skip
     """A classifier with the same words, n-grams and labels, whose rows are trained further."""
     features = classifier.features
@@ -87,7 +86,7 @@ def retrained(
         objective={loss: name for name, loss in LOSSES.items()}[classifier.loss],
     )
     text = labelled_corpus(classifier, texts)
-    model = trainer.train(text, threads=threads, seed=seed, progress=progress, report=report)
+    model = trainer.train(text, threads=threads, seed=seed, progress=progress)
     return replace(
         classifier, inputs=DenseRows(model.tables[INPUTS]), output=model.tables[OUTPUT], quantised_output=None
     )

@@ -89,12 +89,12 @@ def test_an_interrupt_keeps_finished_trainings(model, corpus):
 
         return report
 
-    result = em.analysis.stability(model, corpus, resamples=4, seeds=3, threads=1, report=interrupt_at(3))
+    result = em.analysis.stability(model, corpus, resamples=4, seeds=3, threads=1, progress=interrupt_at(3))
     assert (len(result.resamples), len(result.seeds), result.is_interrupted) == (3, 0, True)
-    result = em.analysis.stability(model, corpus, resamples=2, seeds=3, threads=1, report=interrupt_at(3))
+    result = em.analysis.stability(model, corpus, resamples=2, seeds=3, threads=1, progress=interrupt_at(3))
     assert (len(result.resamples), len(result.seeds)) == (2, 0)  # one seed has no spread
     with pytest.raises(KeyboardInterrupt):
-        em.analysis.stability(model, corpus, resamples=4, report=interrupt_at(1))
+        em.analysis.stability(model, corpus, resamples=4, progress=interrupt_at(1))
 
 
 def test_by_default_there_are_20_resamples_and_5_seeds(model, corpus):
@@ -105,5 +105,5 @@ def test_by_default_there_are_20_resamples_and_5_seeds(model, corpus):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        em.analysis.stability(model, corpus, threads=1, report=interrupt)
+        em.analysis.stability(model, corpus, threads=1, progress=interrupt)
     assert totals == [25]

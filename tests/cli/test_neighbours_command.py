@@ -33,6 +33,16 @@ def test_neighbours(vectors):
     ]
 
 
+def test_unknown_words_do_not_hide_the_neighbours_of_others(vectors):
+    expected = expect("neighbours", "v.bin", "king", "dog").stdout
+    result = expect("neighbours", "v.bin", "king", "kingg", "dog", code=1)
+    assert result.stdout == expected
+    assert result.stderr.startswith("Error: no vector for 'kingg' among 5 words")
+    result = expect("neighbours", "v.bin", "xyz", "king", "kingg", "dog", code=1)
+    assert (result.stdout, result.stderr) == (expected, "Error: no vectors for 'xyz', 'kingg' among 5 words\n")
+    assert expect("neighbours", "v.bin", "xyz", "kingg", code=1).stdout == ""
+
+
 def test_composed_vectors_of_unknown_words_are_reported(subword_model):
     result = expect("neighbours", "m.bin", "wheres", "the", "--top", 2)
     assert "composed" in result.stderr

@@ -110,7 +110,7 @@ def test_an_interrupted_run_leaves_nothing(text, home, error):
         raise error
 
     with pytest.raises(error):
-        Corpus(text).encode(report=interrupt)
+        Corpus(text).encode(progress=interrupt)
     assert names(home) == []
 
 
@@ -119,7 +119,7 @@ def test_a_source_that_changes_while_it_is_read_is_not_cached(text, home):
         if done == total:
             text.write_text("another")
 
-    with Corpus(text).encode(report=change) as encoded:
+    with Corpus(text).encode(progress=change) as encoded:
         assert decoded(encoded)[0] == ["one", "two"]
         assert encoded.folder.is_dir()
     assert names(home) == []

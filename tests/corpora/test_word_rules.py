@@ -167,7 +167,7 @@ def test_rules_can_be_pickled():
         ({"normalize": "nfd"}, "normalize must be one of nfc, nfkc, none, got 'nfd'"),
         ({"case": "upper"}, "case must be one of lower, fold, keep, got 'upper'"),
         ({"fold": "accents,x"}, "fold must be among accents, width, .*, got 'x'"),
-        ({"language": "de"}, "language must be one of tr, az, lt, el, got 'de'"),
+        ({"language": "de"}, "language .* tr, az, lt, el; omit 'de'"),
         ({"fold": "simplified,traditional"}, "fold .* simplified and traditional"),
         ({"language": "tr", "case": "keep"}, "language=tr has rules of case only: .* case=keep"),
         ({"tokenizer": "whitespace", "hyphens": "join"}, "hyphens=join requires tokenizer=words"),

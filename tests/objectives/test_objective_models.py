@@ -126,7 +126,7 @@ def test_a_missing_table_is_reported():
 def test_the_record_says_whether_the_loss_is_an_estimate():
     reports = []
     for objective, is_estimate in (("nce", True), ("huffman", False)):
-        model = em.train("skipgram", synonym_corpus(), **SMALL, **OBJECTIVES[objective], report=reports.append)
+        model = em.train("skipgram", synonym_corpus(), **SMALL, **OBJECTIVES[objective], progress=reports.append)
         assert model.record["loss_is_estimate"] is is_estimate
         assert ("loss (estimate) " in str(reports[-1])) is is_estimate
         check_synonyms(model)

@@ -13,7 +13,7 @@ from embeddings.plugins.classifier.retraining import quantize, retrained
 
 WORDS = {"a": ["good", "fine", "great"], "b": ["bad", "awful", "poor"], "c": ["so-so", "medium", "average"]}
 OBJECTIVES = ("softmax", "hierarchical-softmax", "one-vs-all", "negative-sampling")
-RUN = {"seed": 1, "threads": 1, "progress": None, "report": None}
+RUN = {"seed": 1, "threads": 1, "progress": None}
 
 
 def labelled_lines(texts=120, seed=1):

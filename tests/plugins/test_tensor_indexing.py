@@ -120,7 +120,7 @@ def test_a_corpus_without_phrases_is_refused_before_training():
         raise AssertionError("nothing is trained")
 
     with pytest.raises(CorpusError, match=r"10 phrases.*min_phrases.*0"):
-        em.TensorIndexing(**SMALL).train(em.Corpus(lines()), report=report)
+        em.TensorIndexing(**SMALL).train(em.Corpus(lines()), progress=report)
 
 
 @pytest.mark.parametrize(

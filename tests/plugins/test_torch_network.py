@@ -142,7 +142,7 @@ def test_adam_is_that_of_pytorch(is_sparse):
 
 def test_the_threads_of_pytorch_are_given_back():
     before, seen = torch.get_num_threads(), []
-    em.train("context2vec", TEXTS, threads=1, report=lambda progress: seen.append(torch.get_num_threads()), **SMALL)
+    em.train("context2vec", TEXTS, threads=1, progress=lambda progress: seen.append(torch.get_num_threads()), **SMALL)
     assert torch.get_num_threads() == before
 
 

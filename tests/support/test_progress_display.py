@@ -195,14 +195,13 @@ def test_a_function_gets_the_progress_of_its_operation_only(terminal):
     assert all(isinstance(one, em.training.Progress) for one in reports)
     assert reports[-1].share == 1
     assert not terminal.getvalue()
-    for wrong in ({"progress": 3}, {"report": "bar"}, {"progress": print, "report": print}):
+    for wrong in ({"progress": 3}, {"progress": "bar"}):
         with pytest.raises(em.EmbeddingsError, match="|".join(wrong)):
             OPERATIONS["reading"](**wrong)
 
 
-@pytest.mark.parametrize("name", ["progress", "report"])
-def test_true_shows_progress_anywhere_and_report_is_another_name(name, capsys):
-    OPERATIONS["training"](**{name: True})
+def test_true_shows_progress_anywhere(capsys):
+    OPERATIONS["training"](progress=True)
     assert capsys.readouterr().err.splitlines()[-1].startswith("training 100 %")
 
 
@@ -220,14 +219,14 @@ def test_one_display_of_encoding_training_and_inference():
     stream = io.StringIO()
     show = ProgressDisplay(every=0, stream=stream)
     corpus = em.Corpus(["a b", "b c"] * 20)
-    corpus.encode(report=show)
+    corpus.encode(progress=show)
     model = em.ParagraphDBOW(dim=4, min_count=1).train(corpus, progress=show)
-    model.infer(["a"], report=show)
+    model.infer(["a"], progress=show)
     lines = stream.getvalue().splitlines()
     assert lines[-1] == "inferring 100 %  1 of 1 texts"
     assert any(line.startswith("training 100 %  0:00 left") for line in lines)
 
 
-def test_print_as_report(capsys):
-    em.train("cbow", ["a b"] * 9, min_count=1, subsample=0, dim=2, report=print)
+def test_print_as_progress(capsys):
+    em.train("cbow", ["a b"] * 9, min_count=1, subsample=0, dim=2, progress=print)
     assert capsys.readouterr().out.splitlines()[-1].startswith("100 %  0:00 left")

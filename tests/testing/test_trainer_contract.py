@@ -69,9 +69,9 @@ class Wrapped(em.SkipGram):
     def after(self, model, **run):
         return model
 
-    def train(self, corpus, *, threads=None, seed=1, report=None):
+    def train(self, corpus, *, threads=None, seed=1, progress=None):
         """Train skip-gram."""
-        model = em.SkipGram.train(self, corpus, threads=threads, seed=seed, report=report)
+        model = em.SkipGram.train(self, corpus, threads=threads, seed=seed, progress=progress)
         return self.after(model, threads=threads, seed=seed)
 
 
@@ -179,9 +179,9 @@ class Unordered(Wrapped):
 def reporting(change):
     """A trainer whose reports are changed or left out."""
 
-    def train(self, corpus, *, threads=None, seed=1, report=None):
-        changed = report and (lambda progress: change(report, progress))
-        return em.SkipGram.train(self, corpus, threads=threads, seed=seed, report=changed)
+    def train(self, corpus, *, threads=None, seed=1, progress=None):
+        changed = progress and (lambda state: change(progress, state))
+        return em.SkipGram.train(self, corpus, threads=threads, seed=seed, progress=changed)
 
     return dataclass(frozen=True, kw_only=True)(
         type("Broken", (Wrapped,), {"train": train, "__doc__": "Its reports are wrong."})

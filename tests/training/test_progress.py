@@ -45,7 +45,7 @@ def test_learning_rate_falls_linearly_over_all_epochs():
 def test_reports_of_a_run(trainer, threads, epochs):
     reports = []
     configured = trainer(dim=8, min_count=1, epochs=epochs, learning_rate=0.04, min_learning_rate=0.001)
-    model = configured.train(synonym_corpus(), threads=threads, report=reports.append)
+    model = configured.train(synonym_corpus(), threads=threads, progress=reports.append)
     words = model.vocabulary.total
     assert [p.words for p in reports] == sorted(p.words for p in reports)
     assert {p.total for p in reports} == {words * epochs}

@@ -242,13 +242,13 @@ def test_tables_larger_than_memory_are_refused(trainer, window, monkeypatch):
         em.train(trainer, synonym_corpus(), dim=8, min_count=1, window=window)
 
 
-def test_report_must_be_a_function():
+def test_progress_must_be_a_function():
     def unread_corpus():
         raise AssertionError("the corpus was read")
         yield ["a"]
 
-    with pytest.raises(SettingError, match=r"report.*got 3"):
-        em.train("cbow", em.Corpus(unread_corpus()), report=3)
+    with pytest.raises(SettingError, match=r"progress.*got 3"):
+        em.train("cbow", em.Corpus(unread_corpus()), progress=3)
 
 
 def test_a_truncated_file_ends_the_run_with_a_checkpoint(tmp_path, monkeypatch):

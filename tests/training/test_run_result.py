@@ -25,7 +25,7 @@ def test_a_diverged_loss_stops_the_run_early(monkeypatch, loss):
 
     monkeypatch.setattr(Tally, "progress", broken)
     with pytest.raises(TrainingError, match=r"diverged.*loss.*learning_rate"):
-        em.SkipGram(dim=8, epochs=1_000_000).train(synonym_corpus(), threads=2, report=reports.append)
+        em.SkipGram(dim=8, epochs=1_000_000).train(synonym_corpus(), threads=2, progress=reports.append)
     assert reports == []
 
 

@@ -45,7 +45,7 @@ SNIPPET = """
 import embeddings as em
 
 model = em.SkipGram(dim=4).train("text.txt", callbacks=[em.EarlyStopping(validation=0.1)], threads=2, progress=False)
-model = em.train("skipgram", "text.txt", dim=4, checkpoints=em.Checkpoints("c"), resume=True, report=print)
+model = em.train("skipgram", "text.txt", dim=4, checkpoints=em.Checkpoints("c"), resume=True, progress=print)
 model = em.continue_training(model, "text.txt", epochs=2, cluster=em.training.Cluster("local:2"), seed=3)
 em.SkipGram().train("text.txt", thread=3)
 em.SkipGram().train("text.txt", threads="3")
@@ -115,7 +115,7 @@ MISPLACED = {  # for each place, arguments with the names that the advice must g
     "em.SkipGram": "threads workers=threads callbacks callback=callbacks seed init tokenizer case",
     "em.Corpus": "threads workers=threads callbacks callback=callbacks seed dim vector_size=dim epochs",
     "em.CBOW().train": "tokenizer case dim vector_size=dim windw=window epochs",
-    "em.train": "tokenizer case callback=callbacks workers=threads",
+    "em.train": "tokenizer case callback=callbacks workers=threads report=progress",
 }
 CALLS = {
     "em.SkipGram": em.SkipGram, "em.Corpus": lambda **argument: em.Corpus(TEXTS, **argument),
@@ -144,5 +144,7 @@ def test_unknown_arguments_without_a_place_are_refused_with_the_known_ones():
         em.SkipGram().train(TEXTS, zzz=1)
     with pytest.raises(SettingError, match=r"^Corpus has no argument 'zzz'; its arguments: tokenizer"):
         em.Corpus(TEXTS, zzz=1)
+    with pytest.raises(SettingError, match=r"has no argument 'report': use progress$"):
+        em.SkipGram().train(TEXTS, report=print)
     with pytest.raises(SettingError, match="use min_count"):
         em.train("skipgram", TEXTS, mincnt=1)

@@ -108,7 +108,7 @@ def test_an_exception_of_report_ends_training():
             raise TestError("enough")
 
     with pytest.raises(TestError, match="enough"):
-        em.train("cbow", synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=2, report=report)
+        em.train("cbow", synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=2, progress=report)
     assert len(reports) == 3
     assert not running_threads()
 
@@ -132,7 +132,7 @@ def test_report_may_interrupt(trainer, threads):
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted) as interrupt:
-        em.train(trainer, synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=threads, report=report)
+        em.train(trainer, synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=threads, progress=report)
     assert_usable(interrupt.value, trainer)
 
 
@@ -145,7 +145,7 @@ def test_interrupt_of_the_main_thread():
 
     timer = threading.Timer(0.05, _thread.interrupt_main)
     with pytest.raises(Interrupted) as interrupt:
-        em.train("skipgram", synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=2, report=report)
+        em.train("skipgram", synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=2, progress=report)
     assert_usable(interrupt.value, "skipgram")
 
 
@@ -160,7 +160,7 @@ def report(progress):
         print("training", flush=True)
 
 try:
-    em.train("skipgram", synonym_corpus(), dim=8, min_count=1, epochs=100_000, threads=2, report=report)
+    em.train("skipgram", synonym_corpus(), dim=8, min_count=1, epochs=100_000, threads=2, progress=report)
 except Interrupted as interrupt:
     interrupt.model.save(sys.argv[1])
     print("saved", flush=True)

@@ -105,7 +105,7 @@ class Groups(Study):
         groups = (np.arange(len(corpus.encode().documents) - 1) >= first).astype(np.int64)
         result: Any = em.analysis.compare_usage(
             corpus, groups, em.SkipGram(dim=options.dim, epochs=options.epochs), permutations=options.permutations,
-            lines=options.lines, threads=1, report=lambda done, total: log(f"{done} of {total}"),
+            lines=options.lines, threads=1, progress=lambda done, total: log(f"{done} of {total}"),
         )  # fmt: skip
         write_text(json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n", beside(out, ".json"))
 
