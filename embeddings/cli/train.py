@@ -162,7 +162,7 @@ def train_runs(
     saving.check_training_outputs(out, None, text)
     how = run_options.run_options_for(out, note, dict(run), force=True, labels=text.labels)
     with ReadingBar(quiet) as reading:
-        how = dataclasses.replace(how, read=lambda corpus: corpus.encode(report=reading, threads=threads))
+        how = dataclasses.replace(how, read=lambda corpus: corpus.encode(progress=reading, threads=threads))
         resume = run.get("resume", False)
         group = open_group(out, settings, text, seeds, threads, how, resume=resume, force=force)
     summaries = [summary(Model.load(path), str(path), False) for path in map(group.path, group.finished)]

@@ -80,7 +80,7 @@ def test_evaluate_and_compare_use_a_half(vectors, tmp_path):
     by_half = {half: em.evaluate(vectors, similarity=path, half=half)[0] for half in ("dev", "test", "all")}
     assert by_half["dev"].total + by_half["test"].total == by_half["all"].total == 39
     assert {half: result.half for half, result in by_half.items()} == {half: half for half in by_half}
-    with pytest.raises(SettingError, match="a path or a list of runs, got {'first'"):
+    with pytest.raises(SettingError, match=r"a path or a list of runs, got {'first'"):
         em.compare({"first": vectors}, similarity=path)
     fewer = Vectors(vectors.words[:30], np.sqrt(np.abs(vectors.matrix[:30])))
     comparison = em.compare(vectors, fewer, similarity=path, half="test")[0]
