@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings import registry
 from embeddings.analysis.occurrences import check_corpus
-from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.corpus import Corpus, warn_once
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import ResamplingUnit, resample
@@ -33,6 +33,7 @@ REPLICATES_FOLDER = RecordFolder("folder of `embeddings stability`", "replicates
 })  # fmt: skip
 KINDS = ("resamples", "seeds")
 MIN_REPLICATES = 2  # for a standard deviation
+FEW_RESAMPLES = 10  # Student's t has a quantile of 2.26 for 10, but of 4.30 for 3
 DEFAULT_SEEDS = 5
 
 Progress = Callable[[int, int], object]  # takes the number of finished trainings, and of all
@@ -100,13 +101,15 @@ class StabilityRuns(TabularResult):
         return cls(**values | {kind: [arrays[name] for name in names[kind]] for kind in KINDS})
 
     def check_vectors(self, vectors: Vectors) -> None:
-        """Refuse vectors of another model.
+        """Refuse vectors of another model, and warn of few resamples.
 
         Raises:
             SettingError: the fingerprints differ.
         """
         if vectors.fingerprint != self.vectors or len(self.resamples[0]) != len(vectors):
             raise SettingError("these replicates belong to other vectors: repeat `embeddings stability` for this model")
+        if len(self.resamples) < FEW_RESAMPLES:
+            warn_once(f"intervals from {len(self.resamples)} resamples are wide; train about 20")
 
 
 def word_trainer(model: Model) -> Trainer:

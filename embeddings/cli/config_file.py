@@ -26,9 +26,11 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
     except FormatError as error:
         raise click.UsageError(str(error)) from error
     known = {str(option.name): option for option in ctx.command.params if option.name not in NOT_SETTINGS}
+    spellings = {word.strip("-").replace("-", "_"): name for name, option in known.items() for word in option.opts}
     settings: dict[str, Any] = {}
     for key, value in content.items():
         name = key.replace("-", "_")
+        name = name if name in known else spellings.get(name, name)  # an option has several names
         if name not in known:
             suggestion, others = our_name(key, known), plugins_with(ctx, flag(name))
             remedy = f"use {suggestion}" if suggestion else f"known settings: {', '.join(sorted(known))}"

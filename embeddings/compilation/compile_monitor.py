@@ -80,6 +80,7 @@ def kernel_owner(module: str) -> str:
     if module.startswith("embeddings.plugins."):
         return rest.split(".")[0].replace("_", "-")
     shared = {"corpora": "the text reader", "kernels": "training kernels", "indexes": "nearest-neighbour search"}
+    shared |= {"classifier": "the classifier", "models": "vectors of words and texts"}
     return shared.get(room, f"kernels of {module}")
 
 

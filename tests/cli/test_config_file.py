@@ -97,6 +97,12 @@ def test_settings_are_taken_with_either_spelling(tmp_path):
     }  # fmt: skip
 
 
+def test_other_names_of_an_option_are_settings_too(tmp_path):
+    assert defaults("lr = 0.1", tmp_path / "c") == defaults("learning_rate = 0.1", tmp_path / "c")
+    with pytest.raises(click.UsageError, match="duplicate setting 'lr'"):
+        defaults("learning-rate = 0.1\nlr = 0.2", tmp_path / "c")
+
+
 def test_options_that_can_be_repeated_take_one_value_or_a_list(tmp_path):
     for text, columns in ("'id'", ["id"]), ("['id', 'label']", ["id", "label"]):
         assert defaults(f"tag_column = {text}\n", tmp_path / "run.toml") == {"tag_column": columns}

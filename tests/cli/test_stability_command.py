@@ -4,6 +4,8 @@ import json
 
 from commands import SMALL, TEXT, expect, refused, table
 
+from embeddings.corpora.corpus import warn_once
+
 
 def test_neighbours_with_confidence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -17,7 +19,10 @@ def test_neighbours_with_confidence(tmp_path, monkeypatch):
     assert "another text" not in result.stderr
     assert "exists" in refused("stability", "model", "corpus.txt", *options, code=1)
     assert "seeds" in refused("stability", "model", "missing.txt", "-o", "new", "--seeds", 1, code=2)
-    rows = table(expect("neighbours", "model", "King", "dog", "--top", 2, "--confidence", "replicates").stdout)
+    warn_once.cache_clear()
+    result = expect("neighbours", "model", "King", "dog", "--top", 2, "--confidence", "replicates")
+    assert result.stderr.count("intervals from 3 resamples are wide") == 1
+    rows = table(result.stdout)
     assert [row["word"] for row in rows] == ["King", "King", "dog", "dog"]
     for row in rows:
         assert -1 <= float(row["low"]) <= float(row["high"]) <= 1
