@@ -30,9 +30,10 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
     settings: dict[str, Any] = {}
     for key, value in content.items():
         name = key.replace("-", "_")
-        name = name if name in known else spellings.get(name, name)  # an option has several names
+        name = name if name in {*known, *NOT_SETTINGS} else spellings.get(name, name)  # options have several names
         if name not in known:
-            suggestion, others = our_name(key, known), plugins_with(ctx, flag(name))
+            suggestion = None if name in NOT_SETTINGS else our_name(key, known)
+            others = plugins_with(ctx, flag(name))
             remedy = f"use {suggestion}" if suggestion else f"known settings: {', '.join(sorted(known))}"
             if others:
                 remedy = f"it is a setting of {', '.join(others)}"

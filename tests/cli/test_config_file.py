@@ -48,7 +48,7 @@ def read_settings(path: Any) -> dict[str, Any]:
         ("[dim]\nx = 1", ["dim", "integer", "{'x': 1}"]),
         ("min-count = 1\nmin_count = 2", ["duplicate", "'min_count'"]),
         ("min_count = 1\nmin-count = 1", ["duplicate", "'min-count'"]),
-        ("rate = 0.1", ["'rate'", "use learning_rate"]),
+        ("negative = 9", ["'negative'", "use negatives"]),
         ("vector_size = 9", ["'vector_size'", "use dim"]),
         ("dimm = 9", ["'dimm'", "use dim"]),
         ('phrases = "a\\u0000b"', ["phrases", "NUL"]),
