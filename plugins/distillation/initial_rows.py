@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from embeddings.kernels.text_pooling import sum_texts
 from embeddings.plugins.text_pairs.pair_stream import EncodedPairs
+from embeddings.support.imports import import_library
 
 RIDGE = 1e-3
 BLOCK = 8192  # texts at a time
@@ -27,7 +27,7 @@ def principal_components(vectors: NDArray[np.float16], order: NDArray[np.int64],
     The largest entry of each has a positive sign. Of very many vectors a regular sample is read.
     """
     sample, gram = order[:: -(-len(order) // MAX_TEXTS)], np.zeros((vectors.shape[1],) * 2)
-    with threadpool_limits(1):  # sums of several threads differ from run to run
+    with import_library("threadpoolctl").threadpool_limits(1):  # sums of several threads differ from run to run
         for first in range(0, len(sample), BLOCK):
             block = vectors[sample[first : first + BLOCK]].astype(np.float32)
             gram += block.T @ block
@@ -39,7 +39,7 @@ def principal_components(vectors: NDArray[np.float16], order: NDArray[np.int64],
 
 def project(vectors: NDArray[np.float16], components: NDArray[np.float32], output: NDArray[np.float32]) -> None:
     """Write the principal components of vectors to the start of the rows of `output`; norms stay the same."""
-    with threadpool_limits(1):
+    with import_library("threadpoolctl").threadpool_limits(1):
         for first in range(0, len(vectors), BLOCK):
             block = vectors[first : first + BLOCK].astype(np.float32)
             part = block @ components
@@ -70,7 +70,7 @@ def ridge_map(
     """The linear map A of sums of rows to targets, (dim of rows, dim); targets are weights times unit vectors."""
     size = rows.shape[1]
     gram, products = np.zeros((size, size)), np.zeros((size, dim))
-    with threadpool_limits(1):
+    with import_library("threadpoolctl").threadpool_limits(1):
         for block, sums in text_sums(rows, texts, order, words, limit):
             target = targets[block, :dim]
             sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.finfo(np.float32).tiny)
