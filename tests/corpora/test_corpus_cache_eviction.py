@@ -234,7 +234,7 @@ def test_a_cache_that_is_read_only_is_read(tmp_path, home, monkeypatch):
 
 
 def test_entries_are_listed_only_if_there_may_be_too_many(tmp_path, home, monkeypatch):
-    texts = corpora(tmp_path, 6)
+    texts = corpora(tmp_path, 7)
     listings, listed = [], corpus_cache.list_entries
     monkeypatch.setattr(corpus_cache, "list_entries", lambda cache: listings.append(cache) or listed(cache))
     record = home.with_name("corpora.size")
@@ -250,10 +250,12 @@ def test_entries_are_listed_only_if_there_may_be_too_many(tmp_path, home, monkey
     texts[3].encode()
     assert (len(listings), len(listed(home))) == (3, 2)
     monkeypatch.setenv(corpus_cache.VARIABLE, "1GB")
-    for text, content in ((texts[4], "broken"), (texts[5], f"{size} {int(time.time()) - corpus_cache.MAX_AGE}\n")):
+    now = int(time.time())
+    records = ("broken", f"{size} {now - corpus_cache.MAX_AGE}\n", f"{size} {now + 10**6}\n")  # the clock was set back
+    for text, content in zip(texts[4:], records, strict=True):
         record.write_text(content)
         text.encode()
-    assert (len(listings), int(record.read_text().split()[0])) == (5, 4 * size)
+    assert (len(listings), int(record.read_text().split()[0])) == (6, 5 * size)
 
 
 def test_some_more_of_many_entries_are_evicted(tmp_path, home, monkeypatch):

@@ -4,6 +4,7 @@ import threading
 from itertools import count
 
 import pytest
+from platforms import needs_fork
 
 from embeddings.support.threads import QUERIES_PER_THREAD, map_in_order, run_slices
 
@@ -46,3 +47,22 @@ def test_slices_cover_all_queries_once(queries, threads, used):
     assert covered == list(range(queries))
     assert len(slices) == used
     assert (threading.current_thread().name in names) == (used == 1)
+
+
+@needs_fork
+def test_a_fork_of_a_process_that_trained_on_threads_trains_and_searches(python):
+    """A fork has none of the threads of its parent, so that what waits for one would wait for ever."""
+    code = """
+import os, signal, sys
+import embeddings as em
+text = ["the king rules the land", "the dog eats the bone"] * 200
+def learn():
+    model = em.train("skipgram", text, dim=8, min_count=1, epochs=1, threads=2)
+    return model.vectors.most_similar("king") and em.embed(model, text, threads=2).shape
+expected = learn()
+if os.fork() == 0:
+    signal.alarm(300)
+    os._exit(learn() != expected)
+sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    python("-c", code)
