@@ -17,7 +17,7 @@ from embeddings.corpora.array_file import ArrayFile, load_array, output_errors
 from embeddings.corpora.reading.columns import Tag, tag_list
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import CorpusError, FormatError, S, SettingError
-from embeddings.support.arrow import combine_chunks, read_table, to_arrow, to_nullable_array
+from embeddings.support.arrow import combine_chunks, pa, read_table, to_arrow, to_nullable_array
 from embeddings.support.shared_lock import acquire_shared
 
 if TYPE_CHECKING:
@@ -51,21 +51,17 @@ class TagFile:
     """A growing Arrow IPC file of strings; `digest` is the SHA-256 of its tags. Methods raise OutputError."""
 
     def __init__(self, path: Path) -> None:
-        import pyarrow
-
         self.path = path
         self.count = 0
         self.digest = sha256()
-        self.schema = pyarrow.schema([(COLUMN, pyarrow.large_string())])
+        self.schema = pa.schema([(COLUMN, pa.large_string())])
         with output_errors(path):
             self.file = path.open("wb")
-            self.writer: Any = pyarrow.ipc.new_file(self.file, self.schema)
+            self.writer: Any = pa.ipc.new_file(self.file, self.schema)
 
     def append(self, tags: Sequence[str | None]) -> None:
         """Append tags."""
-        import pyarrow
-
-        batch = pyarrow.record_batch([to_nullable_array(tags)], self.schema)
+        batch = pa.record_batch([to_nullable_array(tags)], self.schema)
         contents = [b"\0" if tag is None else b"\1" + tag.encode() for tag in tags]
         self.digest.update(b"".join([len(content).to_bytes(8, "little") + content for content in contents]))
         self.count += len(tags)
@@ -105,9 +101,7 @@ class DocumentTagFiles:
 
 def load_tags(path: Path, count: int) -> Any:
     """Return `count` tags as a pyarrow array of large strings."""
-    import pyarrow
-
-    table = read_table(path, "tag file", pyarrow.schema([(COLUMN, pyarrow.large_string())]))
+    table = read_table(path, "tag file", pa.schema([(COLUMN, pa.large_string())]))
     if len(table) != count:
         raise FormatError(f"{path} has {len(table)} tags, expected {count}")
     return combine_chunks(table.column(COLUMN))

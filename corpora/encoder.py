@@ -40,7 +40,7 @@ from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
 from embeddings.errors import CorpusError, NoWordsError, S
 from embeddings.kernels.line_operations import look_up_ids
-from embeddings.support.arrow import string_bytes, to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow import pa, pc, string_bytes, to_arrow, to_numpy, to_string_array
 from embeddings.support.system import available_threads
 
 CHUNK = 1 << 16  # words that are examined at a time
@@ -156,15 +156,12 @@ def replace_words(
 
     rows: the rows of the words that `new_words` replace.
     """
-    import pyarrow
-    import pyarrow.compute
-
     is_kept = np.ones(len(words), np.bool_)
     is_kept[rows] = False
     numbers = {word: number for number, word in enumerate(dict.fromkeys(new_words))}
     distinct = to_string_array([*numbers])
     kept_words = words.filter(to_arrow(is_kept))
-    found = pyarrow.compute.fill_null(pyarrow.compute.index_in(kept_words, value_set=distinct), -1)
+    found = pc.fill_null(pc.index_in(kept_words, value_set=distinct), -1)
     known_rows = np.flatnonzero(to_numpy(found) >= 0)  # new words that are among the others
     targets = np.full(len(distinct), -1, np.int64)
     targets[to_numpy(found)[known_rows]] = known_rows
@@ -174,7 +171,7 @@ def replace_words(
     merged_rows[rows] = targets[[numbers[word] for word in new_words]]
     merged_counts = np.concatenate([counts[is_kept], np.zeros(len(added), np.int64)])
     np.add.at(merged_counts, merged_rows[rows], counts[rows])
-    return pyarrow.concat_arrays([kept_words, distinct.take(to_arrow(added))]), merged_counts, merged_rows
+    return pa.concat_arrays([kept_words, distinct.take(to_arrow(added))]), merged_counts, merged_rows
 
 
 class ChangeTable:
@@ -323,9 +320,7 @@ class Encoder:
 
     def fingerprint(self, vocabulary: Vocabulary) -> str:
         """Return a digest of everything that a trainer sees of the corpus."""
-        import pyarrow.compute
-
-        lengths = to_numpy(pyarrow.compute.binary_length(vocabulary.column))
+        lengths = to_numpy(pc.binary_length(vocabulary.column))
         digest = sha256(lengths.astype("<i8").data)
         digest.update(memoryview(vocabulary.column.buffers()[2])[: int(lengths.sum())])
         for file in self.files():

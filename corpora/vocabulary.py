@@ -16,6 +16,8 @@ from embeddings.support.arrow import (
     arrow_path,
     combine_chunks,
     find_words,
+    pa,
+    pc,
     string_bytes,
     to_arrow,
     to_numpy,
@@ -45,9 +47,6 @@ def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     words: a pyarrow array of distinct strings. Each round sorts the rows that are equal so far by an integer: the
     number of their group, and the next bytes of the word.
     """
-    import pyarrow
-    import pyarrow.compute
-
     text, starts = string_bytes(words)
     padded = np.zeros(len(text) + KEY_BYTES, np.uint8)
     padded[: len(text)] = text
@@ -66,8 +65,8 @@ def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         is_first = np.append(True, keys[1:] != keys[:-1])
         is_tied = ~(is_first & np.append(is_first[1:], True))
         places, rows, groups = places[is_tied], rows[is_tied], np.cumsum(is_first)[is_tied]
-    table = pyarrow.table({"group": to_arrow(groups), "word": words.take(to_arrow(rows))})
-    indices = pyarrow.compute.sort_indices(table, [("group", "ascending"), ("word", "ascending")])
+    table = pa.table({"group": to_arrow(groups), "word": words.take(to_arrow(rows))})
+    indices = pc.sort_indices(table, [("group", "ascending"), ("word", "ascending")])
     order[places] = rows[to_numpy(indices).astype(np.int64)]
     return order
 
@@ -197,16 +196,14 @@ class Vocabulary:
         Raises:
             SettingError: a sum does not fit an int64.
         """
-        import pyarrow
-
         sum_counts(np.concatenate([self.counts, other.counts]))  # numpy adds without a check for overflow
         rows = find_words(other.column, self.column, len(self))
         is_new = rows == len(self)
         counts = np.concatenate([self.counts, other.counts[is_new]])
         counts[rows[~is_new]] += other.counts[~is_new]
         new = to_string_array(other.column).filter(to_arrow(is_new))
-        words = pyarrow.concat_arrays([to_string_array(self.column), new])
-        table = pyarrow.table({"word": words, "count": to_arrow(counts)})
+        words = pa.concat_arrays([to_string_array(self.column), new])
+        table = pa.table({"word": words, "count": to_arrow(counts)})
         table = table.sort_by([("count", "descending"), ("word", "ascending")])
         words, counts = combine_chunks(table.column("word")), to_numpy(combine_chunks(table.column("count")))
         return Vocabulary(words, counts, total=self.total + other.total)
@@ -290,9 +287,7 @@ class Vocabulary:
         Raises:
             OutputError: the file exists and `force` is false, or cannot be written.
         """
-        import pyarrow
-
-        table = pyarrow.table({"word": to_string_array(self.column), "count": to_arrow(self.counts)})
+        table = pa.table({"word": to_string_array(self.column), "count": to_arrow(self.counts)})
         table = table.replace_schema_metadata({TOTAL: str(self.total)})
         with atomic_write(path, force=force) as temporary:
             write_table(table, temporary)
@@ -304,13 +299,11 @@ class Vocabulary:
         Raises:
             FormatError: the file is missing, broken or not a vocabulary.
         """
-        import pyarrow
-
         try:
-            with pyarrow.OSFile(arrow_path(path), "rb") as source:
-                table = pyarrow.ipc.open_file(source).read_all()
+            with pa.OSFile(arrow_path(path), "rb") as source:
+                table = pa.ipc.open_file(source).read_all()
             table.validate(full=True)
-        except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
             raise FormatError(f"{path} is not a readable vocabulary file: {' '.join(str(error).split())}") from error
         try:
             return from_table(table)
@@ -356,9 +349,6 @@ def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary
 
 def from_table(table: Any) -> Vocabulary:
     """Return the vocabulary in a table; raises ValueError or SettingError if the table is not valid."""
-    import pyarrow
-    import pyarrow.compute
-
     types = {field.name: str(field.type) for field in table.schema}
     if len(types) < table.num_columns:
         raise ValueError(f"a column occurs twice: {', '.join(table.column_names)}")
@@ -367,7 +357,7 @@ def from_table(table: Any) -> Vocabulary:
     words, counts = (combine_chunks(table.column(name)) for name in ("word", "count"))
     if words.null_count or counts.null_count:
         raise ValueError("a word or count is missing")
-    if pyarrow.compute.count_distinct(words).as_py() != len(words):
+    if pc.count_distinct(words).as_py() != len(words):
         raise ValueError("a word occurs twice")
     total = (table.schema.metadata or {}).get(TOTAL)
     if total is None:

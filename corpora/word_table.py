@@ -23,6 +23,7 @@ from embeddings.corpora.scanner import (
     Array,
 )
 from embeddings.errors import CorpusError, S
+from embeddings.support.arrow import pa
 
 BYTES_PER_BYTE = 2  # lower-casing at most doubles the number of bytes
 SPARE_BYTES = WINDOW + SLACK  # scratch bytes that the scanner accesses beyond the last word
@@ -156,11 +157,9 @@ class WordTable:
 
     def words(self) -> Any:
         """Return the words as a pyarrow large_string array (types,) that shares the arena's memory."""
-        import pyarrow
-
         offsets = np.ascontiguousarray(self.arrays.records[: len(self) + 1, START])
-        buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(self.arrays.arena)]
-        return pyarrow.Array.from_buffers(pyarrow.large_string(), len(self), buffers)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.arrays.arena)]
+        return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
 
 
 def grow(array: NDArray[Any], size: int, used: int) -> NDArray[Any]:

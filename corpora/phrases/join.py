@@ -34,7 +34,7 @@ from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.errors import CorpusError
 from embeddings.kernels.line_operations import look_up_ids
 from embeddings.settings import check_value
-from embeddings.support.arrow import find_words, to_arrow, to_numpy, to_string_array, write_table
+from embeddings.support.arrow import find_words, pa, to_arrow, to_numpy, to_string_array, write_table
 
 Array = Any
 Int = Any
@@ -324,10 +324,8 @@ def joined_vocabulary(
     old: Vocabulary, names: list[str], counts: NDArray[np.int64]
 ) -> tuple[Vocabulary, NDArray[np.int32]]:
     """Return the vocabulary of the types that occur, and the new id of each old id: words, unknown word, phrases."""
-    import pyarrow
-
     unknown = len(old)
-    words_and_names = pyarrow.concat_arrays([to_string_array(old.column), to_string_array(names)]).dictionary_encode()
+    words_and_names = pa.concat_arrays([to_string_array(old.column), to_string_array(names)]).dictionary_encode()
     codes = to_numpy(words_and_names.indices)
     sums = np.zeros(len(words_and_names.dictionary), np.int64)
     np.add.at(sums, codes, np.delete(counts, unknown))

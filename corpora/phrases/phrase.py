@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from embeddings.errors import S, SettingError
+from embeddings.support.arrow import pa
 from embeddings.support.word_list import MAX_SUM
 
 if TYPE_CHECKING:
@@ -79,14 +80,10 @@ def is_encodable(text: str) -> bool:
 
 def phrase_schema() -> Any:
     """Return the pyarrow schema of a phrase table."""
-    import pyarrow
-
-    return pyarrow.schema([(WORDS, pyarrow.large_list(pyarrow.large_string())), (PASS, pyarrow.int8())])
+    return pa.schema([(WORDS, pa.large_list(pa.large_string())), (PASS, pa.int8())])
 
 
 def to_phrase_table(phrases: Iterable[Phrase]) -> Any:
     """Return the words and passes of phrases as a pyarrow table."""
-    import pyarrow
-
     rows = list(phrases)
-    return pyarrow.table([[row.words for row in rows], [row.step for row in rows]], schema=phrase_schema())
+    return pa.table([[row.words for row in rows], [row.step for row in rows]], schema=phrase_schema())

@@ -19,7 +19,7 @@ from embeddings.corpora.reading.file_types import FileType
 from embeddings.corpora.reading.sources import File, read_error
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.errors import CorpusError, RemoteError
-from embeddings.support.arrow import arrow_path, to_numpy
+from embeddings.support.arrow import arrow_path, pa, pc, to_numpy
 
 BATCH_SIZE = 1 << 21  # approximate bytes of rows at a time
 MAX_ROWS = 4096  # rows at a time
@@ -69,22 +69,18 @@ class ArrowTable:
     @property
     def numbers(self) -> list[str]:
         """The names of the columns of numbers."""
-        from pyarrow import types
-
-        is_number = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+        is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
         return [field.name for field in self.schema if any(check(field.type) for check in is_number)]
 
     def rows(self, selection: ColumnSelection) -> Iterator[TextBlock]:
         """Yield the text, tags and kept columns of all rows."""
-        import pyarrow
-
         with self.errors():
             names, kept = select_columns(selection, self), selection.kept_columns(self.name, self.columns)
             start = 0
             for batch in self.read(list(dict.fromkeys((*names, *kept)))):
                 # as a whole, because each slice of a batch would check a whole dictionary
                 invalid = set() if self.is_text else {one for one in names if not is_valid_utf8(batch.column(one))}
-                columns = pyarrow.table(batch.select(kept)) if kept else None
+                columns = pa.table(batch.select(kept)) if kept else None
                 if columns is not None and not self.is_text:
                     columns.validate(full=True)
                 for first, stop in pairwise([0, len(batch)] if self.is_text else part_borders(batch, names)):
@@ -140,8 +136,6 @@ def open_arrow(
         data: the bytes after decompression.
         progress: called with the fraction of a Parquet or Arrow file read so far.
     """
-    import pyarrow
-
     if file_type is not FileType.ARROW_STREAM and (not file.is_regular or detect_compression(raw.head)):
         raise CorpusError(f"{file.name} is {file_type.value}, which must be a regular file without compression")
     errors = partial(arrow_errors, file.name, file_type)
@@ -149,7 +143,7 @@ def open_arrow(
         with errors():
             source: TableSource = data if file_type is FileType.ARROW_STREAM else file.table_source
             table = stack.enter_context(open_table(source, file_type))
-            opened = pyarrow.ipc.open_file(table) if file_type is FileType.ARROW_FILE else table
+            opened = pa.ipc.open_file(table) if file_type is FileType.ARROW_FILE else table
             schema = table.schema_arrow if file_type is FileType.PARQUET else opened.schema
 
         def read(names: list[str]) -> Iterator[Any]:
@@ -163,8 +157,8 @@ def open_arrow(
                     progress(done / max(table.metadata.num_rows, 1))
             else:
                 fields = sorted(schema.get_field_index(name) for name in names)
-                options = pyarrow.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
-                selected = pyarrow.ipc.open_file(table, options=options)
+                options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+                selected = pa.ipc.open_file(table, options=options)
                 for number in range(selected.num_record_batches):
                     yield selected.get_batch(number)
                     progress((number + 1) / selected.num_record_batches)
@@ -175,13 +169,11 @@ def open_arrow(
 @contextmanager
 def arrow_errors(name: str, file_type: FileType) -> Iterator[None]:
     """Convert pyarrow errors to a CorpusError of one line that names the file."""
-    import pyarrow
-
     try:
         yield
     except RemoteError as error:
         raise read_error(name, error) from None
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: of a column name
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: of a column name
         reason = " ".join(str(error).split())
         raise CorpusError(f"{name} is truncated or corrupt {file_type.value}: {reason}") from error
 
@@ -192,23 +184,19 @@ def open_table(source: TableSource, file_type: FileType) -> Any:
     A stream is read without Arrow's threads, which would need the interpreter's lock to release the stream's bytes:
     that aborts a program that is about to end (Arrow's issue GH-34314).
     """
-    import pyarrow
-
     if file_type is FileType.PARQUET:
         return open_parquet(source)
     if file_type is FileType.ARROW_STREAM:
-        options = pyarrow.ipc.IpcReadOptions(use_threads=False)
-        return pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r"), options=options)
-    return pyarrow.PythonFile(source(), mode="r") if callable(source) else pyarrow.memory_map(arrow_path(str(source)))
+        options = pa.ipc.IpcReadOptions(use_threads=False)
+        return pa.ipc.open_stream(pa.PythonFile(source, mode="r"), options=options)
+    return pa.PythonFile(source(), mode="r") if callable(source) else pa.memory_map(arrow_path(str(source)))
 
 
 def open_parquet(source: TableSource, **options: Any) -> Any:
     """Open a Parquet file; a remote one is read in few large ranges, by the calling thread."""
-    import pyarrow.parquet
-
     if callable(source):
-        return pyarrow.parquet.ParquetFile(source(), buffer_size=REMOTE_BUFFER_SIZE, pre_buffer=False, **options)
-    return pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER_SIZE, **options)
+        return pa.parquet.ParquetFile(source(), buffer_size=REMOTE_BUFFER_SIZE, pre_buffer=False, **options)
+    return pa.parquet.ParquetFile(source, buffer_size=BUFFER_SIZE, **options)
 
 
 def parquet_batches(table: Any, source: TableSource, names: list[str]) -> Iterator[Any]:
@@ -217,10 +205,8 @@ def parquet_batches(table: Any, source: TableSource, names: list[str]) -> Iterat
     A page of a few bytes can refer many times to a long value of a dictionary, so the longest value of each dictionary
     limits the rows of a batch.
     """
-    import pyarrow
-
     metadata = table.metadata
-    plain = [name for name in names if not pyarrow.types.is_nested(table.schema_arrow.field(name).type)]
+    plain = [name for name in names if not pa.types.is_nested(table.schema_arrow.field(name).type)]
     with open_parquet(source, metadata=metadata, read_dictionary=plain) as dictionaries:
 
         def rows_at_a_time(number: int) -> int:
@@ -238,14 +224,11 @@ def parquet_batches(table: Any, source: TableSource, names: list[str]) -> Iterat
 
 def decodable_rows(array: Any) -> int:
     """Return how many rows of the column that an array begins may be decoded at a time."""
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if pyarrow.types.is_primitive(array.type):
+    if pa.types.is_primitive(array.type):
         return MAX_ROWS
-    if not pyarrow.types.is_dictionary(array.type) or len(array.dictionary) < 2:  # perhaps more values follow
+    if not pa.types.is_dictionary(array.type) or len(array.dictionary) < 2:  # perhaps more values follow
         return FEW_ROWS
-    longest = pc.max(pc.binary_length(array.dictionary.cast(pyarrow.large_binary()))).as_py() or 0
+    longest = pc.max(pc.binary_length(array.dictionary.cast(pa.large_binary()))).as_py() or 0
     return int(max(1, MAX_DECODED // max(longest, 1)))
 
 
@@ -266,17 +249,14 @@ def part_borders(batch: Any, column_names: Sequence[str]) -> list[int]:
 
 def row_sizes(array: Any) -> NDArray[np.int64]:
     """Return the bytes of each string (n,), after decoding a dictionary; 8 for an integer; the sum for a list."""
-    import pyarrow
-    import pyarrow.compute as pc
-
     if is_list_type(array.type):
         sums, ends = np.cumsum([0, *row_sizes(array.flatten())]), np.cumsum([0, *list_lengths(array)])
         sums_of_lists: NDArray[np.int64] = np.diff(sums[ends])
         return sums_of_lists
-    if pyarrow.types.is_integer(array.type):
+    if pa.types.is_integer(array.type):
         return np.full(len(array), 8, np.int64)
-    is_dictionary = pyarrow.types.is_dictionary(array.type)
-    sizes = pc.binary_length((array.dictionary if is_dictionary else array).cast(pyarrow.large_binary()))
+    is_dictionary = pa.types.is_dictionary(array.type)
+    sizes = pc.binary_length((array.dictionary if is_dictionary else array).cast(pa.large_binary()))
     if is_dictionary:
         sizes = sizes.take(array.indices)
     result: NDArray[np.int64] = to_numpy(pc.fill_null(sizes, 0)).astype(np.int64)
@@ -285,8 +265,6 @@ def row_sizes(array: Any) -> NDArray[np.int64]:
 
 def select_columns(selection: ColumnSelection, table: ArrowTable) -> list[str]:
     """Return the names of the text column and of the tag columns, and check their types."""
-    from pyarrow.types import is_integer
-
     strings = [field.name for field in table.schema if is_string_type(field.type)]
     lists = [field.name for field in table.schema if is_list_type(field.type)]  # of tokens
     text = selection.text_column(table.name, table.columns, strings, lists)
@@ -295,7 +273,7 @@ def select_columns(selection: ColumnSelection, table: ArrowTable) -> list[str]:
         if column not in strings:
             kind = table.schema.field(column).type
             value_type = kind.value_type if is_list_type(kind) else kind
-            if not (is_string_type(value_type) or (is_tag and is_integer(value_type))):
+            if not (is_string_type(value_type) or (is_tag and pa.types.is_integer(value_type))):
                 raise CorpusError(f"the column {column!r} of {table.name} must hold strings, got {kind}")
     return [text, *tags]
 
@@ -346,24 +324,19 @@ def column_values(array: Any, start: int, decoder: Utf8Decoder) -> list[Any]:
 
 def as_strings(array: Any) -> Any:
     """Return a column of strings or integers as a pyarrow array of strings, without a dictionary."""
-    import pyarrow
-
-    if pyarrow.types.is_integer(array.type):
-        array = array.cast(pyarrow.string())
-    return array.dictionary_decode() if pyarrow.types.is_dictionary(array.type) else array
+    if pa.types.is_integer(array.type):
+        array = array.cast(pa.string())
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
 def clean_strings(
     array: Any, is_valid: bool, name: str, start: int, decoder: Utf8Decoder
 ) -> tuple[Iterable[bytes | None], Any]:
     """Return strings as valid UTF-8, with None for null, and as a pyarrow array without nulls if all were valid."""
-    import pyarrow
-    import pyarrow.compute
-
-    array = as_strings(array).cast(pyarrow.large_binary())
+    array = as_strings(array).cast(pa.large_binary())
     if is_valid:
         values = (value.as_py() for value in array)
-        return values, pyarrow.compute.fill_null(array, b"") if array.null_count else array
+        return values, pc.fill_null(array, b"") if array.null_count else array
     cells = []
     for number, cell in enumerate(array.to_pylist(), start + 1):
         row = Utf8Decoder(decoder.policy, f"{name}, row {number}")
@@ -374,13 +347,11 @@ def clean_strings(
 
 def is_valid_utf8(array: Any) -> bool:
     """Whether all strings of a pyarrow array are UTF-8; raises ArrowInvalid if the array is otherwise broken."""
-    import pyarrow
-
     try:
         array.validate(full=True)
-        if pyarrow.types.is_dictionary(array.type):
+        if pa.types.is_dictionary(array.type):
             array.dictionary.validate(full=True)
-    except pyarrow.ArrowInvalid as error:
+    except pa.ArrowInvalid as error:
         if "UTF8" not in str(error):
             raise
         return False
@@ -389,23 +360,17 @@ def is_valid_utf8(array: Any) -> bool:
 
 def is_string_type(kind: Any) -> bool:
     """Whether a pyarrow type is a string type, dictionary-encoded or not."""
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
+    if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_list_type(kind: Any) -> bool:
     """Whether a pyarrow type is a list type."""
-    from pyarrow import types
-
-    return bool(types.is_list(kind) or types.is_large_list(kind))
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
 def list_lengths(array: Any) -> NDArray[np.int64]:
     """Return the length of each list (n,), 0 for null."""
-    import pyarrow.compute as pc
-
     lengths: NDArray[np.int64] = to_numpy(pc.fill_null(pc.list_value_length(array), 0)).astype(np.int64)
     return lengths

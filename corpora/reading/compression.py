@@ -11,6 +11,7 @@ from typing import IO, Any, BinaryIO
 
 from embeddings.corpora.reading.sources import read_error
 from embeddings.errors import CorpusError, FormatError, RemoteError, marked
+from embeddings.support.arrow import pa
 from embeddings.support.local_paths import local_path
 
 HEAD = 8192  # bytes, by default
@@ -95,14 +96,12 @@ def decompress(stream: PeekableStream) -> Read:
 
 def arrow_reader(stream: PeekableStream, kind: str) -> Read:
     """Decompress with pyarrow, which refuses truncated streams and trailing garbage."""
-    import pyarrow
-
-    inner: Any = pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), kind)
+    inner: Any = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), kind)
 
     def read(size: int) -> bytes:
         try:
             data: bytes = inner.read(size)
-        except pyarrow.ArrowException as error:  # some are not OSErrors
+        except pa.ArrowException as error:  # some are not OSErrors
             raise OSError(str(error)) from error
         return data
 

@@ -21,7 +21,7 @@ from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.record_rows import N_CHECKED, NUMBER, are_numbers, is_number, position_names
 from embeddings.corpora.reading.text_block import MAX_ROW, TextBlock, gather, is_long
 from embeddings.errors import CorpusError
-from embeddings.support.arrow import combine_chunks
+from embeddings.support.arrow import combine_chunks, pa
 
 MAX_HEADER = 1 << 20  # characters
 LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -44,8 +44,6 @@ class CsvTable(ArrowTable):
     def __init__(
         self, blocks: Iterable[bytes], name: str, delimiter: str, decoder: Utf8Decoder, *, header: bool | None = True
     ) -> None:
-        import pyarrow
-
         self.blocks, self.delimiter = iter(blocks), delimiter
         rows, self.text, self.n_lines = read_rows(self.blocks, name, delimiter)
         names = rows[0] if rows else []
@@ -54,7 +52,7 @@ class CsvTable(ArrowTable):
         self.first_rows = [] if self.has_names else rows  # that were read before the others
         if not self.has_names:
             names = position_names(names)
-        super().__init__(name, pyarrow.schema([(one, pyarrow.string()) for one in names]), self.read_batches, decoder)
+        super().__init__(name, pa.schema([(one, pa.string()) for one in names]), self.read_batches, decoder)
 
     @cached_property
     def numbers(self) -> list[str]:
@@ -85,8 +83,6 @@ class CsvTable(ArrowTable):
 
     def read_batches(self, names: list[str]) -> Iterator[Any]:
         """Yield the rows of the columns with these names, a block at a time."""
-        import pyarrow
-
         places = [self.columns.index(name) for name in names]
         if self.first_rows:
             yield strings_batch(self.first_rows, names, places)
@@ -107,35 +103,30 @@ class CsvTable(ArrowTable):
             else:
                 self.n_lines += count_lines(text, end)
                 text = text[end:]
-                yield pyarrow.record_batch(list(map(combine_chunks, table.columns)), names)
+                yield pa.record_batch(list(map(combine_chunks, table.columns)), names)
 
 
 def strings_batch(rows: list[list[str]], names: list[str], places: list[int]) -> Any:
     """Return some cells of rows as a record batch of strings with these names."""
-    import pyarrow
-
-    columns = [pyarrow.array([row[place] for row in rows], pyarrow.string()) for place in places]
-    return pyarrow.record_batch(columns, names)
+    columns = [pa.array([row[place] for row in rows], pa.string()) for place in places]
+    return pa.record_batch(columns, names)
 
 
 def parse_cells(text: memoryview, delimiter: str, n_columns: int, places: list[int]) -> Any:
     """Parse columns of whole rows, by their places, as a pyarrow table; None if Arrow refuses the rows."""
-    import pyarrow
-    from pyarrow import csv as arrow_csv
-
     names = [str(place) for place in range(n_columns)]
-    column_types = dict.fromkeys([names[place] for place in places], pyarrow.string())
+    column_types = dict.fromkeys([names[place] for place in places], pa.string())
     try:
-        return arrow_csv.read_csv(
-            pyarrow.BufferReader(text),
-            arrow_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(text) + 1),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            arrow_csv.ConvertOptions(
+        return pa.csv.read_csv(
+            pa.BufferReader(text),
+            pa.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(text) + 1),
+            pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            pa.csv.ConvertOptions(
                 check_utf8=False, column_types=column_types, include_columns=list(column_types),
                 strings_can_be_null=False,
             ),
         )  # fmt: skip
-    except pyarrow.ArrowException:
+    except pa.ArrowException:
         return None
 
 

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import Any
 
 from embeddings.errors import CorpusError, EmbeddingsError
+from embeddings.support.arrow import pa
 
 BATCH_ROWS = 4096
 N_SAMPLED = 1000  # rows of a pandas column that decide its type
@@ -92,7 +93,6 @@ def is_bag(data: Any) -> bool:
 
 def open_ray(data: Any) -> OpenTable:
     """Open a Ray Dataset, of which only the selected columns are computed, a batch at a time."""
-    import pyarrow as pa
 
     def batches(names: list[str]) -> Iterator[Any]:
         return batches_of(data.select_columns(names).iter_batches(batch_size=BATCH_ROWS, batch_format="pyarrow"))
@@ -107,8 +107,6 @@ def open_ray(data: Any) -> OpenTable:
 
 def open_frames(frames: Iterable[Any]) -> OpenTable:
     """Open pandas data frames or series with the same columns."""
-    import pyarrow as pa
-
     iterator = map(to_frame, frames)
     first = list(islice(iterator, 1))
     if not first:
@@ -135,8 +133,6 @@ def to_frame(data: Any) -> Any:
 
 def column_type(column: Any) -> Any:
     """Infer the Arrow type of a pandas column from its first rows; an empty column is a string column."""
-    import pyarrow as pa
-
     try:
         kind = pa.array(column.iloc[:N_SAMPLED], from_pandas=True).type
     except UnicodeEncodeError:  # a lone surrogate
@@ -146,8 +142,6 @@ def column_type(column: Any) -> Any:
 
 def to_array(column: Any, kind: Any) -> Any:
     """Convert a pandas column to an Arrow array; lone surrogates become invalid UTF-8, a decoding error of the text."""
-    import pyarrow as pa
-
     try:
         array = pa.array(column, kind, from_pandas=True)
     except UnicodeEncodeError:
@@ -165,8 +159,6 @@ def open_lazy_frame(data: Any) -> OpenTable:
 
 def open_stream(data: Any) -> OpenTable:
     """Open what exports itself as Arrow data: tables of pyarrow, polars, DuckDB and others, and columns."""
-    import pyarrow as pa
-
     if hasattr(data, "schema") or hasattr(data, "columns"):
         reader = pa.RecordBatchReader.from_stream(data)
         return reader.schema, lambda names: (batch.select(names) for batch in reader)
@@ -176,8 +168,6 @@ def open_stream(data: Any) -> OpenTable:
 
 def open_array(data: Any) -> OpenTable:
     """Open a pyarrow record batch or array."""
-    import pyarrow as pa
-
     batch = data if hasattr(data, "schema") else pa.record_batch([pa.array(data)], [COLUMN])
     return batch.schema, lambda names: [batch.select(names)]
 
@@ -190,8 +180,6 @@ def batches_of(tables: Iterable[Any]) -> Iterator[Any]:
 
 def empty_schema() -> Any:
     """Return the schema of a table without rows."""
-    import pyarrow as pa
-
     return pa.schema([(COLUMN, pa.large_string())])
 
 

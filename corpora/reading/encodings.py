@@ -11,6 +11,7 @@ import numpy as np
 
 from embeddings.corpora.reading.compression import Read
 from embeddings.errors import CorpusError, S, SettingError
+from embeddings.support.arrow import pa
 
 REPLACEMENT = "\ufffd"
 MAX_POSITIONS = 5  # of errors that are reported
@@ -112,12 +113,10 @@ def incomplete_size(data: bytes) -> int:
 
 def is_valid(data: bytes) -> bool:
     """Whether bytes are complete UTF-8; other threads run meanwhile."""
-    import pyarrow
-
-    buffers = [None, pyarrow.py_buffer(np.array([0, len(data)], np.int64)), pyarrow.py_buffer(data)]
+    buffers = [None, pa.py_buffer(np.array([0, len(data)], np.int64)), pa.py_buffer(data)]
     try:
-        pyarrow.Array.from_buffers(pyarrow.large_string(), 1, buffers).validate(full=True)
-    except pyarrow.ArrowInvalid:
+        pa.Array.from_buffers(pa.large_string(), 1, buffers).validate(full=True)
+    except pa.ArrowInvalid:
         return False
     return True
 

@@ -10,7 +10,7 @@ from embeddings.corpora.reading.columns import ColumnSelection, merge_tags
 from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.record_rows import JsonNumber, RecordCollector, json_records, record_rows
 from embeddings.corpora.reading.text_block import MAX_ROW, TextBlock, gather, is_long
-from embeddings.support.arrow import combine_chunks, string_bytes
+from embeddings.support.arrow import combine_chunks, pa, string_bytes
 
 NEGATIVE_ZERO = re.compile(rb"-0[\s,}]")
 LINE_FEED, CARRIAGE_RETURN, OPEN_OBJECT, CLOSE_OBJECT = b"\n\r{}"
@@ -64,9 +64,7 @@ def parse_rows(text: bytes, collector: RecordCollector) -> TextBlock | None:
 
 def arrow_types(collector: RecordCollector) -> dict[str, Any] | None:
     """The pyarrow types of the text field and the tag fields, by name; None if Arrow cannot read them."""
-    import pyarrow
-
-    types: dict[type, Any] = {str: pyarrow.string(), JsonNumber: pyarrow.int64()}
+    types: dict[type, Any] = {str: pa.string(), JsonNumber: pa.int64()}
     is_common = all(kind in types for kind in collector.kinds) and collector.kinds[:1] == [str]
     if not is_common or collector.is_tokens or collector.columns.keeps_columns:
         return None
@@ -88,14 +86,11 @@ def count_objects(text: bytes) -> int | None:
 
 def parse_lines(text: bytes, types: dict[str, Any]) -> Any:
     """Parse the fields of JSON lines with these names and types as a pyarrow table; None if Arrow refuses them."""
-    import pyarrow
-    from pyarrow import json as arrow_json
-
     try:
-        return arrow_json.read_json(
-            pyarrow.BufferReader(text),
-            arrow_json.ReadOptions(use_threads=False, block_size=len(text) + 1),
-            arrow_json.ParseOptions(explicit_schema=pyarrow.schema(types.items()), unexpected_field_behavior="ignore"),
+        return pa.json.read_json(
+            pa.BufferReader(text),
+            pa.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            pa.json.ParseOptions(explicit_schema=pa.schema(types.items()), unexpected_field_behavior="ignore"),
         )
-    except (pyarrow.ArrowException, UnicodeError):  # UnicodeError: a field name is not valid
+    except (pa.ArrowException, UnicodeError):  # UnicodeError: a field name is not valid
         return None

@@ -12,6 +12,7 @@ from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
 from embeddings.corpora.reading.text_block import MAX_ROW, TextBlock
 from embeddings.errors import CorpusError, SingleTextError
 from embeddings.printable import describe, format_names
+from embeddings.support.arrow import pa
 
 
 class JsonNumber(str):
@@ -47,26 +48,22 @@ class KeptFields:
         """A pyarrow table of the fields collected since the last call; None if none are kept."""
         if not self.names:
             return None
-        import pyarrow
-
         arrays = [self.array(number) for number in range(len(self.names))]
         self.values = [[] for _ in self.names]
-        table = pyarrow.table(arrays, self.names)
+        table = pa.table(arrays, self.names)
         self.schema = self.schema or table.schema
         return table
 
     def array(self, number: int) -> Any:
         """The values of one field as an array of the type of the first table."""
-        import pyarrow
-
         assert self.names is not None
         name, values = self.names[number], self.values[number]
         try:
             if self.schema is not None:
-                return pyarrow.array(values, self.schema.field(number).type)
-            array = pyarrow.array(values)
-            return array.cast(pyarrow.string()) if pyarrow.types.is_null(array.type) else array
-        except (pyarrow.ArrowException, TypeError, ValueError, OverflowError) as error:
+                return pa.array(values, self.schema.field(number).type)
+            array = pa.array(values)
+            return array.cast(pa.string()) if pa.types.is_null(array.type) else array
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             kind = "one type" if self.schema is None else f"the type {self.schema.field(number).type}"
             reason = " ".join(str(error).split())
             raise CorpusError(f"{self.file}: the values of {name!r} do not all have {kind}: {reason}") from None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.columns import Tags
+from embeddings.support.arrow import pa
 
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
 
@@ -161,9 +162,7 @@ def concatenate_rows(blocks: list[TextBlock]) -> TextBlock:
     tags = None if blocks[0].tags is None else [tag for rows in blocks for tag in rows.tags or ()]
     columns = None
     if blocks[0].columns is not None:
-        import pyarrow
-
-        columns = pyarrow.concat_tables([rows.columns for rows in blocks])
+        columns = pa.concat_tables([rows.columns for rows in blocks])
     ends = np.cumsum(np.concatenate([rows.sizes for rows in blocks]))
     return TextBlock(b"".join(rows.data for rows in blocks), ends, tags=tags, columns=columns)
 

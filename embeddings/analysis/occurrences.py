@@ -13,7 +13,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import S, SettingError
-from embeddings.support.arrow import to_numpy
+from embeddings.support.arrow import pc, to_numpy
 from embeddings.support.suggestions import close_matches
 
 Unit = Literal["document", "line"]
@@ -145,11 +145,9 @@ def ids_of(encoded: EncodedCorpus, term: str) -> NDArray[np.int64]:
         return np.array([vocabulary.ids[term]], np.int64)
     if not term.strip("*"):
         return np.arange(len(vocabulary) + 1)
-    import pyarrow.compute
-
     pattern = "(?s)^" + ".*".join(map(re.escape, term.split("*"))) + "$"
-    matches = pyarrow.compute.match_substring_regex(vocabulary.column, pattern)
-    ids = to_numpy(pyarrow.compute.indices_nonzero(matches)).astype(np.int64)
+    matches = pc.match_substring_regex(vocabulary.column, pattern)
+    ids = to_numpy(pc.indices_nonzero(matches)).astype(np.int64)
     if not len(ids):
         raise UnknownWordError(f"no word of the corpus matches {term!r}")
     return ids

@@ -25,13 +25,14 @@ from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.errors import CorpusError, FormatError
 from embeddings.models.embed import embed, text_embedder
 from embeddings.printable import format_names
+from embeddings.support.arrow import pa, pc
 from embeddings.support.files import atomic_write
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pyarrow
 
 
-Write = Callable[["pa.Table | None", np.ndarray], None]  # takes columns (rows,), or None, and vectors (rows, dim)
+Write = Callable[["pyarrow.Table | None", np.ndarray], None]  # takes columns (rows,), or None, and vectors (rows, dim)
 PARQUET, ARROW, CSV, JSON_LINES, NPY = ".parquet", ".arrow", ".csv", ".jsonl", ".npy"
 EXTENSIONS = (PARQUET, ARROW, CSV, JSON_LINES, NPY)
 ROW_GROUP_BYTES = 1 << 24  # of vectors
@@ -97,8 +98,6 @@ class TableWriter:
 
     def write(self, columns: Any, vectors: np.ndarray) -> None:
         """Write a batch, at the latest with `flush`."""
-        import pyarrow as pa
-
         if columns is None:
             columns = pa.table({})
         if self.name in columns.column_names:
@@ -117,8 +116,6 @@ class TableWriter:
 
     def convert(self, columns: Any) -> Any:
         """Columns of another file in the types of the first."""
-        import pyarrow as pa
-
         expected, got = self.schema.names, columns.column_names
         if sorted(expected) != sorted(got):
             raise CorpusError(
@@ -133,8 +130,6 @@ class TableWriter:
 
     def flush(self) -> None:
         """Write what has not been written; without any batch, an empty table."""
-        import pyarrow as pa
-
         if not self.pending and self.writer is None:
             self.write(None, np.zeros((0, self.dim), self.dtype))
         if self.pending:
@@ -155,20 +150,16 @@ class TableWriter:
             self.writer.close()
 
 
-def open_writer(path: Path, suffix: str, name: str, table: "pa.Table") -> Any:
+def open_writer(path: Path, suffix: str, name: str, table: "pyarrow.Table") -> Any:
     """A writer of tables with this schema, by the extension of the file."""
-    import pyarrow as pa
-
     schema = table.schema
     if suffix == PARQUET:
-        from pyarrow import parquet
-
         others = [column for column in schema.names if column != name]
         leaves = leaf_paths(schema)
         vectors = [leaf for leaf in leaves if leaf.startswith(f"{name}.")]  # hardly shrink
         compression = {leaf: "none" if leaf in vectors else "snappy" for leaf in leaves}
         statistics = [leaf for leaf in leaves if leaf not in vectors]
-        return parquet.ParquetWriter(
+        return pa.parquet.ParquetWriter(
             path, schema, use_dictionary=others, compression=compression, write_statistics=statistics
         )
     if suffix == ARROW:
@@ -176,28 +167,26 @@ def open_writer(path: Path, suffix: str, name: str, table: "pa.Table") -> Any:
     return TextTableWriter(path, schema, name, is_json=suffix == JSON_LINES)
 
 
-def leaf_paths(schema: "pa.Schema") -> list[str]:
+def leaf_paths(schema: "pyarrow.Schema") -> list[str]:
     """The paths of the leaves of the columns of a Parquet file."""
     from io import BytesIO
 
-    from pyarrow import parquet
-
     stream = BytesIO()
-    parquet.write_table(schema.empty_table(), stream)
-    leaves = parquet.ParquetFile(stream).schema
+    pa.parquet.write_table(schema.empty_table(), stream)
+    leaves = pa.parquet.ParquetFile(stream).schema
     return [leaves.column(number).path for number in range(len(leaves))]
 
 
 class TextTableWriter:
     """Writes JSON lines, or CSV with a column for each component of the vectors."""
 
-    def __init__(self, path: Path, schema: "pa.Schema", name: str, *, is_json: bool) -> None:
+    def __init__(self, path: Path, schema: "pyarrow.Schema", name: str, *, is_json: bool) -> None:
         self.name = name
         self.is_json = is_json
         self.stream = path.open("wb")
         self.csv: Any = None
 
-    def write_table(self, table: "pa.Table") -> None:
+    def write_table(self, table: "pyarrow.Table") -> None:
         """Write a table."""
         for batch in table.to_batches(max_chunksize=1 << 12):
             if self.is_json:
@@ -205,11 +194,8 @@ class TextTableWriter:
             else:
                 self.write_csv(batch)
 
-    def write_csv(self, batch: "pa.RecordBatch") -> None:
+    def write_csv(self, batch: "pyarrow.RecordBatch") -> None:
         """Write rows of CSV."""
-        import pyarrow as pa
-        from pyarrow import csv
-
         vectors = batch.column(self.name)
         dim = vectors.type.list_size
         values = vectors.flatten().to_numpy(zero_copy_only=False).reshape(-1, dim)
@@ -217,7 +203,7 @@ class TextTableWriter:
         columns = {name: batch.column(name) for name in batch.schema.names if name != self.name}
         columns |= {f"{self.name}_{number}": pa.array(np.ascontiguousarray(values[:, number])) for number in range(dim)}
         rows = pa.table(columns)
-        self.csv = self.csv or csv.CSVWriter(self.stream, rows.schema)
+        self.csv = self.csv or pa.csv.CSVWriter(self.stream, rows.schema)
         self.csv.write_table(rows)
 
     def close(self) -> None:
@@ -227,17 +213,14 @@ class TextTableWriter:
         self.stream.close()
 
 
-def json_lines(batch: "pa.RecordBatch", name: str) -> bytes:
+def json_lines(batch: "pyarrow.RecordBatch", name: str) -> bytes:
     """Rows as JSON objects, one a line; the numbers of vectors are as short as their type allows."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     vectors = batch.column(name)
     flat = vectors.flatten()
     flat = flat.cast(pa.float32()) if pa.types.is_float16(flat.type) else flat
     offsets = np.arange(0, len(flat) + 1, vectors.type.list_size, dtype=np.int64)
     lists = pa.LargeListArray.from_arrays(offsets, flat.cast(pa.large_string()))
-    numbers = compute.binary_join(lists, pa.scalar(", ", pa.large_string()))
+    numbers = pc.binary_join(lists, pa.scalar(", ", pa.large_string()))
     others = batch.select([column for column in batch.schema.names if column != name]).to_pylist()
     encoder = json.JSONEncoder(ensure_ascii=False, default=json_text)
     encode, key = encoder.encode, encoder.encode(name)
@@ -333,12 +316,10 @@ def kept_columns(columns: str) -> list[str] | None:
     return names
 
 
-def text_columns(batch: TextBlock, kept: Sequence[str] | None) -> "pa.Table | None":
+def text_columns(batch: TextBlock, kept: Sequence[str] | None) -> "pyarrow.Table | None":
     """The columns of a batch; for plain text its lines as the column "text", if all columns are kept."""
     if batch.columns is not None or kept is not None or batch.token_lists is not None:
         return batch.columns
-    import pyarrow as pa
-
     return pa.table({"text": pa.array(lines_of(batch), pa.string())})
 
 

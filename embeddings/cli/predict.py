@@ -26,6 +26,7 @@ from embeddings.corpora.reading.text_block import TextBlock, text_batches
 from embeddings.errors import CorpusError
 from embeddings.models.loading import load_classifier
 from embeddings.printable import printable
+from embeddings.support.arrow import pa
 from embeddings.support.files import atomic_write
 from embeddings.support.remote.address import is_remote
 from embeddings.support.threads import map_in_order
@@ -53,12 +54,9 @@ def writing_predictions(path: str, labels: Sequence[str], *, force: bool) -> Ite
 @contextmanager
 def writing_parquet(path: Path, labels: Sequence[str]) -> Iterator[Write]:
     """Yield a function that writes a batch to a Parquet file, as a row group."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
     names = pa.array(labels, pa.string())
     schema = pa.schema({"labels": pa.list_(pa.string()), "probabilities": pa.list_(pa.float32())})
-    with parquet.ParquetWriter(path, schema) as writer:
+    with pa.parquet.ParquetWriter(path, schema) as writer:
 
         def write(ids: np.ndarray, probabilities: np.ndarray) -> None:
             is_label = ids >= 0

@@ -10,7 +10,7 @@ from typing import Any
 
 from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
-from embeddings.support.arrow import arrow_path
+from embeddings.support.arrow import arrow_path, pa
 from embeddings.vectors.arrow_table import describe_schema, from_table, to_table
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
@@ -25,8 +25,6 @@ def sniff(start: bytes) -> float:
 
 def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
     """Write all vectors, and the counts if known; `dtype` is float32, float16 or int8."""
-    import pyarrow as pa
-
     table = to_table(vectors, dtype=dtype)
     with path.open("wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table, max_chunksize=max(1, len(vectors)))
@@ -44,8 +42,6 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 @contextmanager
 def open_arrow(path: Path) -> Iterator[Any]:
     """Yield Arrow's reader of a memory-mapped file; errors become FormatError."""
-    import pyarrow as pa
-
     with arrow_errors(path), pa.memory_map(arrow_path(path)) as source:
         yield pa.ipc.open_file(source)
 
@@ -53,8 +49,6 @@ def open_arrow(path: Path) -> Iterator[Any]:
 @contextmanager
 def arrow_errors(path: Path) -> Iterator[None]:
     """Convert errors of opening the file, or of reading it with Arrow, to FormatError."""
-    import pyarrow as pa
-
     open_binary(path).close()
     try:
         yield

@@ -12,6 +12,7 @@ import numpy as np
 
 from embeddings.corpora.reading.compression import file_compression
 from embeddings.errors import FormatError, SettingError
+from embeddings.support.arrow import pa
 from embeddings.support.word_list import WordList
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_format import check_dim, decode_words
@@ -90,8 +91,6 @@ class WordBuffer:
         Building the strings and the dictionary of a million words takes longer than reading the rest of a file.
         """
         if len(self) >= MANY_WORDS and self.is_distinct():
-            import pyarrow as pa
-
             offsets, text = pa.py_buffer(self.offsets()), pa.py_buffer(bytes(self.text))
             column = pa.LargeStringArray.from_buffers(len(self), offsets, text)
             try:

@@ -10,6 +10,7 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.formats.arrow_ipc import arrow_errors
 from embeddings.formats.build_vectors import RowBuffer, build_vectors
+from embeddings.support.arrow import pa
 from embeddings.vectors.arrow_table import (
     COUNT,
     SCALE,
@@ -39,13 +40,11 @@ def sniff(start: bytes) -> float:
 
 def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
     """Write all vectors, and the counts if known; words are zstd-compressed; `dtype` is float32, float16 or int8."""
-    from pyarrow import parquet
-
     table = to_table(vectors, dtype=dtype)
     compression = {name: "none" if name == VECTOR else "zstd" for name in table.column_names}
     compression |= {f"{VECTOR}.list.element": "none"}  # numbers hardly compress, and are faster to read uncompressed
     rows = max(1, ROW_GROUP_BYTES // (vectors.dim * 4))
-    parquet.write_table(table, path, compression=compression, use_dictionary=False, row_group_size=rows)
+    pa.parquet.write_table(table, path, compression=compression, use_dictionary=False, row_group_size=rows)
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
@@ -101,9 +100,7 @@ def max_bytes(path: Path) -> int:
 @contextmanager
 def open_parquet(path: Path) -> Iterator[Any]:
     """Yield a reader of the file; errors become FormatError."""
-    from pyarrow import parquet
-
-    with arrow_errors(path), parquet.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
+    with arrow_errors(path), pa.parquet.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
         yield file
 
 

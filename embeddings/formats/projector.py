@@ -14,6 +14,7 @@ from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import WordBuffer, build_vectors
 from embeddings.formats.vector_lines import LongLineError, format_rows, read_columns, stack_columns
+from embeddings.support.arrow import pa
 from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,
     Format,
@@ -97,8 +98,6 @@ def parse_metadata(path: Path, text: bytes) -> tuple[list[bytes], np.ndarray | N
 
 def read_matrix(path: Path, rows: int) -> np.ndarray:
     """The matrix (rows, dim) float32; refuses any other number of lines."""
-    import pyarrow as pa
-
     dim, size = read_dim(path), path.stat().st_size
     if rows * dim * 2 > size + 1:
         raise FormatError(f"{path} is truncated: {size} bytes cannot contain {rows} vectors of {dim} components")

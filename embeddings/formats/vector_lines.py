@@ -17,7 +17,7 @@ import numpy as np
 from embeddings.corpora.reading.compression import HEAD_SIZE, open_decompressed, read_head
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import RowBuffer
-from embeddings.support.arrow import string_scalar, to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow import pa, pc, string_scalar, to_arrow, to_numpy, to_string_array
 from embeddings.vectors.file_format import encode_words, is_number, row_chunks
 from embeddings.vectors.vectors import Vectors
 
@@ -37,22 +37,17 @@ def read_columns(stream: BinaryIO, types: list[Any], *, delimiter: str, max_line
         pyarrow.ArrowException: a line has the wrong number of fields, or a field does not parse.
         LongLineError: a line has more than about `max_line` bytes.
     """
-    import pyarrow as pa
-    from pyarrow import csv
-
     names = [str(column) for column in range(len(types))]
-    parse = csv.ParseOptions(delimiter=delimiter, quote_char=False, double_quote=False, ignore_empty_lines=False)
-    convert = csv.ConvertOptions(column_types=dict(zip(names, types, strict=True)), null_values=[], check_utf8=False)
+    parse = pa.csv.ParseOptions(delimiter=delimiter, quote_char=False, double_quote=False, ignore_empty_lines=False)
+    convert = pa.csv.ConvertOptions(column_types=dict(zip(names, types, strict=True)), null_values=[], check_utf8=False)
     for lines in read_whole_lines(stream, max_line):
         lines = BOM + lines if lines.startswith(BOM) else lines  # Arrow drops a BOM, but it belongs to the first field
-        read = csv.ReadOptions(column_names=names, block_size=max(1 << 20, min(2 * max_line, len(lines))))
-        yield from csv.read_csv(pa.BufferReader(arrow_buffer(lines)), read, parse, convert).to_batches()
+        read = pa.csv.ReadOptions(column_names=names, block_size=max(1 << 20, min(2 * max_line, len(lines))))
+        yield from pa.csv.read_csv(pa.BufferReader(arrow_buffer(lines)), read, parse, convert).to_batches()
 
 
 def arrow_buffer(data: bytes) -> Any:
     """A copy of the bytes that Arrow owns."""
-    import pyarrow as pa
-
     stream = pa.BufferOutputStream()
     stream.write(data)
     return stream.getvalue()
@@ -111,9 +106,6 @@ def write_lines(vectors: Vectors, stream: BinaryIO, *, forbidden: re.Pattern[str
 
 def format_rows(matrix: np.ndarray, separator: str) -> list[bytes]:
     """Each row as text, its numbers joined by the separator."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     offsets = np.arange(0, matrix.size + 1, matrix.shape[1], dtype=np.int64)
     fields = pa.LargeListArray.from_arrays(to_arrow(offsets), format_numbers(matrix.ravel()).cast(pa.large_string()))
     rows: list[bytes] = pc.binary_join(fields, string_scalar(separator)).cast(pa.large_binary()).to_pylist()
@@ -126,9 +118,6 @@ def format_numbers(values: np.ndarray) -> Any:
     Arrow finds the same digits faster, but formats integers, very small and very large numbers differently; numpy
     formats those values.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     sizes = np.abs(values)
     differs = ~((sizes > 1e-3) & (sizes < 1e5) & (values != np.trunc(values)))
     texts = to_arrow(values).cast(pa.string())
@@ -146,8 +135,6 @@ def read_lines(path: Path, layout: Layout) -> RowBuffer:
 
 def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
     """Read all lines with Arrow's CSV reader; None if a line is not well-formed."""
-    import pyarrow as pa
-
     rows = RowBuffer(path, layout.dim, layout.words)
     try:
         for batch in read_batches(path, layout):
@@ -163,8 +150,6 @@ def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
 
 def read_batches(path: Path, layout: Layout) -> Iterator[Any]:
     """Arrow batches: a column of words, columns of float32, and an empty last column if lines end with a space."""
-    import pyarrow as pa
-
     with open_decompressed(path) as stream:
         first = b"".join(stream.readline(layout.max_line) for _ in range(layout.skip + 1))
     types = [pa.binary()] + [pa.float32()] * layout.dim

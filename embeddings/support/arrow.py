@@ -13,6 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import FormatError
+from embeddings.support.imports import LazyModule
+
+pa: Any = LazyModule("pyarrow")  # imported on first use
+pc: Any = LazyModule("pyarrow.compute")
 
 FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}  # names of Arrow that numpy lacks
 
@@ -24,8 +28,6 @@ def arrow_path(path: str | os.PathLike[str]) -> str | bytes:
 
 def to_string_array(words: Any) -> Any:
     """Convert a sequence of words, or an Arrow array, to an Arrow array of large strings."""
-    import pyarrow as pa
-
     if hasattr(words, "to_pylist"):
         return words.cast(pa.large_string())
     utf8_words = [word.encode() for word in words]
@@ -36,8 +38,6 @@ def to_string_array(words: Any) -> Any:
 
 def to_nullable_array(words: Sequence[str | None]) -> Any:
     """Convert strings, or None for null, to an Arrow array of large strings."""
-    import pyarrow as pa
-
     array = to_string_array([word or "" for word in words])
     is_valid = np.packbits(np.array([word is not None for word in words], np.bool_), bitorder="little")
     buffers = [pa.py_buffer(is_valid), *array.buffers()[1:]]
@@ -62,8 +62,6 @@ def string_scalar(word: str) -> Any:
 
 def find_words(words: Any, column: Any, missing: int) -> NDArray[np.int32]:
     """Return the row (n,) of each word in a column of words; `missing` for a word that is not in it."""
-    import pyarrow.compute as pc
-
     rows = pc.index_in(to_string_array(words), value_set=to_string_array(column))
     result: NDArray[np.int32] = to_numpy(pc.fill_null(rows, missing)).astype(np.int32)
     return result
@@ -71,8 +69,6 @@ def find_words(words: Any, column: Any, missing: int) -> NDArray[np.int32]:
 
 def to_arrow(values: NDArray[Any]) -> Any:
     """Convert numbers or booleans (n,) to an Arrow array; contiguous numbers are not copied."""
-    import pyarrow as pa
-
     buffer = np.packbits(values, bitorder="little") if values.dtype == bool else np.ascontiguousarray(values)
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(buffer)])
 
@@ -88,8 +84,6 @@ def to_numpy(array: Any) -> NDArray[Any]:
 
 def combine_chunks(column: Any) -> Any:
     """Return a table column as one Arrow array."""
-    import pyarrow as pa
-
     if not isinstance(column, pa.ChunkedArray):
         return column
     chunks = [chunk for chunk in column.chunks if len(chunk)] or column.chunks
@@ -98,22 +92,18 @@ def combine_chunks(column: Any) -> Any:
 
 def write_table(table: Any, path: Path) -> None:
     """Write a pyarrow table as an Arrow IPC file."""
-    import pyarrow
-
-    with path.open("wb") as stream, pyarrow.ipc.new_file(stream, table.schema) as writer:
+    with path.open("wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
         writer.write_table(table)
 
 
 def read_table(path: Path, kind: str, schema: Any = None) -> Any:
     """Memory-map a pyarrow table and validate every value and its columns; `kind` names the file in messages."""
-    import pyarrow
-
     try:
-        with pyarrow.memory_map(arrow_path(path)) as source:
-            table = pyarrow.ipc.open_file(source).read_all()
+        with pa.memory_map(arrow_path(path)) as source:
+            table = pa.ipc.open_file(source).read_all()
         table.validate(full=True)
         columns = ", ".join(f"{field.name} ({field.type})" for field in table.schema) or "no columns"
-    except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise FormatError(f"{path} is not a readable {kind}: {' '.join(str(error).split())}") from error
     if schema is not None and not table.schema.equals(schema):
         expected_columns = ", ".join(f"{field.name} ({field.type})" for field in schema)

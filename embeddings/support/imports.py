@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -40,6 +41,27 @@ LIBRARIES = {  # of the standard installation, imported where a feature uses the
     "sklearn": "scikit-learn",
     "threadpoolctl": "threadpoolctl",
 }
+
+
+class LazyModule:
+    """A module that is imported on the first use of a name, and submodules likewise.
+
+    Arguments:
+        name: the full name of the module.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        module = import_module(self._name)
+        with suppress(ModuleNotFoundError):
+            value = getattr(module, name) if hasattr(module, name) else import_module(f"{self._name}.{name}")
+            setattr(self, name, value)
+            return value
+        raise AttributeError(f"module {self._name!r} has no attribute {name!r}")
+
+
 INSTALL_GENSIM = "pip install gensim (wheels for Python 3.11 to 3.13 only)"
 
 

@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Self, SupportsIndex, TypeVar, overload
 
 from embeddings.printable import printable
+from embeddings.support.arrow import pa
 from embeddings.support.html_elements import Html, tag, word
 from embeddings.support.imports import import_extra
 
@@ -115,8 +116,6 @@ class ResultTable(list[Row]):
 
     def to_arrow(self) -> Any:
         """A pyarrow table of all rows; infinite numbers and NaN become null."""
-        import pyarrow as pa
-
         from embeddings.support.records import to_jsonable  # imports numpy
 
         records = [to_jsonable(self.record(row)) for row in self]

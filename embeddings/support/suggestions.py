@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.support.arrow import combine_chunks, to_string_array
+from embeddings.support.arrow import combine_chunks, pa, pc, to_string_array
 from embeddings.support.word_list import WordList
 
 MAX_COMPARED = 20_000  # most frequent words that contain a part of the word
@@ -46,9 +46,6 @@ def close_matches(word: object, words: WordList, number: int = 3) -> list[str]:
 
 def spelling_keys(words: Any) -> Any:
     """Return words without case and accents, as an Arrow array."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         column = to_string_array(words)
     except UnicodeEncodeError:  # a lone surrogate
@@ -64,8 +61,6 @@ def spelling_keys(words: Any) -> Any:
 
 def candidates(keys: Any, key: str, edits: int) -> NDArray[np.int64]:
     """Return the rows of the first keys that may be within some edits of `key`: of a similar length, with its parts."""
-    import pyarrow.compute as pc
-
     lengths = pc.utf8_length(keys)
     is_similar = pc.and_(pc.greater_equal(lengths, len(key) - edits), pc.less_equal(lengths, len(key) + edits))
     rows = np.flatnonzero(is_similar.to_numpy(zero_copy_only=False))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import SettingError
-from embeddings.support.arrow import string_scalar
+from embeddings.support.arrow import pc, string_scalar
 
 MAX_SUM = int(np.iinfo(np.int64).max)
 
@@ -87,8 +87,6 @@ class WordList:
             return None
         if self.column is None or "rows" in vars(self) or self.searches >= MAX_SEARCHES:
             return self.rows.get(word)
-        import pyarrow.compute as pc
-
         self.searches += 1
         try:
             row: int = pc.index(self.column, string_scalar(word).cast(self.column.type)).as_py()

@@ -19,7 +19,7 @@ from embeddings.kernels.row_operations import padded
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, zero_rows
 from embeddings.models.text_settings import PHRASES
-from embeddings.support.arrow import to_arrow, to_string_array
+from embeddings.support.arrow import pc, to_arrow, to_string_array
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -116,9 +116,7 @@ def extend_vocabulary(old: Vocabulary, new: Vocabulary, *, min_count: int, max_v
 
 def rows_in(old: Vocabulary, new: Vocabulary) -> np.ndarray:
     """For each word of the new vocabulary its row in the old one, -1 if it has none; int64."""
-    import pyarrow.compute
-
-    rows = pyarrow.compute.index_in(to_string_array(new.column), value_set=to_string_array(old.column))
+    rows = pc.index_in(to_string_array(new.column), value_set=to_string_array(old.column))
     return np.asarray(rows.fill_null(-1), np.int64)
 
 

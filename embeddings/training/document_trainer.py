@@ -28,7 +28,7 @@ from embeddings.models.table import INITIALIZERS, Arrays, Initializer, Table, ze
 from embeddings.models.text_settings import check_same_text_settings, corpus_settings, model_settings
 from embeddings.objectives.objective import Objective
 from embeddings.settings import DocumentChoice, check_value
-from embeddings.support.arrow import to_string_array
+from embeddings.support.arrow import pc, to_string_array
 from embeddings.support.mapped_files import memory_mapped_zeros
 from embeddings.training.continued_training import padded_tables
 from embeddings.training.plan import Kernel, Plan
@@ -97,11 +97,9 @@ def tags_of_texts(model: Model, tags: Any, texts: int) -> InferenceTags | None:
 
 def known_rows(model: Model, tags: Any) -> NDArray[np.int64]:
     """The row of each tag in the model's table of documents, -1 for unknown tags; a new array."""
-    import pyarrow.compute
-
     if model.tags is None:
         return np.full(len(tags), -1, np.int64)
-    rows = pyarrow.compute.index_in(to_string_array(tags), value_set=to_string_array(model.tags))
+    rows = pc.index_in(to_string_array(tags), value_set=to_string_array(model.tags))
     return np.array(rows.fill_null(-1), np.int64)
 
 

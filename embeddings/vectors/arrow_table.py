@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from embeddings.errors import FormatError, SettingError, marked
-from embeddings.support.arrow import combine_chunks, to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow import combine_chunks, pa, to_arrow, to_numpy, to_string_array
 from embeddings.vectors.base_vectors import BaseVectors
 from embeddings.vectors.file_format import check_dim
 from embeddings.vectors.precision import dequantise, encode_matrix
@@ -22,8 +22,6 @@ V = TypeVar("V", bound=BaseVectors)
 
 def to_table(vectors: BaseVectors, *, dtype: str = "float32") -> Any:
     """A pyarrow table; a float32 matrix is not copied."""
-    import pyarrow as pa
-
     matrix, scales = encode_matrix(vectors, dtype)
     try:
         words = to_string_array(vectors.words)
@@ -40,8 +38,6 @@ def to_table(vectors: BaseVectors, *, dtype: str = "float32") -> Any:
 
 def from_table(table: Any, vectors_class: type[V]) -> V:
     """The vectors of a table or record batch, as `vectors_class`; a contiguous float32 matrix is not copied."""
-    import pyarrow as pa
-
     check_schema(table.schema)
     try:
         table.validate(full=True)
@@ -56,28 +52,24 @@ def from_table(table: Any, vectors_class: type[V]) -> V:
 
 def check_schema(schema: Any) -> None:
     """Refuse missing columns and wrong types, naming column and type."""
-    from pyarrow import types
-
     is_unique = len(set(schema.names)) == len(schema.names)
     column_types = {name: schema.field(name).type for name in schema.names} if is_unique else {}
     word, count, vector = (column_types.get(name) for name in (WORD, COUNT, VECTOR))
     if word is None or vector is None:
         names = ", ".join(schema.names[:10]) or "none"
         raise FormatError(f"the columns {WORD} and {VECTOR} are required, once each; the columns are: {names}")
-    text = word.value_type if types.is_dictionary(word) else word
-    if not (types.is_string(text) or types.is_large_string(text) or types.is_string_view(text)):
+    text = word.value_type if pa.types.is_dictionary(word) else word
+    if not (pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)):
         raise FormatError(f"the column {WORD} must contain strings, not {word}")
-    is_list = types.is_fixed_size_list(vector) or types.is_list(vector) or types.is_large_list(vector)
-    if not is_list or not (types.is_floating(vector.value_type) or is_quantised(schema)):
+    is_list = pa.types.is_fixed_size_list(vector) or pa.types.is_list(vector) or pa.types.is_large_list(vector)
+    if not is_list or not (pa.types.is_floating(vector.value_type) or is_quantised(schema)):
         raise FormatError(f"the column {VECTOR} must contain lists of floats, not {vector}")
-    if count is not None and not types.is_integer(count):
+    if count is not None and not pa.types.is_integer(count):
         raise FormatError(f"the column {COUNT} must contain integers, not {count}")
 
 
 def is_quantised(schema: Any) -> bool:
     """Whether the vectors are lists of int8 with a column of float scales."""
-    import pyarrow as pa
-
     scale = schema.field(SCALE).type if SCALE in schema.names else None
     return bool(schema.field(VECTOR).type.value_type == pa.int8() and scale is not None and pa.types.is_floating(scale))
 
@@ -102,8 +94,6 @@ def get_column(table: Any, name: str) -> Any:
 
 def read_counts(table: Any) -> np.ndarray | None:
     """The counts as int64; None if there is no such column or it contains only nulls."""
-    import pyarrow as pa
-
     if COUNT not in table.schema.names or table.column(COUNT).null_count == table.num_rows:
         return None
     try:
@@ -124,8 +114,6 @@ def read_matrix(table: Any) -> np.ndarray:
 
 def read_lists(lists: Any) -> np.ndarray:
     """A column of lists of equal length as a matrix (words, dim) float32; refuses nulls."""
-    import pyarrow as pa
-
     flat = lists.flatten()
     if flat.null_count:
         raise FormatError(f"the column {VECTOR} contains nulls")

@@ -22,7 +22,7 @@ from embeddings.kernels.row_operations import address, prefetch_l2
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.kernels.subword_rows import hash_words
 from embeddings.models.subwords import LINE_END, bucket_rows, concatenate_bytes, ngram_hashes, to_bytes
-from embeddings.support.arrow import find_words, string_bytes, to_arrow, to_string_array
+from embeddings.support.arrow import find_words, pa, string_bytes, to_arrow, to_string_array
 from embeddings.support.mapped_files import memory_mapped_zeros
 
 NO_ITEM = np.iinfo(np.int32).min  # of a type that has no row
@@ -211,8 +211,6 @@ def new_items(count: int) -> np.ndarray:
 
 def add_line_end(words: Vocabulary, texts: int) -> Vocabulary:
     """The words with `</s>`, which occurs once in each text."""
-    import pyarrow
-
     old_row = words.word_list.find(LINE_END_WORD)
     keep = np.delete(np.arange(len(words)), [] if old_row is None else [old_row])
     counts = words.counts[keep]
@@ -220,7 +218,7 @@ def add_line_end(words: Vocabulary, texts: int) -> Vocabulary:
     column = to_string_array(words.column).take(to_arrow(keep))
     parts = [column[:row], to_string_array([LINE_END_WORD]), column[row:]]
     total = words.total + texts - (0 if old_row is None else int(words.counts[old_row]))
-    return Vocabulary(pyarrow.concat_arrays(parts), np.insert(counts, row, texts), total=total)
+    return Vocabulary(pa.concat_arrays(parts), np.insert(counts, row, texts), total=total)
 
 
 def rows_of_types(types: Vocabulary, vocabulary: Vocabulary) -> np.ndarray:

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from embeddings.errors import EmbeddingsError
-from embeddings.support.imports import import_extra, lazy_getattr
+from embeddings.support.imports import LazyModule, import_extra, lazy_getattr
 
 
 def test_a_name_is_imported_on_first_use(monkeypatch, tmp_path):
@@ -19,6 +19,19 @@ def test_a_name_is_imported_on_first_use(monkeypatch, tmp_path):
     with pytest.raises(AttributeError, match=r"no attribute 'Word2Vec': use .*SkipGram"):
         getattribute("Word2Vec")
     del sys.modules["module_of_a_test"]
+
+
+def test_a_module_is_imported_on_the_first_use_of_a_name(monkeypatch, tmp_path):
+    (tmp_path / "package_of_a_test").mkdir()
+    (tmp_path / "package_of_a_test" / "__init__.py").write_text("Thing = 5\n")
+    (tmp_path / "package_of_a_test" / "part.py").write_text("Other = 6\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = LazyModule("package_of_a_test")
+    assert "package_of_a_test" not in sys.modules
+    assert module.Thing == 5
+    assert module.part.Other == 6
+    with pytest.raises(AttributeError, match=r"^module 'package_of_a_test' has no attribute 'Missing'$"):
+        module.Missing  # noqa: B018
 
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch, tmp_path):
