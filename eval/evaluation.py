@@ -36,7 +36,7 @@ from embeddings.eval.tasks.predicted_labels import Ranker, predict_labels
 from embeddings.eval.test_sets import ALL, Half, check_half, select_texts
 from embeddings.indexes.index_spec import check_spec
 from embeddings.models.document_vectors import ConcatenatedModels
-from embeddings.models.loading import load_classifier
+from embeddings.models.loading import load_classifier, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.models.model_group import ModelGroup, is_group
 from embeddings.settings import Range, check_value
@@ -247,8 +247,6 @@ def resolve(vectors: One | ModelGroup | Sequence[One]) -> tuple[Evaluable | list
     if isinstance(vectors, ModelGroup):
         return [*vectors.models], vectors.folder.name
     if isinstance(vectors, str | os.PathLike):
-        from embeddings.models.loading import load_model_or_vectors
-
         if is_group(vectors):
             return resolve(ModelGroup.load(vectors))
         return load_model_or_vectors(vectors), Path(vectors).name

@@ -18,7 +18,7 @@ from embeddings.classifier.label_prediction import (
     rank_in_tree,
     rank_labels,
 )
-from embeddings.classifier.quantisation import decode, decoded_size
+from embeddings.classifier.quantisation import decode, decoded_size, quantize
 from embeddings.corpora.reading.columns import is_null
 from embeddings.corpora.tokenizers import ascii_whitespace
 from embeddings.corpora.word_rules import WordRules
@@ -240,8 +240,6 @@ class LabelPredictor(AdvisesOnNames):
         Raises:
             SettingError: an argument is out of range, the classifier is quantised already, or it contains NaN.
         """
-        from embeddings.classifier.quantisation import quantize
-
         return quantize(self, cutoff, dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
 
     def rank(

@@ -10,6 +10,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import OUTPUT, from_settings, is_given, option
 from embeddings.cli.output import note, print_json, print_lines
+from embeddings.cli.progress_bar import ReadingBar
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
@@ -78,7 +79,6 @@ def command(
     For each model, dim and number of negatives, the tools run in turn in fresh processes with the same settings. The
     output folder contains results.csv (all runs), results.md (the printed table), results.png and machine.json.
     """
-    from embeddings.cli.progress_bar import ReadingBar
     from embeddings.corpora import Corpus
     from embeddings.eval.benchmark.job import model_configs
     from embeddings.eval.benchmark.result_table import summaries

@@ -12,6 +12,7 @@ from embeddings.cli.options import ALLOW_PICKLE, from_signature, is_given, optio
 from embeddings.cli.saving import CONTINUED_MODEL, checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.sources import File, resolve_source
+from embeddings.corpora.word_rules import recorded_settings
 from embeddings.eval.early_stopping import EarlyStopping
 from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
@@ -55,8 +56,6 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     model = load_model(path)
     if model.name != ctx.info_name:
         raise click.UsageError(f"{path} is a {model.name} model; continue it with: embeddings train {model.name}")
-    from embeddings.corpora.word_rules import recorded_settings
-
     text = model.record.get("text")
     known = {str(option.name) for option in ctx.command.params} - {"continued", "phrases"}
     settings = dict(model.settings)

@@ -47,6 +47,7 @@ from embeddings.training.replicas import (
 from embeddings.training.run import Run, capture_progress
 from embeddings.training.run_options import ClusterBase, RunOptions
 from embeddings.training.stream import TokenStream, share_bounds
+from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, prepare
 from embeddings.training.worker import Worker
 
@@ -225,8 +226,6 @@ def train_divided(
 
 def check_options(trainer: "Trainer", run_options: RunOptions) -> None:
     """Refuse trainers and options for which there is no training on a cluster."""
-    from embeddings.training.trainer import Trainer
-
     if run_options.continued is not None:
         raise SettingError("a model cannot be continued on a cluster; leave out cluster")
     if run_options.pretrained is not None:

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
 from numba.core import cgutils
 
-from embeddings.compilation.jit import inline, intrinsic, noinline
+from embeddings.compilation.jit import inline, noinline
 from embeddings.compilation.vector_emitter import HAS_AVX512, INT64, Emitter, int64
 from embeddings.kernels.row_operations import (
     PARTIAL_SUMS,
     SCORE_TILE,
-    codegen_of,
+    emitted,
     load_int64,
     row_stride,
     score_offset,
@@ -32,14 +31,12 @@ TOP = (8648640.0, 277200.0, 1512.0, 1.0)
 BOTTOM = (34594560.0, 3991680.0, 50400.0, 112.0)
 
 
-@intrinsic
-def scores_to_tile_steps(typingctx: Any, scores: Any, rate: Any, m: Any, p: Any, stride: Any) -> Any:
-    """Replace m rows of S by rate (Y - sigmoid(S)), where the first p of `stride` targets are positive."""
-    return types.void(scores, types.float64, *[types.int64] * 3), codegen_of(write_tile_steps)
+@emitted
+def scores_to_tile_steps(emit: Emitter, scores: Any, rate: Any, m: Any, p: Any, stride: Any) -> None:
+    """Replace m rows of S by rate (Y - sigmoid(S)), where the first p of `stride` targets are positive.
 
-
-def write_tile_steps(emit: Emitter, scores: Any, rate: Any, m: Any, p: Any, stride: Any) -> None:
-    """The steps of each row, `SCORE_TILE` at a time, as they were stored: a wider load would wait for two stores."""
+    `SCORE_TILE` at a time, as they were stored: a wider load would wait for two stores.
+    """
     builder = emit.builder
     emit.set_lanes(SCORE_TILE)
     scalar = rate if emit.size == 8 else builder.fptrunc(rate, emit.scalar)
@@ -51,27 +48,20 @@ def write_tile_steps(emit: Emitter, scores: Any, rate: Any, m: Any, p: Any, stri
         emit.store(step, scores, offset)
 
 
-@intrinsic
-def learn_tile(typingctx: Any, scores: Any, rate: Any, source: Any, gradient: Any, targets: Any, n: Any, j: Any, p: Any,
-               width: Any) -> Any:  # fmt: skip
+@emitted
+def learn_tile(
+    emit: Emitter, scores: Any, rate: Any, source: Any, gradient: Any, targets: Any, n: Any, j: Any, p: Any, width: Any
+) -> None:
     """One step of an input row with n different targets from j on; targets before p are positive.
 
     S is written into `scores`. With G = rate (Y - sigmoid(S)), O += G' x, and G O is added to the gradient row, which
     may be the input row if there are at most `UPDATE_PASS` targets. The rate is an array of one number.
     """
-    rows = [types.int64] * 2
-    return types.void(scores, rate, *rows, targets, *[types.int64] * 4), codegen_of(write_learn_tile)
-
-
-def write_learn_tile(
-    emit: Emitter, scores: Any, rate: Any, source: Any, gradient: Any, targets: Any, n: Any, *numbers: Any
-) -> None:
-    """The step for n targets from j on, each with its own accumulator."""
-    switch_on_count(write_learn_block, STEP_TILE, emit, n, scores, rate, source, gradient, targets, *numbers)
+    switch_on_count(write_learn_block, STEP_TILE, emit, n, scores, rate, source, gradient, targets, j, p, width)
 
 
 def write_learn_block(columns: int, emit: Emitter, *args: Any) -> None:
-    """`write_learn_tile` for a constant number of targets."""
+    """`learn_tile` for a constant number of targets."""
     scores, rate, source, gradient, targets, j, p, width = args
     builder, steps = emit.builder, []
     o = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]

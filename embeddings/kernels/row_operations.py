@@ -15,7 +15,8 @@ at most `UPDATE_TILE` at a time; if a target is in two tiles, the second tile se
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import partial, reduce, wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,25 @@ def codegen_of(write: Callable[..., None]) -> Callable[..., Any]:
     return codegen
 
 
+def emitted(write: Callable[..., None], *constants: int) -> Any:
+    """Define a function of kernels that returns nothing, whose body is `write(*constants, emitter, *arguments)`.
+
+    Integers become int64 and floats float64; see `codegen_of` for arrays.
+    """
+    body = partial(write, *constants)
+
+    @wraps(write)
+    def define(typingctx: Any, *kinds: Any) -> Any:
+        converted = [
+            types.int64 if isinstance(one, types.Integer) else types.float64 if isinstance(one, types.Float) else one
+            for one in kinds
+        ]
+        return types.void(*converted), codegen_of(body)
+
+    define.__signature__ = signature(body)  # type: ignore[attr-defined]  # numba counts its arguments
+    return intrinsic(define)
+
+
 def load_int64(emit: Emitter, start: Any, index: Any) -> Any:
     """Item `index` of the int64 array at `start`."""
     return emit.builder.load(emit.pointer(start, emit.builder.mul(index, int64(8)), INT64))
@@ -69,9 +89,11 @@ def score_offset(emit: Emitter, row: Any, stride: Any, column: Any) -> Any:
     return emit.builder.mul(emit.builder.add(emit.builder.mul(row, stride), column), int64(emit.size))
 
 
-def write_scores(rows: int, emit: Emitter, scores: Any, inputs: Any, targets: Any, n: Any, *numbers: Any) -> None:
+def write_scores(
+    rows: int, emit: Emitter, scores: Any, inputs: Any, targets: Any, n: Any, i: Any, j: Any, stride: Any, width: Any
+) -> None:
     """Scores of `rows` inputs from i on and n targets from j on, each with its own accumulator."""
-    switch_on_count(partial(write_score_block, rows), SCORE_TILE, emit, n, scores, inputs, targets, *numbers)
+    switch_on_count(partial(write_score_block, rows), SCORE_TILE, emit, n, scores, inputs, targets, i, j, stride, width)
 
 
 def write_score_block(rows: int, columns: int, emit: Emitter, *args: Any) -> None:
@@ -98,13 +120,17 @@ def write_score_block(rows: int, columns: int, emit: Emitter, *args: Any) -> Non
             emit.store(emit.shuffle(totals, totals, range(part, part + run)), scores, offset)
 
 
-def write_update(emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, *numbers: Any) -> None:
+@emitted
+def _update(
+    emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, m: Any, j: Any, stride: Any,
+    width: Any,
+) -> None:  # fmt: skip
     """Both gradients for n targets from j on: each step is loaded once for the two products it is in."""
-    switch_on_count(write_update_block, UPDATE_TILE, emit, n, steps, inputs, gradients, targets, *numbers)
+    switch_on_count(write_update_block, UPDATE_TILE, emit, n, steps, inputs, gradients, targets, m, j, stride, width)
 
 
 def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
-    """`write_update` for a constant number of targets, two vectors at a time if all sums stay in registers."""
+    """`_update` for a constant number of targets, two vectors at a time if all sums stay in registers."""
     write_in_blocks(partial(write_update_vectors, columns), (2, 1) if columns <= PAIR_TILE else (1,), emit, *args)
 
 
@@ -143,15 +169,16 @@ def write_update_vectors(columns: int, emit: Emitter, places: Sequence[Any], *ar
         emit.store(builder.fadd(emit.load(o[c], places[n]), builder.load(sums[c, n])), o[c], places[n])
 
 
-def write_single_update(
-    emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, *numbers: Any
+@emitted
+def _update_single(
+    emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, j: Any, width: Any
 ) -> None:
-    """`write_update` for a single input, whose steps stay in registers."""
-    switch_on_count(write_single_update_block, SINGLE_TILE, emit, n, steps, inputs, gradients, targets, *numbers)
+    """`_update` for a single input, whose steps stay in registers."""
+    switch_on_count(write_single_update_block, SINGLE_TILE, emit, n, steps, inputs, gradients, targets, j, width)
 
 
 def write_single_update_block(columns: int, emit: Emitter, *args: Any) -> None:
-    """`write_single_update` for a constant number of targets."""
+    """`_update_single` for a constant number of targets."""
     steps, inputs, gradients, targets, j, width = args
     builder = emit.builder
     at_column = [builder.add(j, int64(c)) for c in range(columns)]
@@ -168,14 +195,15 @@ def write_single_update_block(columns: int, emit: Emitter, *args: Any) -> None:
         emit.store(builder.fadd(emit.load(gradient, at), step), gradient, at)
 
 
-def write_sum_rows(emit: Emitter, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> None:
+@emitted
+def sum_rows(emit: Emitter, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> None:
     """Add up rows: y += f (x_1 + ... + x_m), where f is `factor[0]`."""
     scale = emit.broadcast(factor, int64(0))
     write_in_blocks(write_sum_vectors, ROW_BLOCKS, emit, scale, output, rows, m, width)
 
 
 def write_sum_vectors(emit: Emitter, places: Sequence[Any], scale: Any, output: Any, rows: Any, m: Any) -> None:
-    """`write_sum_rows` for the vectors at some places."""
+    """`sum_rows` for the vectors at some places."""
     builder, totals = emit.builder, [emit.variable() for _ in places]
     with emit.for_range(m) as i:
         row = load_int64(emit, rows, i)
@@ -185,14 +213,15 @@ def write_sum_vectors(emit: Emitter, places: Sequence[Any], scale: Any, output: 
         emit.store(emit.fma(scale, builder.load(total), emit.load(output, at)), output, at)
 
 
-def write_scatter_add(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> None:
+@emitted
+def scatter_add(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> None:
     """Add a row to each of m rows: x_i += f y, where f is `factor[0]`."""
     scale = emit.broadcast(factor, int64(0))
     write_in_blocks(write_scatter_vectors, ROW_BLOCKS, emit, scale, source, rows, m, width)
 
 
 def write_scatter_vectors(emit: Emitter, places: Sequence[Any], scale: Any, source: Any, rows: Any, m: Any) -> None:
-    """`write_scatter_add` for the vectors at some places."""
+    """`scatter_add` for the vectors at some places."""
     steps = [emit.builder.fmul(scale, emit.load(source, at)) for at in places]
     with emit.for_range(m) as i:
         row = load_int64(emit, rows, i)
@@ -200,7 +229,8 @@ def write_scatter_vectors(emit: Emitter, places: Sequence[Any], scale: Any, sour
             emit.store(emit.builder.fadd(emit.load(row, at), step), row, at)
 
 
-def write_hadamard_add(emit: Emitter, factor: Any, output: Any, left: Any, right: Any, width: Any) -> None:
+@emitted
+def hadamard_add(emit: Emitter, factor: Any, output: Any, left: Any, right: Any, width: Any) -> None:
     """Add an elementwise product: y += f (a * b), where f is `factor[0]`."""
     scale = emit.broadcast(factor, int64(0))
     with emit.for_each_vector(width) as at:
@@ -208,21 +238,26 @@ def write_hadamard_add(emit: Emitter, factor: Any, output: Any, left: Any, right
         emit.store(emit.fma(scale, product, emit.load(output, at)), output, at)
 
 
-def write_add_table_rows(
-    emit: Emitter,
-    table: Any,
-    total: Any,
-    rows: Any,
-    start: Any,
-    stop: Any,
-    stride: Any,
-    width: Any,
-    weights: Any = None,
+@emitted
+def add_table_rows(
+    emit: Emitter, table: Any, total: Any, rows: Any, start: Any, stop: Any, stride: Any, width: Any
 ) -> None:
-    """Add rows without padding: columns in blocks of 4 vectors, then of one, then of half a vector, and so on.
+    """Add the rows `rows[start:stop]` of a table to `total`: any `width`, and `stride` bytes from row to row."""
+    write_add_table_rows(emit, table, total, rows, start, stop, stride, width, None)
 
-    `weights`, if given, has the factor of each row of the table.
-    """
+
+@emitted
+def add_weighted_table_rows(
+    emit: Emitter, table: Any, total: Any, rows: Any, start: Any, stop: Any, stride: Any, width: Any, weights: Any
+) -> None:
+    """`add_table_rows`, where each row counts by its item of `weights`, of the table's type."""
+    write_add_table_rows(emit, table, total, rows, start, stop, stride, width, weights)
+
+
+def write_add_table_rows(
+    emit: Emitter, table: Any, total: Any, rows: Any, start: Any, stop: Any, stride: Any, width: Any, weights: Any
+) -> None:
+    """Add rows without padding: columns in blocks of 4 vectors, then of one, then of half a vector, and so on."""
     builder = emit.builder
     column, end = int64(0), builder.mul(width, int64(emit.size))
     halves = [(emit.lanes >> n, 1) for n in range(emit.lanes.bit_length())]
@@ -268,8 +303,9 @@ def write_add_columns(
         emit.store(builder.fadd(emit.load(total, offset, kind), value), total, offset)
 
 
-def write_copy_row(emit: Emitter, like: Any, output: Any, source: Any, width: Any) -> None:
-    """Copy a row: y = x, with numbers of `like`'s type."""
+@emitted
+def copy_row(emit: Emitter, like: Any, output: Any, source: Any, width: Any) -> None:
+    """Copy a row: y = x, with numbers of the array `like`'s type."""
     with emit.for_each_vector(width) as at:
         emit.store(emit.load(source, at), output, at)
 
@@ -346,70 +382,7 @@ def prefetch_l2(typingctx: Any, row: Any, size: Any) -> Any:
     return types.void(types.int64, types.int64), prefetch_codegen(0, 2)
 
 
-@intrinsic
-def _score_pair(
-    typingctx: Any, scores: Any, inputs: Any, targets: Any, n: Any, i: Any, j: Any, stride: Any, width: Any
-) -> Any:
-    return types.void(scores, inputs, targets, *[types.int64] * 5), codegen_of(partial(write_scores, 2))
-
-
-@intrinsic
-def _score_one(
-    typingctx: Any, scores: Any, inputs: Any, targets: Any, n: Any, i: Any, j: Any, stride: Any, width: Any
-) -> Any:
-    return types.void(scores, inputs, targets, *[types.int64] * 5), codegen_of(partial(write_scores, 1))
-
-
-@intrinsic
-def _update(typingctx: Any, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, m: Any, j: Any, stride: Any,
-            width: Any) -> Any:  # fmt: skip
-    return types.void(steps, inputs, gradients, targets, *[types.int64] * 5), codegen_of(write_update)
-
-
-@intrinsic
-def _update_single(typingctx: Any, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, j: Any,
-                   width: Any) -> Any:  # fmt: skip
-    return types.void(steps, inputs, gradients, targets, *[types.int64] * 3), codegen_of(write_single_update)
-
-
-@intrinsic
-def sum_rows(typingctx: Any, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> Any:
-    """Add up rows: y += f (x_1 + ... + x_m)."""
-    return types.void(factor, types.int64, rows, types.int64, types.int64), codegen_of(write_sum_rows)
-
-
-@intrinsic
-def scatter_add(typingctx: Any, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> Any:
-    """Add one row to each of m rows: x_i += f y."""
-    return types.void(factor, types.int64, rows, types.int64, types.int64), codegen_of(write_scatter_add)
-
-
-@intrinsic
-def hadamard_add(typingctx: Any, factor: Any, output: Any, left: Any, right: Any, width: Any) -> Any:
-    """Add the elementwise product of two rows: y += f (a * b)."""
-    return types.void(factor, *[types.int64] * 4), codegen_of(write_hadamard_add)
-
-
-@intrinsic
-def copy_row(typingctx: Any, like: Any, output: Any, source: Any, width: Any) -> Any:
-    """Copy a row: y = x, with numbers of the array `like`'s type."""
-    return types.void(like, *[types.int64] * 3), codegen_of(write_copy_row)
-
-
-@intrinsic
-def add_table_rows(
-    typingctx: Any, table: Any, total: Any, rows: Any, start: Any, stop: Any, stride: Any, width: Any
-) -> Any:
-    """Add the rows `rows[start:stop]` of a table to `total`: any `width`, and `stride` bytes from row to row."""
-    return types.void(table, total, rows, *[types.int64] * 4), codegen_of(write_add_table_rows)
-
-
-@intrinsic
-def add_weighted_table_rows(
-    typingctx: Any, table: Any, total: Any, rows: Any, start: Any, stop: Any, stride: Any, width: Any, weights: Any
-) -> Any:
-    """`add_table_rows`, where each row counts by its item of `weights`, of the table's type."""
-    return types.void(table, total, rows, *[types.int64] * 4, weights), codegen_of(write_add_table_rows)
+_score_pair, _score_one = emitted(write_scores, 2), emitted(write_scores, 1)
 
 
 @inline

@@ -9,13 +9,12 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from embeddings.compilation.jit import dispatched, entry_point, implements, inline, intrinsic
+from embeddings.compilation.jit import dispatched, entry_point, implements, inline
 from embeddings.compilation.vector_emitter import HAS_AVX512, VECTOR_BYTES, Emitter, int64
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, Rows
-from embeddings.kernels.row_operations import PARTIAL_SUMS, add_table_rows, codegen_of, load_int64, switch_on_count
+from embeddings.kernels.row_operations import PARTIAL_SUMS, add_table_rows, emitted, load_int64, switch_on_count
 
 TILE = 128  # quantised rows at a time, so that their codes stay in the first cache
 
@@ -126,25 +125,15 @@ def score_quantised_rows(
 ROW_TILE = 8 if HAS_AVX512 else 4  # vectors of a row at a time
 
 
-@intrinsic
-def sum_row_list(typingctx: Any, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> Any:
+@emitted
+def sum_row_list(emit: Emitter, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> None:
     """Add up rows: y += f (x_1 + ... + x_m), where f is `factor[0]`."""
-    return types.void(factor, types.int64, rows, types.int64, types.int64), codegen_of(write_sum)
-
-
-@intrinsic
-def scatter_add_row_list(typingctx: Any, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> Any:
-    """Add a row to each of m rows: x_i += f y, where f is `factor[0]`."""
-    return types.void(factor, types.int64, rows, types.int64, types.int64), codegen_of(write_scatter)
-
-
-def write_sum(emit: Emitter, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> None:
-    """`sum_row_list`."""
     for_each_tile(write_sum_tile, emit, width, factor, output, rows, m)
 
 
-def write_scatter(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> None:
-    """`scatter_add_row_list`."""
+@emitted
+def scatter_add_row_list(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> None:
+    """Add a row to each of m rows: x_i += f y, where f is `factor[0]`."""
     for_each_tile(write_scatter_tile, emit, width, factor, source, rows, m)
 
 
@@ -162,7 +151,7 @@ def for_each_tile(write: Callable[..., None], emit: Emitter, width: Any, *args: 
 
 
 def write_sum_tile(vectors: int, emit: Emitter, start: Any, factor: Any, output: Any, rows: Any, m: Any) -> None:
-    """`write_sum` for a constant number of vectors, with several partial sums if they are few."""
+    """`sum_row_list` for a constant number of vectors, with several partial sums if they are few."""
     builder, scale = emit.builder, emit.broadcast(factor, int64(0))
     offsets = [builder.add(start, int64(n * VECTOR_BYTES)) for n in range(vectors)]
     parts = -(-PARTIAL_SUMS // vectors)
@@ -186,7 +175,7 @@ def write_sum_tile(vectors: int, emit: Emitter, start: Any, factor: Any, output:
 
 
 def write_scatter_tile(vectors: int, emit: Emitter, start: Any, factor: Any, source: Any, rows: Any, m: Any) -> None:
-    """`write_scatter` for a constant number of vectors."""
+    """`scatter_add_row_list` for a constant number of vectors."""
     builder, scale = emit.builder, emit.broadcast(factor, int64(0))
     offsets = [builder.add(start, int64(n * VECTOR_BYTES)) for n in range(vectors)]
     steps = [builder.fmul(scale, emit.load(source, offset)) for offset in offsets]

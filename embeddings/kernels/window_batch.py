@@ -19,9 +19,8 @@ earlier slots and windows.
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from embeddings.compilation.jit import inline, intrinsic
+from embeddings.compilation.jit import inline
 from embeddings.compilation.vector_emitter import Emitter, int64
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.frozen_rows import mask_frozen
@@ -33,7 +32,7 @@ from embeddings.kernels.row_operations import (
     SCORE_TILE,
     UPDATE_TILE,
     address,
-    codegen_of,
+    emitted,
     load_int64,
     prefetch_l2,
     row_stride,
@@ -45,13 +44,18 @@ from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 
 
-def write_scores(emit: Emitter, scores: Any, inputs: Any, targets: Any, noise: Any, *numbers: Any) -> None:
+@emitted
+def _score(
+    emit: Emitter, scores: Any, inputs: Any, targets: Any, noise: Any, i: Any, k: Any, j: Any, centres: Any,
+    stride: Any, slots: Any, width: Any,
+) -> None:  # fmt: skip
     """Scores of windows i and k with their centres and with `noise` negative samples from j on."""
+    numbers = i, k, j, centres, stride, slots, width
     switch_on_count(write_score_block, SCORE_TILE - 1, emit, noise, scores, inputs, targets, *numbers)
 
 
 def write_score_block(columns: int, emit: Emitter, *args: Any) -> None:
-    """`write_scores` for a constant number of negative samples: one accumulator per pair, over all slots."""
+    """`_score` for a constant number of negative samples: one accumulator per pair, over all slots."""
     scores, inputs, targets, i, k, j, centres, stride, slots, width = args
     builder, windows = emit.builder, (i, k)
     noise = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
@@ -75,15 +79,18 @@ def write_score_block(columns: int, emit: Emitter, *args: Any) -> None:
             emit.store(emit.shuffle(totals, totals, range(min(SCORE_TILE, emit.lanes))), scores, offset)
 
 
-def write_update(
-    emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, noise: Any, *numbers: Any
-) -> None:
+@emitted
+def _update(
+    emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, noise: Any, m: Any, j: Any, centres: Any,
+    stride: Any, slots: Any, width: Any,
+) -> None:  # fmt: skip
     """Gradients of all windows, their centres and `noise` negative samples from j on."""
+    numbers = m, j, centres, stride, slots, width
     switch_on_count(write_update_block, UPDATE_TILE - 1, emit, noise, steps, inputs, gradients, targets, *numbers)
 
 
 def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
-    """`write_update` for a constant number of negative samples; each step is loaded once for two products."""
+    """`_update` for a constant number of negative samples; each step is loaded once for two products."""
     steps, inputs, gradients, targets, m, j, centres, stride, slots, width = args
     builder = emit.builder
     noise = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
@@ -110,18 +117,6 @@ def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
 def slot_offset(emit: Emitter, slot: Any, width: Any) -> Any:
     """The offset of a slot in a target, in bytes."""
     return emit.builder.mul(emit.builder.mul(slot, width), int64(emit.size))
-
-
-@intrinsic
-def _score(typingctx: Any, scores: Any, inputs: Any, targets: Any, noise: Any, i: Any, k: Any, j: Any, centres: Any,
-           stride: Any, slots: Any, width: Any) -> Any:  # fmt: skip
-    return types.void(scores, inputs, targets, *[types.int64] * 8), codegen_of(write_scores)
-
-
-@intrinsic
-def _update(typingctx: Any, steps: Any, inputs: Any, gradients: Any, targets: Any, noise: Any, m: Any, j: Any,
-            centres: Any, stride: Any, slots: Any, width: Any) -> Any:  # fmt: skip
-    return types.void(steps, inputs, gradients, targets, *[types.int64] * 7), codegen_of(write_update)
 
 
 @inline

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from embeddings.corpora.encoded_corpus import TagFile, load_tags
+from embeddings.corpora.reading.sources import unusable_reason
+from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import CorpusError, FormatError, RegistryError, SettingError
 from embeddings.models import model_files
 from embeddings.models.capabilities import installed_capability
@@ -58,8 +61,6 @@ def document_vectors(model: "Model") -> DocumentVectors:
 def save_extras(model: "Model", folder: Path) -> None:
     """Write the optional files: tags of documents, phrases and labels."""
     if model.tags is not None:
-        from embeddings.corpora.encoded_corpus import TagFile
-
         file = TagFile(folder / model_files.TAGS)
         for start in range(0, len(model.tags), 1 << 16):
             file.append(model.tags[start : start + (1 << 16)].to_pylist())
@@ -84,8 +85,6 @@ def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
 
 def load_model_tags(path: Path, table: np.ndarray | None) -> Any:
     """The tags of the rows of a table; None if there is no file."""
-    from embeddings.corpora.encoded_corpus import load_tags
-
     if not path.exists():
         return None
     if table is None:
@@ -195,8 +194,6 @@ def concatenate(*models: "Model") -> ConcatenatedModels:
 
 def as_list(texts: Iterable[Any]) -> list[Any]:
     """Texts as a list."""
-    from embeddings.corpora.reading.sources import unusable_reason
-
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise SettingError(f"texts must be a list of texts or a Corpus, got {texts!r:.80}")
     if reason := unusable_reason(texts):
@@ -207,7 +204,6 @@ def as_list(texts: Iterable[Any]) -> list[Any]:
 def new_documents(model: "Model", documents: Any, texts: Any, has_tags: bool) -> "Corpus | list[Any]":
     """The documents to infer: a corpus, or a list of texts or token lists, which may have tags; see `Model.infer`."""
     from embeddings.corpora.corpus import Corpus
-    from embeddings.corpora.word_rules import WordForm
 
     if (documents is None) == (texts is None):
         raise SettingError("infer takes documents, or texts=... in their place")

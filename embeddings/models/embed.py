@@ -11,6 +11,7 @@ from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import Items, Source, Texts, resolve_source
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.corpora.word_rules import recorded_settings
 from embeddings.errors import CorpusError, SettingError, marked
 from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.loading import load_model_or_vectors
@@ -149,8 +150,6 @@ def text_settings(source: "Vectors | Model") -> dict[str, Any]:
         return corpus_settings(source)
     recorded = getattr(source, "word_form", None) if isinstance(source, Vectors) else None
     if recorded is not None and isinstance(getattr(recorded, "settings", None), dict):
-        from embeddings.corpora.word_rules import recorded_settings
-
         return recorded_settings(recorded.settings)
     return dict(DEFAULT_TEXT)
 

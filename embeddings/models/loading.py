@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from embeddings import registry
 from embeddings.corpora.reading.compression import read_head
 from embeddings.corpora.reading.encodings import BYTE_ORDER_MARKS, DecodingPolicy
+from embeddings.corpora.reading.file_types import FOREIGN
 from embeddings.errors import FormatError, RegistryError, RemoteError, SettingError, marked
 from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
@@ -165,8 +166,6 @@ def detect_format(path: str | os.PathLike[str]) -> Format:
     name = format_dispatch.sniff(Path(path))
     if name is not None:
         return format_dispatch.load_format(name)
-    from embeddings.corpora.reading.file_types import FOREIGN
-
     start = read_head(Path(path), MAX_SIGNATURE)
     if not start:
         raise FormatError(f"{path} is empty")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from embeddings.corpora.reading.sources import Texts
+from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError, SettingError
 from embeddings.indexes.cosine_search import check_search
@@ -85,8 +87,6 @@ def split_at_gap(text: str) -> tuple[str, str]:
 def word_ids(model: "Model", texts: Sequence[str]) -> list[np.ndarray]:
     """The rows of the words of each text, int64; the size of the vocabulary for unknown words."""
     from embeddings.corpora.corpus import Corpus  # imports numba
-    from embeddings.corpora.reading.sources import Texts
-    from embeddings.corpora.remapping import id_mapping
 
     try:
         with Corpus(Texts(texts), **corpus_settings(model)).encode() as encoded:

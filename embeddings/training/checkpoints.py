@@ -39,6 +39,7 @@ from embeddings.support.foreign_files import path_below
 from embeddings.support.logs import log
 from embeddings.support.records import check_fields, read_versioned, to_jsonable
 from embeddings.support.remote.address import Address, StrPath, display_name, is_remote, parse_address
+from embeddings.support.remote.requests import attempt
 from embeddings.training.progress import Progress
 from embeddings.training.run_log import is_finite_number
 
@@ -145,7 +146,6 @@ class RemoteCheckpoints:
 
     def remove_files(self, files: list[Address]) -> None:
         """Remove files, records first; what cannot be removed stays."""
-        from embeddings.support.remote.requests import attempt
         from embeddings.support.remote.store import arrow_store
 
         with suppress(EmbeddingsError):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
+from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.vocabulary import VocabularyRule
 from embeddings.errors import DeclarationError
 from embeddings.models.model import Model
@@ -123,8 +124,6 @@ def continue_training(
         SettingError: the trainer cannot continue models, or a changed setting does not fit the model.
         FormatError: a table of the model is missing.
     """
-    from embeddings.corpora.corpus import Corpus
-
     check_model(model)
     settings = {**model.settings, **changes}
     if not isinstance(corpus, Corpus):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.corpora.phrases.phrase import JOINER
+from embeddings.corpora.phrases.pos_types import TAGS, TYPES
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.plugins.tensor_indexing.functions import FUNCTIONS, OWN, WITHOUT_PARAMETERS, Parameters, compose_rows
@@ -147,8 +148,6 @@ class Composer:
 
     def type_by_tags(self, first: str, second: str) -> str:
         """The type of a phrase by the parts of speech of its words; `ANY` if no type fits."""
-        from embeddings.corpora.phrases.pos_types import TAGS, TYPES
-
         if self.pos_tags is None or first not in self.vectors or second not in self.vectors:
             return ANY
         codes = [self.pos_tags[self.vectors.index(word)] for word in (first, second)]

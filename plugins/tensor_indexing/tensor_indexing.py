@@ -10,8 +10,10 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.corpora.phrases.phrase import JOINER
+from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import RegistryError, S, SettingError
+from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.plugins.tensor_indexing.composer import EXAMPLES, POS_TAGS, Composer, joiner_of, parse_name, to_tables
 from embeddings.plugins.tensor_indexing.composition_settings import CompositionSettings
@@ -182,8 +184,6 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
 
 def corpus_phrases(corpus: "Corpus") -> dict[str, Any]:
     """The arguments of `find_examples` for the phrases that a corpus joins."""
-    from embeddings.corpora.phrases.phrase_list import PhraseList
-
     config = corpus.phrase_config
     if config is None:
         return {"joiner": JOINER, "case": corpus.case}
@@ -197,8 +197,6 @@ def as_model(source: Vectors | Model | str | os.PathLike[str]) -> Model:
     if isinstance(source, Model):
         return source
     if not isinstance(source, Vectors):
-        from embeddings.models.loading import load_model_or_vectors
-
         return as_model(load_model_or_vectors(source))
     is_sorted = source.counts is not None and not np.any(np.diff(source.counts) > 0)
     counts = source.counts if is_sorted else np.zeros(len(source), np.int64)

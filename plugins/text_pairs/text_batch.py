@@ -11,13 +11,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 
-from embeddings.compilation.jit import inline, intrinsic, noinline
+from embeddings.compilation.jit import inline, noinline
 from embeddings.compilation.vector_emitter import HAS_AVX512, VECTOR_BYTES, Emitter, int64
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
-from embeddings.kernels.row_operations import address, codegen_of, prefetch_l2, sum_rows, switch_on_count
+from embeddings.kernels.row_operations import address, emitted, prefetch_l2, sum_rows, switch_on_count
 from embeddings.kernels.sparse_steps import StepRates, step_row
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 
@@ -27,8 +26,12 @@ BLOCK_DEPTH = 128  # rows of B that are read for one tile: 32 KiB
 TRANSPOSE_TILE = 16
 
 
-def write_product(rows: int, emit: Emitter, c: Any, a: Any, b: Any, vectors: Any, *numbers: Any) -> None:
+def write_product(
+    rows: int, emit: Emitter, c: Any, a: Any, b: Any, vectors: Any, at_c: Any, at_a: Any, at_b: Any, stride_c: Any,
+    row_a: Any, step_a: Any, stride_b: Any, depth: Any,
+) -> None:  # fmt: skip
     """C += A B for a tile of `rows` rows and up to `TILE_VECTORS` vectors."""
+    numbers = at_c, at_a, at_b, stride_c, row_a, step_a, stride_b, depth
     switch_on_count(partial(write_product_tile, rows), TILE_VECTORS, emit, vectors, c, a, b, *numbers)
 
 
@@ -53,20 +56,7 @@ def write_product_tile(rows: int, vectors: int, emit: Emitter, *args: Any) -> No
             emit.store(builder.fadd(emit.load(c, offset), builder.load(accumulator)), c, offset)
 
 
-@intrinsic
-def _product_tile(
-    typingctx: Any, c: Any, a: Any, b: Any, vectors: Any, at_c: Any, at_a: Any, at_b: Any, stride_c: Any, row_a: Any,
-    step_a: Any, stride_b: Any, depth: Any,
-) -> Any:  # fmt: skip
-    return types.void(c, a, b, *[types.int64] * 9), codegen_of(partial(write_product, TILE_ROWS))
-
-
-@intrinsic
-def _product_row(
-    typingctx: Any, c: Any, a: Any, b: Any, vectors: Any, at_c: Any, at_a: Any, at_b: Any, stride_c: Any, row_a: Any,
-    step_a: Any, stride_b: Any, depth: Any,
-) -> Any:  # fmt: skip
-    return types.void(c, a, b, *[types.int64] * 9), codegen_of(partial(write_product, 1))
+_product_tile, _product_row = emitted(write_product, TILE_ROWS), emitted(write_product, 1)
 
 
 @noinline

@@ -11,17 +11,16 @@ from time import thread_time
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import types
 
 import embeddings as em
 from embeddings import registry
-from embeddings.compilation.jit import entry_point, intrinsic
+from embeddings.compilation.jit import entry_point
 from embeddings.compilation.vector_emitter import VECTOR_BYTES, Emitter
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.kernels.block import FIRST, LAST, Block, fill_block, new_block, rewind
 from embeddings.kernels.gradient_steps import apply_steps, compute_logistic_steps
 from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
-from embeddings.kernels.row_operations import address, codegen_of, scatter_add, score
+from embeddings.kernels.row_operations import address, emitted, scatter_add, score
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import gather_contexts, gather_inputs, prefetch_targets
@@ -79,8 +78,9 @@ def run_stages(block: Block, operands: PartOperands, buffers: StepBuffers, rate:
                     backprop_to_contexts(buffers, contexts, width, 1.0)
 
 
-def write_multiply_adds(emit: Emitter, numbers: Any, rounds: Any) -> None:
-    """`rounds` times `ACCUMULATORS` multiply-adds of vectors in registers."""
+@emitted
+def multiply_adds(emit: Emitter, numbers: Any, rounds: Any) -> None:
+    """`rounds` times `ACCUMULATORS` multiply-adds of the first of 16 numbers, which are overwritten."""
     factor = emit.broadcast(numbers, emit.builder.mul(rounds, rounds.type(0)))
     sums = [emit.variable() for _ in range(ACCUMULATORS)]
     with emit.for_range(rounds):
@@ -90,12 +90,6 @@ def write_multiply_adds(emit: Emitter, numbers: Any, rounds: Any) -> None:
     for accumulator in sums:
         total = emit.builder.fadd(total, emit.builder.load(accumulator))
     emit.store(total, numbers, rounds.type(0))
-
-
-@intrinsic
-def multiply_adds(typingctx: Any, numbers: Any, rounds: Any) -> Any:
-    """Add up products of the first of 16 numbers, which are overwritten."""
-    return types.void(numbers, types.int64), codegen_of(write_multiply_adds)
 
 
 @entry_point
