@@ -166,7 +166,9 @@ def concordance_lines(
         left, keyword, right = (" ".join(part.split()) for part in parts)
         left, right = first_words(left[::-1], width)[::-1], first_words(right, width)
         file, title = text[line].file if line in text else "", title_text(encoded, titles[document], text)
-        found.append(ConcordanceLine(document_name(encoded, line), line + 1, left, keyword, right, file, title))
+        tag = None if encoded.tags is None else encoded.first_tags[document].as_py()
+        name = str(document if tag is None else tag)
+        found.append(ConcordanceLine(name, line + 1, left, keyword, right, file, title))
     return found
 
 
@@ -226,10 +228,3 @@ def first_words(text: str, width: int) -> str:
         return text
     end = text.rfind(" ", 0, width + 1)
     return text[: width if end < 0 else end]
-
-
-def document_name(encoded: EncodedCorpus, sentence: int) -> str:
-    """The tag of the document that a sentence is in, or its number, from 0."""
-    document = int(document_of(encoded, np.array(sentence)))
-    tag = None if encoded.tags is None else encoded.first_tags[document].as_py()
-    return str(document) if tag is None else str(tag)

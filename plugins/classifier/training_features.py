@@ -177,7 +177,8 @@ def text_features(
     """
     types = encoded.vocabulary
     vocabulary = add_line_end(words, line_ends)
-    rows = rows_of_types(types, vocabulary)
+    rows = find_words(types.column, vocabulary.column, NO_ITEM)
+    rows = np.where(rows == vocabulary.index(LINE_END_WORD), np.int32(NO_ITEM), rows)
     buckets = settings.bucket_count
     counts = np.zeros(buckets, np.int32)
     offsets, subwords = np.zeros(1, np.int64), np.empty(0, np.int32)
@@ -191,7 +192,11 @@ def text_features(
     starts = np.zeros(len(texts) + 1, np.int64)
     count_items(source, starts[1:])
     np.cumsum(starts, out=starts)
-    written = new_items(int(starts[-1]))
+    count = int(starts[-1])
+    if 4 * count <= MAX_MEMORY_BYTES:
+        written = np.empty(count, np.int32)
+    else:
+        written = memory_mapped_zeros(count, 1, np.int32, "items of texts")[:, 0]
     write_items(source, starts, np.zeros(settings.word_ngrams, np.uint64), len(vocabulary), counts, written)
     counts[known_buckets] = np.maximum(counts[known_buckets], 1)
     ngram_buckets, row_of_bucket = rank_buckets(counts)
@@ -200,13 +205,6 @@ def text_features(
         offsets, subwords = with_own_rows(offsets, len(vocabulary) + row_of_bucket[subwords], rows)
     arrays = map(read_only, (written, starts, offsets, subwords, ngram_buckets))
     return TextFeatures(vocabulary, *arrays)
-
-
-def new_items(count: int) -> np.ndarray:
-    """Memory for the items of all texts, mapped from a file if they are many."""
-    if 4 * count <= MAX_MEMORY_BYTES:
-        return np.empty(count, np.int32)
-    return memory_mapped_zeros(count, 1, np.int32, "items of texts")[:, 0]
 
 
 def add_line_end(words: Vocabulary, texts: int) -> Vocabulary:
@@ -219,12 +217,6 @@ def add_line_end(words: Vocabulary, texts: int) -> Vocabulary:
     parts = [column[:row], to_string_array([LINE_END_WORD]), column[row:]]
     total = words.total + texts - (0 if old_row is None else int(words.counts[old_row]))
     return Vocabulary(pa.concat_arrays(parts), np.insert(counts, row, texts), total=total)
-
-
-def rows_of_types(types: Vocabulary, vocabulary: Vocabulary) -> np.ndarray:
-    """The row of each type in the vocabulary, int32; `NO_ITEM` for `</s>` and types that have none."""
-    rows = find_words(types.column, vocabulary.column, NO_ITEM)
-    return np.where(rows == vocabulary.index(LINE_END_WORD), np.int32(NO_ITEM), rows)
 
 
 def text_source(

@@ -280,7 +280,10 @@ class NgramCounter:
         self.prefixes.append((keys >> np.uint64(32)).astype(np.int32) - before)
         self.lasts.append(self.lasts[-1][(keys & np.uint64(N_PASS_KEYS - 1)).astype(np.int64) - before])
         self.starts.append(start)
-        self.frequent = merge_pairs(keys, np.arange(start, start + len(keys)), self.frequent)
+        table = new_pairs(max(INITIAL_BITS, (2 * (len(keys) + int(self.frequent.used[0]))).bit_length()))
+        insert_pairs(table, self.frequent.keys, self.frequent.values, 0, N_PASS_KEYS)
+        insert_pairs(table, keys, np.arange(start, start + len(keys)), 0, N_PASS_KEYS)
+        self.frequent = table
 
     def count_length(self, n: int) -> tuple[Keys, Counts]:
         """Count the frequent n-grams of n tokens, in as many passes as memory requires; returns keys and counts."""
@@ -354,14 +357,6 @@ def copy_pairs(pairs: Pairs, slots: int, low: int, high: int) -> Pairs:
     return table
 
 
-def merge_pairs(keys: Keys, values: NDArray[np.int64], others: Pairs) -> Pairs:
-    """A table of the pairs `keys` with `values` and the pairs of another table."""
-    table = new_pairs(max(INITIAL_BITS, (2 * (len(keys) + int(others.used[0]))).bit_length()))
-    insert_pairs(table, others.keys, others.values, 0, N_PASS_KEYS)
-    insert_pairs(table, keys, values, 0, N_PASS_KEYS)
-    return table
-
-
 def joiner_of(tokens: Sequence[str]) -> str:
     """The string between the tokens of an n-gram: none between characters."""
     return "" if all(len(characters(token)) <= 1 for token in tokens) else "_"
@@ -376,7 +371,9 @@ def extend_ngrams(
         raise CorpusError("the corpus and the model have no n-gram in common")
     numbers = {word: number for number, word in enumerate(dict.fromkeys(spellings))}
     trie = build_trie(sequences, np.array([numbers[word] for word in spellings], np.int32), len(encoded.vocabulary))
-    counts = count_ngrams(trie, np.asarray(encoded.ids), lines, len(numbers))
+    ids, counts = np.asarray(encoded.ids), np.zeros(len(numbers), np.int64)
+    for begin in range(0, len(ids), CHUNK_SIZE):  # so that an interrupt is handled in between
+        count_occurrences(trie, ids, np.asarray(lines), begin, min(begin + CHUNK_SIZE, len(ids)), counts)
     occurring = {word: count for word, count in zip(numbers, counts.tolist(), strict=True) if count}
     return extend_vocabulary(previous, Vocabulary.from_counts(occurring), min_count=1, max_vocab=max_vocab)
 
@@ -410,14 +407,6 @@ def token_sequences(word: str, ids: Mapping[str, int], joiner: str, longest: int
             elif len(row) + 1 < max_n and word.startswith(joiner, end):
                 incomplete.append((end + len(joiner), [*row, token]))
     return complete
-
-
-def count_ngrams(trie: NgramTrie, ids: NDArray[np.int32], lines: NDArray[np.int64], words: int) -> NDArray[np.int64]:
-    """The number of occurrences of each n-gram within the lines of a text, (words,)."""
-    counts = np.zeros(words, np.int64)
-    for begin in range(0, len(ids), CHUNK_SIZE):  # so that an interrupt is handled in between
-        count_occurrences(trie, ids, np.asarray(lines), begin, min(begin + CHUNK_SIZE, len(ids)), counts)
-    return counts
 
 
 @allocating_entry_point

@@ -88,7 +88,3 @@ class CompositionSettings(Settings):
             raise SettingError(f"{S.rank} must be at most the dim of the vectors, {dim}, got {self.rank}")
         if self.full_tensor and dim > MAX_TENSOR_DIM:
             raise SettingError(f"{S.full_tensor} requires a dim of at most {MAX_TENSOR_DIM}, got {dim}")
-
-    def rank_for(self, dim: int) -> int:
-        """The rank, set or default."""
-        return min(DEFAULT_RANK, dim) if self.rank is None else self.rank

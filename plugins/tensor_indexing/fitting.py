@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.errors import CorpusError, S
-from embeddings.plugins.tensor_indexing.composition_settings import CompositionSettings
+from embeddings.plugins.tensor_indexing.composition_settings import DEFAULT_RANK, CompositionSettings
 from embeddings.plugins.tensor_indexing.functions import (
     FullTensor,
     LearnedFunction,
@@ -248,7 +248,8 @@ class FunctionFitter:
         dim = self.train.x.shape[1]
         train, dev = self.residuals(TensorIndexing(), linear)
         products, self.penalties["products"] = solve_products(train, dev, self.rng)
-        left, right = low_rank(products, self.settings.rank_for(dim))
+        rank = min(DEFAULT_RANK, dim) if self.settings.rank is None else self.settings.rank
+        left, right = low_rank(products, rank)
         zero = np.zeros((1, dim, dim))
         return {"left": np.vstack([zero, left]), "right": np.vstack([zero, right]), FIXED: linear[FIXED]}, products
 
