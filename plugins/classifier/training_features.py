@@ -193,6 +193,7 @@ def text_features(
     count_items(source, starts[1:])
     np.cumsum(starts, out=starts)
     count = int(starts[-1])
+    written: np.ndarray
     if 4 * count <= MAX_MEMORY_BYTES:
         written = np.empty(count, np.int32)
     else:
