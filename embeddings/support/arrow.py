@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import FormatError
-from embeddings.support.imports import LazyModule
-
-pa: Any = LazyModule("pyarrow")  # imported on first use
-pc: Any = LazyModule("pyarrow.compute")
+from embeddings.support.imports import pa as pa
+from embeddings.support.imports import pc as pc
 
 FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}  # names of Arrow that numpy lacks
 

@@ -63,6 +63,8 @@ class LazyModule:
 
 
 faiss: Any = LazyModule("faiss")  # imported on first use
+pa: Any = LazyModule("pyarrow")
+pc: Any = LazyModule("pyarrow.compute")
 INSTALL_GENSIM = "pip install gensim (wheels for Python 3.11 to 3.13 only)"
 
 

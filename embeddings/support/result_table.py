@@ -6,9 +6,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Self, SupportsIndex, TypeVar, overload
 
 from embeddings.printable import printable
-from embeddings.support.arrow import pa
 from embeddings.support.html_elements import Html, tag, word
-from embeddings.support.imports import import_extra
+from embeddings.support.imports import import_extra, pa
 
 Row = TypeVar("Row")
 GAP = 2  # spaces between columns
