@@ -11,11 +11,7 @@ from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows
 from embeddings.kernels.row_sums import decode_rows
 from embeddings.models.subwords import LINE_END
 from embeddings.support.cosine import row_blocks
-<<<<<<< HEAD
 from embeddings.support.imports import import_library
-=======
-from embeddings.support.imports import faiss
->>>>>>> faecf0fd (faiss is imported on first use by one object)
 
 if TYPE_CHECKING:
     from embeddings.classifier.classifier import LabelPredictor
@@ -86,11 +82,8 @@ def encode_numbers(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def encode_parts(values: np.ndarray, part_size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """The codes of rows, uint8 (rows, parts), and the centroids in the layout of `QuantisedRows`."""
-<<<<<<< HEAD
     faiss = import_library("faiss")
 
-=======
->>>>>>> faecf0fd (faiss is imported on first use by one object)
     rows, dim = values.shape
     parts = -(-dim // part_size)
     padded = np.zeros((max(rows, 1), parts * part_size), np.float32)  # a shorter last part is filled with zeros

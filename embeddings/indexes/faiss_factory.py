@@ -12,11 +12,7 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.cosine_search import pair_cosines
 from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Settings, option
-<<<<<<< HEAD
 from embeddings.support.imports import import_library
-=======
-from embeddings.support.imports import faiss
->>>>>>> faecf0fd (faiss is imported on first use by one object)
 
 MAX_NUMBER = 4096  # in a factory string, or the number of rows if that is larger
 MAX_LINKS, MAX_CODE_BITS = 512, 16
@@ -36,11 +32,8 @@ class Faiss(Settings):
 
     def build(self, units: np.ndarray) -> "FaissSearch":
         """See `Kind.build`."""
-<<<<<<< HEAD
         faiss = import_library("faiss")
 
-=======
->>>>>>> faecf0fd (faiss is imported on first use by one object)
         if not len(units):
             raise SettingError("a FAISS index requires at least one row")
         self._check_factory(units)
@@ -60,11 +53,8 @@ class Faiss(Settings):
                 raise SettingError(f"factory {self.factory!r}: {name} must be at most {limit}, got {number[:20]}")
 
     def _configure(self, index: Any, units: np.ndarray) -> "FaissSearch":
-<<<<<<< HEAD
         faiss = import_library("faiss")
 
-=======
->>>>>>> faecf0fd (faiss is imported on first use by one object)
         for name, parameter in FAISS_PARAMETERS.items():
             value = getattr(self, name)
             if value is not None:
@@ -74,11 +64,8 @@ class Faiss(Settings):
 
     def restore(self, units: np.ndarray, arrays: Mapping[str, np.ndarray]) -> "FaissSearch":
         """See `Kind.restore`."""
-<<<<<<< HEAD
         faiss = import_library("faiss")
 
-=======
->>>>>>> faecf0fd (faiss is imported on first use by one object)
         data = arrays.get("faiss")
         if data is None or data.dtype != np.uint8 or data.ndim != 1:
             raise FormatError("it does not contain a FAISS index")
@@ -96,11 +83,8 @@ class Faiss(Settings):
 @contextmanager
 def deserialization_limits(size: int) -> Iterator[None]:
     """Let FAISS refuse data that announces an array of more than `size` bytes, or as many lists."""
-<<<<<<< HEAD
     faiss = import_library("faiss")
 
-=======
->>>>>>> faecf0fd (faiss is imported on first use by one object)
     limits = (
         (faiss.get_deserialization_vector_byte_limit(), faiss.set_deserialization_vector_byte_limit),
         (faiss.get_deserialization_loop_limit(), faiss.set_deserialization_loop_limit),
@@ -156,11 +140,8 @@ class FaissSearch:
 
     def _exact_comparisons(self, n_results: int, per_query: int) -> int:
         """Rows compared exactly per query: by FAISS if it stores full rows, else by the reranking; -1 if unknown."""
-<<<<<<< HEAD
         faiss = import_library("faiss")
 
-=======
->>>>>>> faecf0fd (faiss is imported on first use by one object)
         if type(self.index) is faiss.IndexFlat or isinstance(self.index, faiss.IndexFlatIP | faiss.IndexFlatL2):
             return len(self.units)
         if type(self.index) in (faiss.IndexIVFFlat, faiss.IndexHNSWFlat):
@@ -173,21 +154,14 @@ class FaissSearch:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Engine.arrays`: the index as FAISS serialises it."""
-<<<<<<< HEAD
         faiss = import_library("faiss")
 
-=======
->>>>>>> faecf0fd (faiss is imported on first use by one object)
         return {"faiss": faiss.serialize_index(self.index)}
 
 
 def faiss_comparisons() -> int:
     """The total number of rows that IVF and HNSW indexes have compared since FAISS was loaded."""
-<<<<<<< HEAD
     cvar = import_library("faiss").cvar
 
     counters: Any = cvar
-=======
-    counters: Any = faiss.cvar
->>>>>>> faecf0fd (faiss is imported on first use by one object)
     return int(counters.indexIVF_stats.ndis) + int(counters.hnsw_stats.ndis)

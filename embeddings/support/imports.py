@@ -62,8 +62,7 @@ class LazyModule:
         raise AttributeError(f"module {self._name!r} has no attribute {name!r}")
 
 
-faiss: Any = LazyModule("faiss")  # imported on first use
-pa: Any = LazyModule("pyarrow")
+pa: Any = LazyModule("pyarrow")  # imported on first use
 pc: Any = LazyModule("pyarrow.compute")
 INSTALL_GENSIM = "pip install gensim (wheels for Python 3.11 to 3.13 only)"
 
