@@ -10,6 +10,9 @@ alone with the tests that failed. A time-out or a crash counts as a detection.
 
 Never mutated are lines whose change no test should see: annotations, docstrings and other strings, messages and the
 arguments of errors, log lines, decorators, imports for types, and prefetch hints.
+
+A mutation that survives needs a test, or a reason why it means the same. Common reasons: it changes the size of a block
+or buffer that is large enough either way, the distance or condition of a prefetch, or a number of threads or requests.
 """
 
 import argparse
@@ -46,6 +49,7 @@ LIMITS = {  # of a process: CPU seconds, in the first stage, and bytes of memory
     resource.RLIMIT_CPU: 180, resource.RLIMIT_DATA: 6 << 30, resource.RLIMIT_FSIZE: 2 << 30,
 }  # fmt: skip
 PASSED = (0, 5)  # exit statuses of pytest; 5: no test was selected
+TIMED_OUT = (-1, -signal.SIGXCPU, -signal.SIGKILL)
 
 COMPARISONS = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
@@ -323,7 +327,7 @@ class Workplace:
         status, failed = self.detect([mutation], tests, "-x", *options, **how)
         if status in PASSED:
             return SURVIVED
-        return failed[0] if failed else f"{'time-out' if status == -1 else 'crash'} of {tests[0]}"
+        return failed[0] if failed else f"{'time-out' if status in TIMED_OUT else 'crash'} of {tests[0]}"
 
     def try_together(
         self, mutations: list[Mutation], tests: list[str], *options: str, **how: bool
@@ -392,6 +396,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="try the mutations that survived again, after new tests")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "embeddings-mutations"))
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the tests, too
     drawn = draw(options.rooms, options.seed, options.number)
     options.folder.mkdir(0o700, parents=True, exist_ok=True)
     workplace = Workplace(options.folder, options.jobs)

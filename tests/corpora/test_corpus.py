@@ -2,6 +2,7 @@
 
 import sys
 
+import numpy as np
 import pytest
 
 from embeddings.corpora import Corpus
@@ -74,3 +75,9 @@ def test_a_corpus_keeps_only_a_result_that_is_not_in_the_cache(tmp_path):
     first = cached.encode()
     assert cached.encode() is not first
     assert generated.encode() is generated.encode()
+
+
+def test_documents_after_token_lists_are_those_after_texts(tmp_path):
+    (tmp_path / "f.txt").write_text("three\n\nfour\nfive\n")
+    lists, texts = (Corpus(items, tmp_path / "f.txt").encode() for items in ([["one"], ["two"]], ["one", "two"]))
+    assert np.asarray(lists.documents).tolist() == np.asarray(texts.documents).tolist() == [0, 1, 2, 4, 6]

@@ -226,6 +226,14 @@ def test_nothing_appears_when_writing_fails(s3, monkeypatch):
     assert names(s3) == []
 
 
+def test_an_error_of_an_input_is_not_one_of_the_output(s3, tmp_path):
+    with pytest.raises(FileNotFoundError), atomic_write("s3://bucket/v.txt"):
+        (tmp_path / "none.txt").read_bytes()
+    with pytest.raises(FormatError), atomic_write("s3://bucket/v.txt"):
+        em.load(tmp_path / "none.txt")
+    assert names(s3) == []
+
+
 def test_an_object_that_appears_meanwhile_is_not_replaced(s3):
     writing = atomic_write("s3://bucket/x.bin")
     writing.__enter__().write_bytes(b"mine")
