@@ -133,3 +133,15 @@ def test_arguments_are_checked(model, corpus):
     classifier = em.TextClassification(dim=4, epochs=1, min_count=1).train(labelled, threads=1)
     with pytest.raises(em.EmbeddingsError, match="classifier"):
         em.analysis.stability(classifier, labelled)
+
+
+def test_replicates_of_other_vectors_are_refused(model, replicates):
+    other = em.Vectors(model.vectors.words, model.vectors.matrix + 1)
+    for measure, words in (
+        (em.analysis.confident_similarity, ["king", "queen"]),
+        (em.analysis.confident_difference, ["king", "queen", "rules"]),
+        (em.analysis.confident_neighbours, ["king"]),
+        (em.analysis.confident_analogy, ["king", "queen", "rules"]),
+    ):
+        with pytest.raises(em.EmbeddingsError, match="belong to other vectors"):
+            measure(other, replicates, *words)

@@ -76,6 +76,11 @@ def test_a_share_may_begin_and_end_within_a_line():
     assert [word for words, _, _ in sentences for word in words] == text.ids[3:12].tolist()
 
 
+def test_a_block_may_be_full_of_sentences_of_one_word():
+    text = source([5, 4], max_length=1)
+    assert [words for words, _, _ in read_all(text, 3, 0)] == [[word] for word in text.ids.tolist()]
+
+
 def test_every_word_of_the_vocabulary_is_a_target_without_subsampling():
     sentences = read_all(source([9, 4], keep=1), 50, 2)
     assert len(sentences) == 3
