@@ -161,6 +161,8 @@ def test_what_cannot_be_fitted_is_refused():
     for words in ([], "word", [""], [3]):
         with pytest.raises(SettingError):
             inducer.induce(words)
+    with pytest.raises(SettingError, match="min_contexts"):
+        inducer.induce(["other"], min_contexts=0)
     with pytest.raises(SettingError, match="window"):
         em.analysis.ContextInducer(vectors, corpus, em.analysis.fit_context_map(vectors, corpus, min_count=5), window=3)
     for unseen, contexts in (("contexts", None), ("zero", inducer)):

@@ -101,6 +101,19 @@ def test_distances_do_not_depend_on_a_rotation():
     assert np.abs(distances([first, second], np.arange(50))).max() < 1e-5
 
 
+@pytest.mark.parametrize("unit", ["blocks", "lines"])
+def test_documents_are_blocks_or_lines_of_a_unit(tmp_path, unit):
+    (tmp_path / "f").write_text("one two\nthree\n\n" * 60)
+    encoded = em.Corpus(tmp_path / "f").encode()
+    lines = len(encoded.sentences) - 1
+    groups = np.arange(60 if unit == "blocks" else lines) % 2
+    found = DocumentGroups.of(encoded, groups, unit)
+    assert len(found.groups) == len(groups)
+    is_empty = np.diff(encoded.sentences) == 0
+    expected = groups if unit == "blocks" else np.where(is_empty, -1, groups)
+    assert found.groups.tolist() == expected.tolist()
+
+
 def test_a_warning_names_the_lengths_of_the_documents_of_both_groups(caplog):
     encoded = em.Corpus(["short text"] * 30 + ["a much longer text " * 20] * 30).encode()
     DocumentGroups.of(encoded, np.repeat([0, 1], 30), "blocks")

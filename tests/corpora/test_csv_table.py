@@ -144,6 +144,12 @@ def test_a_row_longer_than_a_block_is_read_and_one_beyond_the_limit_refused(monk
     assert error == "f, line 3: the row that starts here is longer than 5000 characters; is a quote never closed?"
 
 
+def test_a_cell_may_be_longer_than_the_limit_of_the_standard_library():
+    cell = b"y" * (csv.field_size_limit() + 1)
+    rows, error = read_csv(b"b\nx\n" + cell + b"\n", 1 << 18, ColumnSelection("b"), with_arrow=False)
+    assert (error, [text for text, _, _ in rows]) == (None, [b"x", cell])
+
+
 def test_common_csv_is_parsed_by_arrow(monkeypatch):
     """All but the column names, and the rows that begin in a block with something odd."""
     monkeypatch.setattr(csv_table.CsvReader, "read", counted := CountedRead(csv_table.CsvReader.read))

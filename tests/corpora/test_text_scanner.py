@@ -21,6 +21,8 @@ from embeddings.corpora import Corpus, EncodedCorpus, text_scanner
 from embeddings.corpora.reading import file_opener
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
+from embeddings.corpora.word_rules import WordRules
+from embeddings.corpora.word_table import WordTable
 from embeddings.errors import CorpusError, SettingError
 
 WORDS = [
@@ -277,3 +279,15 @@ def test_the_setting_of_threads_is_checked(tmp_path):
         Corpus(tmp_path / "f").encode(threads=0)
     with Corpus(tmp_path / "f").encode(threads=1) as encoded:
         assert encoded.vocabulary.words == ["a", "b"]
+
+
+@pytest.mark.parametrize(("max_types", "threads", "expected"), [(None, 1, 1), (None, 3, 3), (1000, 3, 1)])
+def test_limited_tables_and_single_threads_need_no_pool(max_types, threads, expected, monkeypatch):
+    """A limited table is pruned between blocks, by the thread that fills it."""
+    monkeypatch.setattr(text_scanner, "CHUNK_SIZE", 8)
+    scanner = text_scanner.TextScanner(WordRules("words"), WordTable(max_types), threads)
+    block = TextBlock(b"one two\n" * 9, [72], parts_are_documents=False)
+    done = [*scanner.scan(block, "f"), *scanner.finish()]
+    assert scanner.threads == expected
+    assert (scanner.pool is None) == (expected == 1)
+    assert len(done) > 0

@@ -1,6 +1,7 @@
 """Files of web servers, which may have no ranges, drop connections, or say wrong sizes."""
 
 import gzip
+import io
 import socket
 from urllib.parse import quote
 
@@ -12,8 +13,8 @@ from embeddings.errors import CorpusError, FormatError, OutputError, RemoteError
 from embeddings.support.remote import range_reader
 from embeddings.support.remote import requests as requests_module
 from embeddings.support.remote.address import parse_address
-from embeddings.support.remote.range_reader import RemoteReader
-from embeddings.support.remote.store import WebStore
+from embeddings.support.remote.range_reader import RandomReader, RemoteReader
+from embeddings.support.remote.store import WebStore, file_status
 
 TEXT = b"".join(b"line %d of the text is here\n" % number for number in range(20_000))  # several ranges
 
@@ -47,6 +48,17 @@ def test_a_part_of_a_file_is_read(has_ranges, start, stop):
         address = parse_address(f"{server.url}/text.txt")
         with RemoteReader(address, start, stop) as reader:
             assert b"".join(iter(lambda: reader.read(50_000), b"")) == TEXT[start:stop]
+
+
+def test_at_the_end_of_a_file_nothing_is_requested():
+    with web_server(files={"/text.txt": TEXT}) as server:
+        address = parse_address(f"{server.url}/text.txt")
+        reader = RandomReader(address, file_status(address))
+        reader.seek(-5, io.SEEK_END)
+        assert reader.read(9) == TEXT[-5:]
+        count = len(server.requests)
+        assert reader.read(9) == b""
+        assert len(server.requests) == count
 
 
 @pytest.mark.parametrize("has_ranges", [True, False])
