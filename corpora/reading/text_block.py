@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, pairwise
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,13 @@ class TextBlock:
         if self.token_lists is None:
             return np.diff(self.starts)
         return np.array([sum(map(len, tokens)) for tokens in self.token_lists], np.int64)
+
+    def texts(self) -> list[str]:
+        """The text of each row, or the line of plain text without its end."""
+        if self.token_lists is not None:
+            return [b" ".join(tokens).decode() for tokens in self.token_lists]
+        lines = [self.data[start:stop].decode() for start, stop in pairwise(self.starts.tolist())]
+        return lines if self.parts_are_documents else [line.rstrip("\r\n") for line in lines]
 
     def slice(self, start: int, stop: int) -> "TextBlock":
         """Return the rows from `start` to `stop`, with their tags and columns."""

@@ -4,7 +4,6 @@ import base64
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -320,10 +319,4 @@ def text_columns(batch: TextBlock, kept: Sequence[str] | None) -> "pyarrow.Table
     """The columns of a batch; for plain text its lines as the column "text", if all columns are kept."""
     if batch.columns is not None or kept is not None or batch.token_lists is not None:
         return batch.columns
-    return pa.table({"text": pa.array(lines_of(batch), pa.string())})
-
-
-def lines_of(batch: TextBlock) -> Iterator[str]:
-    """The texts without line ends."""
-    for start, stop in pairwise(batch.starts.tolist()):
-        yield batch.data[start:stop].decode().rstrip("\r\n")
+    return pa.table({"text": pa.array(batch.texts(), pa.string())})

@@ -14,6 +14,7 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+HAS_LOCKS = fcntl is not None
 
 
 def acquire_shared(path: Path) -> int | None:

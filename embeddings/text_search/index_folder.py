@@ -1,0 +1,262 @@
+"""The folder of a text index: segments of rows that never change, and numbered states that list them.
+
+A state is written after its segments, under a new number, so that an index is always in the last complete state: what
+was added before a crash is there, and what was not confirmed is not. Readers map the segments of the state that they
+have read, which stay readable after they are removed.
+
+    index.json          what the index is: model, pooling, kind of index
+    recipe/             what was learned from the texts: word frequencies and components to remove
+    state-00000002.json the segments, and which of their rows are removed
+    segment-4f1c.../    vectors, texts and words of some rows
+    removed-9d02....npy the rows of a segment that are removed
+"""
+
+import copy
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from embeddings.errors import FormatError
+from embeddings.support import tensors
+from embeddings.support.arrow import combine_chunks, read_table
+from embeddings.support.files import atomic_write
+from embeddings.support.foreign_files import path_below
+from embeddings.support.records import check_fields, checksum, read_versioned, write_json
+from embeddings.support.shared_lock import HAS_LOCKS, exclusive_lock
+from embeddings.support.word_list import WordList
+
+INDEX, RECIPE, MODEL, SEGMENT = "index.json", "recipe", "model", "segment.json"
+TENSORS, ROWS, TERMS = "tensors.safetensors", "rows.arrow", "terms.arrow"
+STATE = re.compile(r"state-(\d{8,})\.json")
+OWN_NAME = re.compile(r"state-\d+\.json|(segment|removed)-[0-9a-f]{16}(\.npy)?|\..*\.partial")  # may be removed
+VERSION = 1
+ATTEMPTS = 5  # to read a state while other processes replace it
+
+
+@dataclass
+class Segment:
+    """Rows of an index.
+
+    Arguments:
+        name: of its folder.
+        rows: a pyarrow table of ids, texts and other columns.
+        terms: the words of the texts, a pyarrow array of strings.
+        arrays: vectors, postings of words, and the arrays of an index of nearest neighbours.
+        removed: whether each row is removed, (rows,); None if none is.
+        mask: the name of the file with `removed`.
+    """
+
+    name: str
+    rows: pa.Table
+    terms: Any
+    arrays: Mapping[str, np.ndarray]
+    removed: np.ndarray | None = None
+    mask: str | None = None
+    engine: Any = None  # the index of nearest neighbours, once it is used
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    @cached_property
+    def live(self) -> np.ndarray:
+        """Whether each row is not removed, (rows,)."""
+        return np.ones(len(self), np.bool_) if self.removed is None else ~self.removed
+
+    @cached_property
+    def live_count(self) -> int:
+        """The number of rows that are not removed."""
+        return int(self.live.sum())
+
+    @cached_property
+    def live_length(self) -> int:
+        """The words of the rows that are not removed."""
+        return int(self.arrays["lengths"][self.live].sum())
+
+    @cached_property
+    def words(self) -> WordList:
+        """The distinct words of the texts."""
+        return WordList(self.terms, distinct=True)
+
+    def rows_of(self, ids: Any) -> np.ndarray:
+        """Which rows have one of these ids and are not removed, (rows,) bool."""
+        found = pc.is_in(self.rows.column("id"), value_set=ids).to_numpy()
+        return np.asarray(found & self.live)
+
+    def without(self, rows: np.ndarray) -> "Segment":
+        """The same rows, of which those in `rows` (rows,) bool are removed too."""
+        return self.with_removed(rows | ~self.live) if rows.any() else self
+
+    def with_removed(self, removed: np.ndarray | None, mask: str | None = None) -> "Segment":
+        """The same rows, others of which are removed."""
+        segment = copy.copy(self)
+        for name in ("live", "live_count", "live_length"):
+            vars(segment).pop(name, None)
+        segment.removed, segment.mask = removed, mask
+        return segment
+
+
+def write_segment(folder: Path, rows: pa.Table, terms: Any, arrays: Mapping[str, np.ndarray]) -> Segment:
+    """Write a segment, and return it as it is read."""
+    name = f"segment-{secrets.token_hex(8)}"
+    with atomic_write(folder / name, folder=True) as scratch:
+        tensors.save(arrays, scratch / TENSORS)
+        for file, table in ((ROWS, rows), (TERMS, pa.table({"term": terms}))):
+            with pa.ipc.new_file(scratch / file, table.schema) as writer:
+                writer.write_table(table)
+        checksums = {file: checksum(scratch / file) for file in (TENSORS, ROWS, TERMS)}
+        write_json(scratch / SEGMENT, {"format_version": VERSION, "rows": rows.num_rows, "checksums": checksums})
+    return read_segment(folder, name, check=False)
+
+
+def read_segment(folder: Path, name: str, *, check: bool = True) -> Segment:
+    """Map a segment; its checksums are compared unless this process has just written it."""
+    path = path_below(folder, name)
+    record = read_versioned(path / SEGMENT, VERSION)
+    check_fields(path / SEGMENT, record, {"rows": int, "checksums": dict})
+    for file in (TENSORS, ROWS, TERMS):
+        target = path_below(path, file)
+        try:
+            is_changed = check and checksum(target) != record["checksums"].get(file)
+        except OSError as error:
+            raise FormatError(f"{target} cannot be read: {error.strerror or error}") from None
+        if is_changed:
+            raise FormatError(f"{target} is damaged: its checksum differs from the one in {SEGMENT}")
+    rows, terms = read_table(path / ROWS, "table of texts"), read_table(path / TERMS, "table of words")
+    if rows.num_rows != record["rows"] or terms.column_names != ["term"]:
+        raise FormatError(f"{path} is broken: it has {rows.num_rows} rows, expected {record['rows']}")
+    return Segment(name, rows, combine_chunks(terms.column("term")), tensors.load(path / TENSORS))
+
+
+class IndexFolder:
+    """Reads and changes the state of an index."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not (path / INDEX).is_file():
+            state = "is not a text index" if path.exists() else "does not exist"
+            raise FormatError(f"{path} {state}")
+        self.record = read_versioned(path / INDEX, VERSION)
+        self.n_written = 0  # rows that were ever added, as of the last state that was read; numbers those without ids
+
+    def last_number(self) -> int:
+        """The number of the newest state."""
+        numbers = [int(match[1]) for entry in self.path.iterdir() if (match := STATE.fullmatch(entry.name))]
+        if not numbers:
+            raise FormatError(f"{self.path} is damaged: it has no state")
+        return max(numbers)
+
+    def state_path(self, number: int) -> Path:
+        """The file of a state."""
+        return self.path / f"state-{number:08}.json"
+
+    def read(self, known: Sequence[Segment] = ()) -> tuple[int, list[Segment]]:
+        """The number and the segments of the newest state; `known` are segments that need not be read again."""
+        for attempt in range(ATTEMPTS):
+            number = self.last_number()
+            try:
+                return number, self.read_state(number, {one.name: one for one in known})
+            except FormatError:
+                if attempt == ATTEMPTS - 1 or self.last_number() == number:
+                    raise  # it is damaged; else another process has replaced it
+        raise AssertionError
+
+    def read_state(self, number: int, known: Mapping[str, Segment]) -> list[Segment]:
+        """The segments of a state."""
+        path = self.state_path(number)
+        record = read_versioned(path, VERSION)
+        check_fields(path, record, {"segments": list, "written": int})
+        self.n_written = record["written"]
+        segments = []
+        for entry in record["segments"]:
+            if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+                raise FormatError(f"{path} is broken: a segment has no name")
+            segment = known.get(entry["name"]) or read_segment(self.path, entry["name"])
+            mask = entry.get("removed")
+            if mask != segment.mask:
+                removed = None if mask is None else self.read_mask(mask, entry.get("checksum"), len(segment))
+                segment = segment.with_removed(removed, mask)
+            segments.append(segment)
+        return segments
+
+    def read_mask(self, name: Any, digest: Any, rows: int) -> np.ndarray:
+        """Which rows of a segment are removed, (rows,) bool."""
+        path = path_below(self.path, str(name))
+        try:
+            if checksum(path) != digest:
+                raise FormatError(f"{path} is damaged: its checksum differs from the one in the state")
+            mask = np.load(path, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise FormatError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        if mask.dtype != np.bool_ or mask.shape != (rows,):
+            raise FormatError(f"{path} is broken: expected ({rows},) bool, got {mask.shape} {mask.dtype}")
+        return np.asarray(mask)
+
+    def change(self, known: Sequence[Segment], change: Callable[[list[Segment]], list[Segment]]) -> list[Segment]:
+        """Replace the newest state by the segments that `change` returns; other writers wait.
+
+        Raises:
+            OutputError: the index cannot be written; it stays as it was.
+        """
+        with exclusive_lock(self.path):
+            number, segments = self.read(known)
+            try:
+                new = change(segments)
+                self.write_state(number + 1, new)
+            finally:
+                self.remove_unused(self.last_number())
+        return new
+
+    def write_state(self, number: int, segments: Sequence[Segment]) -> None:
+        """Write a state under a number that is not used yet."""
+        entries = []
+        for segment in segments:
+            entry: dict[str, Any] = {"name": segment.name, "rows": len(segment)}
+            if segment.removed is not None:
+                segment.mask = segment.mask or self.write_mask(segment.removed)
+                entry |= {"removed": segment.mask, "checksum": checksum(self.path / segment.mask)}
+            entries.append(entry)
+        with atomic_write(self.state_path(number)) as path:
+            write_json(path, {"format_version": VERSION, "written": self.n_written, "segments": entries})
+
+    def write_mask(self, removed: np.ndarray) -> str:
+        """Write which rows of a segment are removed; returns the name of the file."""
+        name = f"removed-{secrets.token_hex(8)}.npy"
+        with atomic_write(self.path / name) as path, path.open("wb") as stream:
+            np.save(stream, removed, allow_pickle=False)
+        return name
+
+    def remove_unused(self, number: int) -> None:
+        """Remove what no state from this number on uses: older states, and what interrupted writers left.
+
+        Only where the system has locks, so that no other process is writing.
+        """
+        if not HAS_LOCKS:
+            return
+        segments = read_versioned(self.state_path(number), VERSION)["segments"]
+        used = {self.state_path(number).name} | {str(one.get(key)) for one in segments for key in ("name", "removed")}
+        for entry in self.path.iterdir():
+            if OWN_NAME.fullmatch(entry.name) and entry.name not in used:
+                with suppress(OSError):
+                    shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+
+
+def owned_names(path: Path) -> set[str]:
+    """The names in the folder of an index that belong to it."""
+    names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
+    return {INDEX, RECIPE, MODEL} | {name for name in names if OWN_NAME.fullmatch(name)}
+
+
+def copy_segment(source: Path, target: Path, segment: Segment) -> Segment:
+    """Copy a segment to another index."""
+    shutil.copytree(source / segment.name, target / segment.name)
+    return segment.with_removed(segment.removed)

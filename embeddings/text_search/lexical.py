@@ -1,0 +1,155 @@
+"""Ranking of texts by the words of a query: BM25 (Robertson et al. 1994), in the form of Lucene.
+
+    score(q, d) = sum over words w of q:  ln(1 + (N - n_w + 0.5) / (n_w + 0.5)) * f / (f + k1 (1 - b + b |d| / L))
+
+f is the count of w in the text d, n_w the number of texts with w, N the number of texts, |d| the words of d, and L the
+mean of |d|. N, n_w and L are those of all segments together, without removed rows, when a query is asked, so that an
+index that has grown gives the scores of one that was built at once. This is why scores are not stored, as bm25s does.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.word_rules import WordForm
+from embeddings.errors import NoWordsError
+from embeddings.support.arrow import to_string_array
+from embeddings.support.imports import import_extra
+from embeddings.text_search.index_folder import Segment
+
+SATURATION, LENGTH_WEIGHT = 1.5, 0.75  # k1 and b
+FEW_TEXTS = 64  # which are split in Python, as a corpus takes milliseconds to open
+
+
+def stemmer(language: str | None) -> Any:
+    """A function from words to their stems, None without a language."""
+    if language is None:
+        return None
+    return import_extra("Stemmer", "search", "stemming").Stemmer(language).stemWords
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """How texts become words.
+
+    Arguments:
+        settings: those of a `Corpus` that matter for words.
+        stemming: the language of the Snowball stemmer; None leaves words as they are.
+    """
+
+    settings: Mapping[str, Any]
+    stemming: str | None = None
+
+    @cached_property
+    def form(self) -> WordForm:
+        """The conversion of words that are typed."""
+        return WordForm(self.settings)
+
+    def words(self, text: str) -> list[str]:
+        """The words of one text."""
+        words = self.form.words(text) if self.form.rules.is_built_in else self.encode([text])[0]
+        return self.stem([word for word in words if word.strip()])
+
+    def stem(self, words: Sequence[str]) -> list[str]:
+        """The stems of words."""
+        stem = stemmer(self.stemming)
+        return list(words if stem is None else stem(words))
+
+    def encode(self, texts: Sequence[str], threads: int | None = None) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """The distinct words of texts, the words as numbers (tokens,), and where each text begins (texts + 1,)."""
+        if len(texts) <= FEW_TEXTS and self.form.rules.is_built_in:
+            lists = [[word for word in self.form.words(text) if word.strip()] for text in texts]
+            numbers: dict[str, int] = {}
+            ids = [numbers.setdefault(word, len(numbers)) for words in lists for word in words]
+            return list(numbers), np.array(ids, np.int64), np.cumsum([0, *map(len, lists)])
+        try:
+            with Corpus(list(texts), **self.settings).encode(threads=threads, progress=False) as encoded:
+                starts = encoded.sentences[encoded.documents]
+                return list(encoded.vocabulary.words), np.array(encoded.ids, np.int64), np.array(starts)
+        except NoWordsError:
+            return [], np.zeros(0, np.int64), np.zeros(len(texts) + 1, np.int64)
+
+    def postings(self, texts: Sequence[str], threads: int | None = None) -> tuple[Any, dict[str, np.ndarray]]:
+        """The words of texts, and for each the texts that contain it with its counts."""
+        words, ids, starts = self.encode(texts, threads)
+        stems = {stem: number for number, stem in enumerate(dict.fromkeys(self.stem(words)))}
+        ids = np.array([stems[stem] for stem in self.stem(words)], np.int64)[ids]
+        lengths = np.diff(starts)
+        return to_string_array(list(stems)), count_pairs(
+            ids, np.repeat(np.arange(len(texts)), lengths), lengths, len(stems)
+        )
+
+
+def count_pairs(
+    terms: np.ndarray, texts: np.ndarray, lengths: np.ndarray, size: int, counts: np.ndarray | None = None
+) -> dict[str, np.ndarray]:
+    """The postings of (term, text) pairs: where those of each term begin, texts, counts, and lengths of texts."""
+    pairs, places = np.unique(terms * max(len(lengths), 1) + texts, return_inverse=True)
+    totals = np.bincount(places, weights=counts, minlength=len(pairs))
+    return {
+        "term_starts": np.searchsorted(pairs, np.arange(size + 1) * max(len(lengths), 1)).astype(np.int64),
+        "posting_texts": (pairs % max(len(lengths), 1)).astype(np.int32),
+        "posting_counts": totals.astype(np.int32),
+        "lengths": lengths.astype(np.int32),
+    }
+
+
+def merge_postings(segments: Sequence[Segment]) -> tuple[Any, dict[str, np.ndarray]]:
+    """The postings of the rows of segments that are not removed, in order."""
+    numbers: dict[str, int] = {}
+    terms, texts, counts, start = [], [], [], 0
+    for segment in segments:
+        new = np.array([numbers.setdefault(term, len(numbers)) for term in segment.terms.to_pylist()], np.int64)
+        arrays, live = segment.arrays, segment.live
+        rows = np.cumsum(live) - 1 + start
+        of_posting = np.repeat(new, np.diff(arrays["term_starts"]))
+        kept = live[arrays["posting_texts"]]
+        terms.append(of_posting[kept])
+        texts.append(rows[arrays["posting_texts"][kept]])
+        counts.append(arrays["posting_counts"][kept])
+        start += segment.live_count
+    lengths = np.concatenate([segment.arrays["lengths"][segment.live] for segment in segments])
+    ids, used = np.unique(np.concatenate(terms), return_inverse=True)  # words of removed rows are dropped
+    names = list(numbers)
+    postings = count_pairs(used, np.concatenate(texts), lengths, len(ids), np.concatenate(counts))
+    return to_string_array([names[number] for number in ids.tolist()]), postings
+
+
+def lexical_scores(segments: Sequence[Segment], words: Sequence[str]) -> list[np.ndarray]:
+    """The scores of all rows of each segment, (rows,) float32; those of removed rows mean nothing."""
+    scores = [np.zeros(len(segment), np.float32) for segment in segments]
+    n_texts = sum(segment.live_count for segment in segments)
+    mean_length = sum(segment.live_length for segment in segments) / max(n_texts, 1)
+    for word in words:
+        found = [postings_of(segment, word) for segment in segments]
+        n_with = sum(
+            int(segment.live[texts].sum()) for segment, (texts, _) in zip(segments, found, strict=True) if len(texts)
+        )
+        weight = np.log(1 + (n_texts - n_with + 0.5) / (n_with + 0.5))
+        for segment, (texts, counts), total in zip(segments, found, scores, strict=True):
+            lengths = segment.arrays["lengths"][texts]
+            norms = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths / max(mean_length, 1e-9))
+            total[texts] += (weight * counts / (counts + norms)).astype(np.float32)  # a text occurs once
+    return scores
+
+
+def postings_of(segment: Segment, word: str) -> tuple[np.ndarray, np.ndarray]:
+    """The texts with a word, and its counts in them."""
+    number = segment.words.find(word)
+    start, stop = (0, 0) if number is None else segment.arrays["term_starts"][number : number + 2]
+    return segment.arrays["posting_texts"][start:stop], segment.arrays["posting_counts"][start:stop]
+
+
+def check_postings(arrays: Mapping[str, np.ndarray], terms: int, rows: int) -> bool:
+    """Whether the postings of a segment fit together, so that no search can read outside of them."""
+    names = {"term_starts": "<i8", "posting_texts": "<i4", "posting_counts": "<i4", "lengths": "<i4"}
+    if any(name not in arrays or arrays[name].dtype != kind or arrays[name].ndim != 1 for name, kind in names.items()):
+        return False
+    starts, texts, counts = arrays["term_starts"], arrays["posting_texts"], arrays["posting_counts"]
+    fits = len(starts) == terms + 1 and len(arrays["lengths"]) == rows and len(texts) == len(counts)
+    fits = fits and starts[0] == 0 and starts[-1] == len(texts) and bool((np.diff(starts) >= 0).all())
+    return fits and (not len(texts) or bool(texts.min() >= 0 and texts.max() < rows and counts.min() > 0))

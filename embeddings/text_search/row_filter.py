@@ -1,0 +1,80 @@
+"""Conditions on the columns of a table, such as `year >= 2000 and language in ["de", "en"]`."""
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from embeddings.errors import S, SettingError
+from embeddings.printable import format_names
+
+COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}  # fmt: skip
+FORM = 'such as: year >= 2000 and language in ["de", "en"]'
+MAX_LENGTH = 10_000  # characters of a condition
+
+
+def matching_rows(rows: Any, condition: str) -> np.ndarray:
+    """Which rows of a pyarrow table fulfil a condition, (rows,) bool; null fulfils none.
+
+    Arguments:
+        condition: comparisons (==, !=, <, <=, >, >=, in, not in, is None, is not None) of columns with numbers,
+            strings, True, False or lists, joined by and, or, not and parentheses.
+
+    Raises:
+        SettingError: it is not such a condition, or a column is missing or of another type.
+    """
+    import pyarrow as pa
+
+    try:
+        if len(condition) > MAX_LENGTH:
+            raise SyntaxError
+        tree = ast.parse(condition.strip(), mode="eval").body
+        expression = to_expression(tree, rows.column_names)
+        numbered = rows.append_column("", pa.array(np.arange(rows.num_rows)))
+        found = np.zeros(rows.num_rows, np.bool_)
+        found[numbered.filter(expression).column("").to_numpy()] = True
+    except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
+        if isinstance(error, SettingError | pa.ArrowException):
+            raise refusal(condition, error) from None
+        raise SettingError(f"{S.where} must be a condition on columns, {FORM}; got {condition!r:.200}") from None
+    except (pa.ArrowException, TypeError) as error:
+        raise refusal(condition, error) from None
+    return found
+
+
+def refusal(condition: str, error: Exception) -> SettingError:
+    """The error for a condition that cannot be evaluated."""
+    return SettingError(f"{S.where} {condition!r:.200} cannot be evaluated: {' '.join(str(error).split()):.200}")
+
+
+def to_expression(node: ast.expr, columns: list[str]) -> Any:
+    """The condition as an expression of pyarrow."""
+    import pyarrow.compute as pc
+
+    if isinstance(node, ast.BoolOp):
+        first, *others = (to_expression(one, columns) for one in node.values)
+        for other in others:
+            first = first & other if isinstance(node.op, ast.And) else first | other
+        return first
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return ~to_expression(node.operand, columns)
+    if isinstance(node, ast.Name):
+        if node.id not in columns:
+            raise SettingError(f"there is no column {node.id!r:.80}, only {format_names(columns)}")
+        return pc.field(node.id)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        column, kind, value = to_expression(node.left, columns), node.ops[0], node.comparators[0]
+        if isinstance(kind, ast.In | ast.NotIn):
+            is_in = column.isin(ast.literal_eval(value))
+            return is_in if isinstance(kind, ast.In) else ~is_in
+        if isinstance(kind, ast.Is | ast.IsNot) and isinstance(value, ast.Constant) and value.value is None:
+            return column.is_null() if isinstance(kind, ast.Is) else column.is_valid()
+        if type(kind) in COMPARISONS:
+            other = to_expression(value, columns) if isinstance(value, ast.Name) else pc.scalar(ast.literal_eval(value))
+            return COMPARISONS[type(kind)](column, other)
+    raise SyntaxError

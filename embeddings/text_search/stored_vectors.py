@@ -1,0 +1,85 @@
+"""Unit vectors as they are stored, float32, float16 or int8, and their products with queries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from embeddings.errors import SettingError
+from embeddings.indexes.exact import products
+from embeddings.support.cosine import normalize_rows, row_blocks
+from embeddings.vectors.pooling import DataType
+from embeddings.vectors.precision import quantise
+
+VECTORS, SCALES = "vectors", "scales"
+
+
+def store(rows: np.ndarray, dtype: DataType) -> dict[str, np.ndarray]:
+    """Arrays for rows (rows, dim) at length one; zero rows stay zero.
+
+    Raises:
+        SettingError: a row holds NaN or infinity.
+    """
+    is_finite = np.isfinite(rows).all(axis=1)
+    if not is_finite.all():
+        raise SettingError(f"the vector of row {int(is_finite.argmin()) + 1} holds NaN or infinity")
+    units = normalize_rows(rows)
+    if dtype != "int8":
+        return {VECTORS: units.astype(dtype, copy=False)}
+    integers, scales = quantise(units)
+    return {VECTORS: integers, SCALES: scales}
+
+
+@dataclass(frozen=True)
+class StoredVectors:
+    """Rows of `store`; an array of float32 as far as an index of nearest neighbours that compares rows needs one.
+
+    Arguments:
+        rows: (rows, dim) of the stored type.
+        scales: the largest component / 127 of each row, (rows,), of int8 only.
+    """
+
+    rows: np.ndarray
+    scales: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray]) -> "StoredVectors":
+        """The vectors among the arrays of a segment."""
+        return cls(arrays[VECTORS], arrays.get(SCALES))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, dim)."""
+        return self.rows.shape
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, rows: np.ndarray | slice) -> np.ndarray:
+        selected = self.rows[rows]
+        if self.scales is None:
+            return np.asarray(selected, np.float32)
+        return np.asarray(np.multiply(selected, self.scales[rows][:, None], dtype=np.float32))
+
+    @property
+    def units(self) -> np.ndarray:
+        """All rows as float32; a copy unless they are stored so."""
+        return self[:]
+
+    def scores(self, queries: np.ndarray) -> np.ndarray:
+        """The cosines (queries, rows) float32 of all rows with unit queries (queries, dim) float32."""
+        if self.rows.dtype == np.float32:
+            return products(self.rows, queries)
+        scores = np.empty((len(queries), len(self)), np.float32)
+        for part in row_blocks(len(self), 4 * self.shape[1]):
+            scores[:, part] = queries @ self.rows[part].astype(np.float32).T
+        return scores if self.scales is None else scores * self.scales
+
+
+def check_stored(arrays: Mapping[str, np.ndarray], dtype: DataType, shape: tuple[int, int]) -> bool:
+    """Whether the arrays of a segment have the vectors that `store` writes."""
+    vectors, scales = arrays.get(VECTORS), arrays.get(SCALES)
+    fits = vectors is not None and vectors.shape == shape and vectors.dtype == dtype
+    if dtype != "int8":
+        return fits
+    return fits and scales is not None and scales.shape == shape[:1] and scales.dtype == np.float32

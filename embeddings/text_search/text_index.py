@@ -1,0 +1,747 @@
+"""`TextIndex`: texts that are found by their vectors, by their words, or by both; it is a folder that grows."""
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from embeddings import registry
+from embeddings.corpora.reading.reader import read_texts
+from embeddings.corpora.reading.text_block import TextBlock
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.corpora.word_rules import WordRules
+from embeddings.errors import CorpusError, FormatError, RegistryError, S, SettingError
+from embeddings.indexes.index_spec import parse_spec
+from embeddings.models.embed import DEFAULT_TEXT, load_source, text_embedder, text_settings, text_sources
+from embeddings.models.model import Model
+from embeddings.models.text_embedder import TextEmbedder, TextFrequencies
+from embeddings.printable import format_names
+from embeddings.setting_names import WORD_SETTINGS
+from embeddings.settings import Positive, Range, check_value
+from embeddings.support import tensors
+from embeddings.support.arrow import combine_chunks, to_arrow, to_numpy, to_string_array
+from embeddings.support.cosine import normalize_rows
+from embeddings.support.files import atomic_write, check_own_folder
+from embeddings.support.progress_display import ProgressOption, showing
+from embeddings.support.records import check_fields, to_jsonable, write_json
+from embeddings.support.result_table import ResultTable
+from embeddings.text_search.index_folder import (
+    INDEX,
+    MODEL,
+    RECIPE,
+    TENSORS,
+    VERSION,
+    IndexFolder,
+    Segment,
+    copy_segment,
+    owned_names,
+    write_segment,
+)
+from embeddings.text_search.lexical import Lexicon, check_postings, lexical_scores, merge_postings
+from embeddings.text_search.row_filter import matching_rows
+from embeddings.text_search.stored_vectors import SCALES, VECTORS, StoredVectors, check_stored, store
+from embeddings.vectors.pooling import DataType, Frequencies, Pool
+from embeddings.vectors.vectors import Vectors
+
+Method = Literal["fused", "vectors", "lexical"]
+ID, TEXT = "id", "text"
+SEGMENT_ROWS, MERGED_ROWS = 1_000_000, 4_000_000  # of a segment at most
+INDEXED_ROWS = 10_000  # segments with fewer rows are searched exactly
+LEXICAL_SHARE = 0.6  # of the fused score
+CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
+SCORE_BYTES = 1 << 28  # of the scores of a block of queries
+COMPONENTS = "components"
+ENGINE = "engine."  # the prefix of the arrays of an index of nearest neighbours
+FIELDS = {"dim": int, "dtype": str, "kind": str, "model": dict, "pooling": dict, "words": dict}
+
+
+SCORES = {
+    "fused": "0.6 x BM25 / the highest + 0.4 x cosine / the highest.",
+    "vectors": "Cosine of the vectors of query and text.",
+    "lexical": "BM25.",
+}
+
+
+class SearchHits(ResultTable[dict[str, Any]]):
+    """The texts that a search found, best first."""
+
+    def shown(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The cells of a row; a text is cut to one line."""
+        text = " ".join(str(row[TEXT]).split())
+        return {**row, TEXT: text if len(text) <= 100 else f"{text[:99]}…"}
+
+
+class TextIndex:
+    """Texts that are found by meaning and by words. `TextIndex.build` makes one, `em.load_index` opens one.
+
+    >>> import numpy as np, embeddings as em
+    >>> vectors = em.Vectors(["red", "car", "bus"], np.eye(3), counts=[3, 2, 1])
+    >>> index = em.TextIndex.build(vectors, ["a red car", "the bus", "red 42"])
+    >>> index.search("car", top=1)[0]["text"], index.search("42", top=1)[0]["text"]
+    ('a red car', 'red 42')
+
+    It is a folder, to which changes are written at once: after `add`, `update` or `remove` returns, the change
+    survives a crash. Several processes may read it and write to it. Vectors of texts have length one.
+
+    Raises:
+        FormatError: the folder is not a text index, is damaged, or its model is gone or has changed; or it has an
+            index of FAISS, and `allow_faiss` is not set.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        model: "Vectors | Model | str | os.PathLike[str] | None" = None,
+        allow_faiss: bool = False,
+    ) -> None:
+        self.path = Path(path)
+        self.folder = IndexFolder(self.path)
+        self.record = self.folder.record
+        check_fields(self.path / INDEX, self.record, FIELDS)
+        self.model = model
+        self.kind, settings = parse_spec(self.record["kind"])
+        if self.kind == "faiss" and not allow_faiss:
+            raise FormatError(
+                f"{self.path} has an index of FAISS, which can crash or run code if its file is malicious; if you "
+                f"trust its source, open it with {S.allow_faiss(True)}"
+            )
+        self.index_kind: Any = registry.create("index", self.kind, settings)
+        try:
+            self.lexicon = Lexicon(**self.record["words"])
+            self.lexicon.form.rules  # noqa: B018  # refuses wrong settings
+        except (TypeError, SettingError) as error:
+            raise FormatError(f"{self.path / INDEX} is broken: {error}") from None
+        _, segments = self.folder.read()
+        self.segments = [self.checked(segment) for segment in segments]
+
+    @classmethod
+    def build(
+        cls,
+        model: "Vectors | Model | str | os.PathLike[str] | None",
+        texts: Any,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        text_column: str | None = None,
+        id_column: str | None = None,
+        vector_column: str | None = None,
+        kind: str = "exact",
+        dtype: DataType = "float32",
+        pool: Pool = "sif",
+        constant: Annotated[float, Range(ge=1e-9)] | None = None,
+        frequencies: Frequencies | None = None,
+        remove_components: Annotated[int, Range(ge=0)] = 0,
+        dim: Positive | None = None,
+        stemming: str | None = None,
+        copy_model: bool = False,
+        force: bool = False,
+        threads: int | None = None,
+        progress: ProgressOption = None,
+    ) -> "TextIndex":
+        """Build an index of texts.
+
+        Arguments:
+            model: Vectors, a Model, or the path of either, which makes vectors of texts and of queries; None for an
+                index by words only, or if queries are vectors too.
+            texts: as for `embeddings.embed`.
+            path: the folder of the index; by default a temporary one, which is removed with the index.
+            text_column: the column of tables that holds the texts; by default text, or the only column of strings.
+            id_column: the column of tables that holds ids, which must differ; by default id or _id, or else rows are
+                numbered.
+            vector_column: the column of tables that holds vectors of the texts, from any source.
+            kind: how nearest neighbours are found: "exact", "lsh", "faiss:factory=HNSW32", as `embeddings.build_index`.
+            dtype: the type of the stored vectors; "int8" takes a quarter of the memory.
+            pool, constant, frequencies, remove_components, dim: as for `embeddings.embed`.
+            stemming: rank by the stems of words in this language, such as "english".
+            copy_model: copy the model into the folder, instead of recording its path.
+            force: replace an existing index.
+            threads: by default all cores.
+            progress: True shows a bar, False none; by default there is one on a terminal and in a notebook.
+
+        Raises:
+            SettingError: an argument is out of range, or a vector holds NaN.
+            CorpusError: texts cannot be read, or two have the same id.
+            OutputError: the folder exists or cannot be written.
+        """
+        check_value("dtype", dtype, DataType, {})
+        index_kind, settings = parse_spec(kind)
+        registry.create("index", index_kind, settings)
+        if index_kind == "lsh" and dtype != "float32":
+            raise SettingError(f"{S.dtype} must be float32 for an index of kind lsh, got {dtype}")
+        pooling: dict[str, Any] = {
+            "pool": pool, "constant": constant, "frequencies": frequencies, "remove_components": remove_components,
+            "dim": dim,
+        }  # fmt: skip
+        source = None if model is None else load_source(model)
+        embedder = None if source is None else text_embedder(source, normalize=True, **pooling)
+        lexicon = Lexicon(word_settings(source), stemming)
+        lexicon.stem([])  # refuses an unknown language, or a missing library
+        columns = Columns(text_column, id_column, vector_column)
+        temporary = None if path is not None else tempfile.mkdtemp(prefix="embeddings-index-")
+        target = Path(path) if path is not None and temporary is None else Path(str(temporary)) / "index"
+        check_own_folder(target, INDEX, owned_names(target), "text index", force=force)
+        with atomic_write(target, force=force, folder=True) as scratch:
+            record = {
+                "format_version": VERSION, "dim": 0 if embedder is None else embedder.output_dim, "dtype": dtype,
+                "kind": kind, "model": write_model(scratch, model, source, copy=copy_model), "pooling": pooling,
+                "words": {"settings": dict(lexicon.settings), "stemming": stemming},
+            }  # fmt: skip
+            writer = SegmentWriter(scratch, record, lexicon, embedder, columns, threads)
+            segments = writer.write(texts, progress)
+            if not segments:
+                raise CorpusError("there are no texts to index")
+            check_distinct(segments)
+            write_recipe(scratch / RECIPE, embedder)
+            write_json(scratch / INDEX, to_jsonable(record))
+            folder = IndexFolder(scratch)
+            folder.n_written = writer.n_written
+            folder.write_state(1, segments)
+        index = cls(target, model=source, allow_faiss=True)
+        if temporary is not None:
+            weakref.finalize(index, shutil.rmtree, temporary, ignore_errors=True)
+        return index
+
+    def __len__(self) -> int:
+        return sum(segment.live_count for segment in self.segments)
+
+    def __repr__(self) -> str:
+        return f"<TextIndex of {len(self)} texts, {self.record['dim']} components>"
+
+    def checked(self, segment: Segment) -> Segment:
+        """A segment whose arrays fit together.
+
+        Raises:
+            FormatError: they do not.
+        """
+        arrays, names = segment.arrays, segment.rows.column_names
+        shape = (len(segment), self.record["dim"])
+        fits = names[:2] == [ID, TEXT] and check_stored(arrays, self.record["dtype"], shape)
+        if not fits or not check_postings(arrays, len(segment.terms), len(segment)):
+            raise FormatError(f"{self.path / segment.name} is broken: its arrays do not fit the index")
+        return segment
+
+    @cached_property
+    def embedder(self) -> TextEmbedder:
+        """What makes vectors of queries and new texts.
+
+        Raises:
+            FormatError: the index has no model, or the model is gone or has changed.
+        """
+        reference, source = self.record["model"], self.model
+        if source is None:
+            location = reference.get("path")
+            if location is None:
+                raise FormatError(f"{self.path} has no model, so queries must be vectors, or be ranked by words only")
+            path = self.path / "model" if location == "model" else Path(location)
+            try:
+                source = load_source(path)
+            except FormatError as error:
+                raise FormatError(f"the model of {self.path} cannot be read: {error}; set {S.model}") from None
+        embedder = text_embedder(load_source(source), normalize=True, **self.record["pooling"])
+        if embedder.vectors.fingerprint != reference.get("fingerprint"):
+            raise FormatError(f"the model of {self.path} has changed: build the index again, or set {S.model}")
+        read_recipe(self.path / RECIPE, embedder)
+        return embedder
+
+    def refresh(self) -> None:
+        """See what other processes have changed."""
+        _, segments = self.folder.read(self.segments)
+        self.segments = [self.checked(segment) for segment in segments]
+
+    def search(
+        self,
+        queries: str | Sequence[str] | np.ndarray,
+        *,
+        top: Positive = 10,
+        method: Method = "fused",
+        where: str | None = None,
+    ) -> SearchHits:
+        """Find the texts that answer queries best.
+
+        Arguments:
+            queries: a text, a list of texts, or vectors (queries, dim).
+            top: number of texts for each query.
+            method: rank by "vectors", by words ("lexical", BM25), or by both: the sum of 0.6 times the lexical score
+                and 0.4 times the cosine, each divided by its highest for the query.
+            where: only rows that fulfil a condition on columns, such as `year >= 2000 and language == "en"`.
+
+        Returns:
+            A table of id, score, text and the other columns; with several queries also the query.
+
+        Raises:
+            SettingError: an argument is out of range, or does not fit the index.
+            FormatError: the model is gone or has changed.
+        """
+        check_value("top", top, Positive, {})
+        check_value("method", method, Method, {})
+        is_single = isinstance(queries, str)
+        texts = [queries] if isinstance(queries, str) else queries if not isinstance(queries, np.ndarray) else None
+        if texts is not None and not all(isinstance(text, str) for text in texts):
+            raise SettingError("queries must be texts or an array of vectors")
+        if texts is None and method == "fused":
+            method = "vectors"  # of vectors nothing else is known
+        if texts is None and method == "lexical":
+            raise SettingError(f"{S.method('lexical')} requires queries that are texts")
+        allowed = [
+            segment.live if where is None else segment.live & matching_rows(segment.rows, where)
+            for segment in self.segments
+        ]
+        vectors = None if method == "lexical" else self.query_vectors(queries, texts)
+        hits: list[dict[str, Any]] = []
+        ranked = None if method == "vectors" else texts
+        results = self.scores(ranked, vectors, top, allowed) if self.segments else ()
+        for number, scores in enumerate(results):
+            for row in self.best(scores, top):
+                query = {} if is_single else {"query": number if texts is None else texts[number]}
+                hits.append(query | row)
+        return SearchHits(hits, columns={ID: "", "score": SCORES[method], TEXT: ""})
+
+    def query_vectors(self, queries: Any, texts: Sequence[str] | None) -> np.ndarray:
+        """The unit vectors of queries, (queries, dim) float32."""
+        if texts is not None:
+            parts = [rows for _, rows in self.embedder.embed(read_texts(text_sources(list(texts))))]
+            return np.concatenate([np.zeros((0, self.record["dim"]), np.float32), *parts])
+        rows = np.atleast_2d(np.asarray(queries, np.float32))
+        if rows.ndim != 2 or rows.shape[1] != self.record["dim"] or not np.isfinite(rows).all():
+            raise SettingError(f"query vectors must be finite, (queries, {self.record['dim']}), got {rows.shape}")
+        return normalize_rows(rows)
+
+    def scores(
+        self,
+        texts: Sequence[str] | None,
+        vectors: np.ndarray | None,
+        top: int,
+        allowed: list[np.ndarray],
+    ) -> Iterator[np.ndarray]:
+        """For each query the scores of all rows, (rows,) float32; -inf for those that are not found.
+
+        Arguments:
+            texts: the queries, if they are ranked by words.
+            vectors: the vectors of the queries, if they are ranked by vectors.
+        """
+        n_queries, n_rows = len(texts if vectors is None else vectors), sum(map(len, self.segments))  # type: ignore[arg-type]
+        is_allowed = np.concatenate(allowed)
+        for start in range(0, n_queries, step := max(1, SCORE_BYTES // (4 * n_rows))):
+            cosines = None
+            if vectors is not None:
+                pairs = zip(self.segments, allowed, strict=True)
+                part = vectors[start : start + step]
+                cosines = np.concatenate([self.cosines(one, part, top, mask) for one, mask in pairs], axis=1)
+            for query in range(start, min(start + step, n_queries)):
+                semantic = None if cosines is None else cosines[query - start]
+                if texts is None:
+                    scores = np.asarray(semantic)
+                else:
+                    lexical = np.concatenate(lexical_scores(self.segments, self.lexicon.words(texts[query])))
+                    scores = np.where(lexical > 0, lexical, -np.inf)
+                    if semantic is not None and vectors is not None:
+                        self.complete(semantic, scores, vectors[query])
+                        scores = fused(lexical, semantic, is_allowed)
+                yield np.where(is_allowed, scores, -np.inf)
+
+    def complete(self, cosines: np.ndarray, scores: np.ndarray, query: np.ndarray) -> None:
+        """Compute the cosines (rows,) of the rows with the best scores of words that have none yet."""
+        best = np.argpartition(scores, -min(CANDIDATES, len(scores)))[-CANDIDATES:]
+        rows = np.sort(best[(scores[best] > -np.inf) & (cosines[best] == -np.inf)])
+        for segment, start in zip(self.segments, self.starts, strict=False):
+            own = rows[(rows >= start) & (rows < start + len(segment))]
+            if len(own):
+                cosines[own] = StoredVectors.of(segment.arrays)[own - start] @ query
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Where the rows of each segment begin among all rows, (segments + 1,)."""
+        return np.cumsum([0, *map(len, self.segments)])
+
+    def cosines(self, segment: Segment, queries: np.ndarray, top: int, allowed: np.ndarray) -> np.ndarray:
+        """The cosines (queries, rows) of the rows of a segment; -inf for rows that its index did not find."""
+        stored, engine, n_allowed = StoredVectors.of(segment.arrays), self.engine(segment), int(allowed.sum())
+        n_wanted = max(CANDIDATES, 4 * top)
+        if engine is None or n_allowed < 0.9 * len(segment) or n_wanted >= n_allowed:
+            return stored.scores(queries)
+        found = engine.search(queries.astype(np.float64), n_wanted, None)
+        scores = np.full((len(queries), len(segment)), -np.inf, np.float32)
+        owners, columns = np.nonzero(found.ids >= 0)
+        scores[owners, found.ids[owners, columns]] = found.similarities[owners, columns]
+        if ((scores > -np.inf) & allowed).sum(axis=1).min() < top:
+            return stored.scores(queries)
+        return scores
+
+    def engine(self, segment: Segment) -> Any:
+        """The index of nearest neighbours of a segment; None if it is searched exactly."""
+        arrays = {name.removeprefix(ENGINE): array for name, array in segment.arrays.items() if name.startswith(ENGINE)}
+        if not arrays:
+            return None
+        if segment.engine is None:
+            stored = StoredVectors.of(segment.arrays)
+            units: Any = stored.rows if stored.rows.dtype == np.float32 else stored
+            segment.engine = self.index_kind.restore(units, arrays)
+        return segment.engine
+
+    def best(self, scores: np.ndarray, top: int) -> Iterator[dict[str, Any]]:
+        """The records of the rows with the highest of scores (rows,), the first of equal ones first."""
+        found = np.flatnonzero(scores > -np.inf)
+        if len(found) > top:
+            found = found[scores[found] >= np.partition(scores[found], len(found) - top)[len(found) - top]]
+        for row in found[np.argsort(-scores[found], kind="stable")][:top].tolist():
+            segment = int(np.searchsorted(self.starts, row, side="right")) - 1
+            record = self.segments[segment].rows.slice(row - int(self.starts[segment]), 1).to_pylist()[0]
+            yield {ID: record.pop(ID), "score": float(scores[row]), **record}
+
+    def add(
+        self,
+        texts: Any,
+        *,
+        replace: bool = False,
+        text_column: str | None = None,
+        id_column: str | None = None,
+        vector_column: str | None = None,
+        threads: int | None = None,
+        progress: ProgressOption = None,
+    ) -> int:
+        """Add texts; returns their number. All are added, or none.
+
+        Arguments:
+            replace: texts replace those with the same ids.
+            texts, text_column, id_column, vector_column, threads, progress: as for `build`.
+
+        Raises:
+            CorpusError: texts cannot be read, have other columns than those of the index, two of them have the same
+                id, or, without `replace`, an id is in the index.
+            SettingError: a vector has another dimension, or holds NaN.
+            OutputError: the index cannot be written.
+        """
+        embedder = self.embedder if self.record["model"] else None
+        columns = Columns(text_column, id_column, vector_column)
+        new: list[Segment] = []
+
+        def change(segments: list[Segment]) -> list[Segment]:
+            schema = segments[0].rows.schema if segments else None
+            n_written = self.folder.n_written
+            writer = SegmentWriter(self.path, self.record, self.lexicon, embedder, columns, threads, schema, n_written)
+            new.extend(map(self.checked, writer.write(texts, progress)))
+            self.folder.n_written = writer.n_written
+            ids = check_distinct(new)
+            replaced = [segment.rows_of(ids) for segment in segments]
+            for segment, rows in zip(segments, replaced, strict=True):
+                if rows.any() and not replace:
+                    name = segment.rows.column(ID)[int(rows.argmax())].as_py()
+                    raise CorpusError(
+                        f"the id {name!r:.80} is in {self.path}: set {S.replace(True)} to replace its text"
+                    )
+            return self.merged([*map(Segment.without, segments, replaced), *new])
+
+        self.segments = self.folder.change(self.segments, change)
+        return sum(map(len, new))
+
+    def remove(self, ids: str | int | Iterable[str | int]) -> int:
+        """Remove the texts with these ids, all or none; returns their number.
+
+        Raises:
+            SettingError: an id is not in the index.
+            OutputError: the index cannot be written.
+        """
+        names = list(dict.fromkeys(map(str, [ids] if isinstance(ids, str | int) else ids)))
+
+        def change(segments: list[Segment]) -> list[Segment]:
+            rows = [segment.rows_of(to_string_array(names)) for segment in segments]
+            if sum(int(one.sum()) for one in rows) < len(names):
+                missing = next(
+                    name for name in names if not any(one.rows_of(to_string_array([name])).any() for one in segments)
+                )
+                raise SettingError(f"the id {missing!r:.80} is not in {self.path}")
+            return self.merged(list(map(Segment.without, segments, rows)))
+
+        self.segments = self.folder.change(self.segments, change)
+        return len(names)
+
+    def compact(self) -> None:
+        """Merge all segments into one without removed rows, for the fastest search and the smallest folder."""
+        self.segments = self.folder.change(self.segments, lambda segments: self.merged(segments, everything=True))
+
+    def merged(self, segments: Sequence[Segment], *, everything: bool = False) -> list[Segment]:
+        """Segments without those that are small or mostly removed: each is more than twice as large as the next.
+
+        So n additions of a row write each row about log2(n) times, and leave about as many segments.
+        """
+        groups: list[list[Segment]] = []
+        sizes: list[int] = []
+        for segment in segments:
+            if segment.live_count:
+                groups.append([segment])
+                sizes.append(segment.live_count)
+            while len(sizes) > 1 and (everything or (sizes[-2] <= 2 * sizes[-1] and sum(sizes[-2:]) <= MERGED_ROWS)):
+                last, size = groups.pop(), sizes.pop()
+                groups[-1] += last
+                sizes[-1] += size
+        is_kept = [
+            len(group) == 1 and 2 * size > len(group[0]) and not (everything and size < len(group[0]))
+            for group, size in zip(groups, sizes, strict=True)
+        ]
+        return [group[0] if kept else self.merge(group) for group, kept in zip(groups, is_kept, strict=True)]
+
+    def merge(self, segments: Sequence[Segment]) -> Segment:
+        """One segment of the rows of several that are not removed."""
+        rows = pa.concat_tables([segment.rows.filter(to_arrow(segment.live)) for segment in segments])
+        arrays = {
+            name: np.concatenate([segment.arrays[name][segment.live] for segment in segments])
+            for name in (VECTORS, SCALES)
+            if name in segments[0].arrays
+        }
+        terms, postings = merge_postings(segments)
+        arrays |= engine_arrays(self.record["kind"], arrays) | postings
+        return write_segment(self.path, rows, terms, arrays)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Copy the index as it is now to another folder.
+
+        Raises:
+            OutputError: the path exists, unless `force` and it is a text index, or cannot be written.
+        """
+        check_own_folder(path, INDEX, owned_names(Path(path)), "text index", force=force)
+        with atomic_write(path, force=force, folder=True) as scratch:
+            for name in (INDEX, RECIPE, MODEL):
+                source = self.path / name
+                if source.is_dir():
+                    shutil.copytree(source, scratch / name)
+                elif source.exists():
+                    shutil.copy(source, scratch / name)
+            IndexFolder(scratch).write_state(1, [copy_segment(self.path, scratch, one) for one in self.segments])
+
+
+def fused(lexical: np.ndarray, cosines: np.ndarray, is_allowed: np.ndarray) -> np.ndarray:
+    """0.6 lexical / max lexical + 0.4 cosine / max cosine, (rows,); -inf where there is no cosine, or the sum is 0."""
+    found = is_allowed & (cosines > -np.inf)
+    total = np.zeros(len(lexical), np.float32)
+    for scores, share in ((lexical, LEXICAL_SHARE), (cosines, 1 - LEXICAL_SHARE)):
+        highest = float(scores.max(initial=0, where=found))
+        if highest > 0:
+            total[found] += np.float32(share / highest) * scores[found]
+    return np.where(found & (total > 0), total, -np.inf)
+
+
+def engine_arrays(kind: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of the index of nearest neighbours for vectors; none if there are few, or the kind is exact."""
+    stored = StoredVectors.of(arrays)
+    if len(stored) < INDEXED_ROWS:
+        return {}
+    engine = registry.create("index", *parse_spec(kind)).build(stored.units)
+    return {ENGINE + name: array for name, array in engine.arrays().items()}
+
+
+def check_distinct(segments: Sequence[Segment]) -> Any:
+    """The ids of new segments, a pyarrow array.
+
+    Raises:
+        CorpusError: one occurs twice.
+    """
+    ids = (
+        to_string_array(combine_chunks(pa.concat_tables([segment.rows.select([ID]) for segment in segments])[ID]))
+        if segments
+        else to_string_array([])
+    )
+    counts = ids.value_counts()
+    if len(counts) < len(ids):
+        twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]["values"].as_py()
+        raise CorpusError(f"the id {twice!r:.80} occurs twice: ids must differ")
+    return ids
+
+
+def word_settings(source: "Vectors | Model | None") -> dict[str, Any]:
+    """How texts become words that are ranked: as for the model, if its tokenizer is installed, in lower case."""
+    settings = {**DEFAULT_TEXT, **({} if source is None else text_settings(source)), "case": "lower"}
+    settings = {name: value for name, value in settings.items() if name in WORD_SETTINGS}
+    try:
+        return WordRules(**settings).settings
+    except (RegistryError, SettingError):
+        return WordRules("words", "lower").settings
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are texts, ids and vectors; None for the default."""
+
+    text: str | None
+    ids: str | None
+    vectors: str | None
+
+    def rows(self, block: TextBlock, start: int) -> tuple[pa.Table, np.ndarray | None]:
+        """The rows of a block, as a table of ids, texts and other columns, and their vectors, if they have some.
+
+        Arguments:
+            start: the number of the first row, for rows without ids.
+
+        Raises:
+            CorpusError: a column is missing, or an id is null.
+            SettingError: vectors are not lists of numbers of one length.
+        """
+        table = block.columns if block.columns is not None else pa.table({})
+        names = table.column_names
+        for name, flag in ((self.ids, "id_column"), (self.vectors, "vector_column")):
+            if name is not None and name not in names:
+                known = f"only {format_names(names)}" if names else "as plain text has none"
+                raise CorpusError(f"{S[flag]}: there is no column {name!r:.80}, {known}")
+        strings = [
+            one.name for one in table.schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)
+        ]
+        text = self.text or (TEXT if TEXT in names else strings[0] if len(strings) == 1 else None)
+        ids = self.ids or next((name for name in (ID, "_id") if name in names and name != text), None)
+        if ids is None:
+            keys = to_string_array([str(number) for number in range(start, start + len(block))])
+        else:
+            keys = combine_chunks(table.column(ids).cast(pa.large_string()))
+            if keys.null_count:
+                raise CorpusError(f"the id of row {start + int(pc.index(keys.is_null(), True).as_py()) + 1} is null")
+        vectors = None if self.vectors is None else vectors_of(combine_chunks(table.column(self.vectors)), self.vectors)
+        others = {name: table.column(name) for name in names if name not in (text, ids, self.vectors)}
+        if clash := {ID, TEXT, "score", "query"} & others.keys():
+            raise CorpusError(f"a column must not be called {min(clash)}: rename it")
+        return pa.table({ID: keys, TEXT: to_string_array(block.texts()), **others}), vectors
+
+
+def vectors_of(column: Any, name: str) -> np.ndarray:
+    """A column of lists of numbers as (rows, dim) float32, without Python lists."""
+    if column.null_count or not hasattr(column, "flatten"):
+        raise SettingError(f"column {name!r:.80} must be lists of numbers without null, got {column.type}")
+    numbers = column.flatten()
+    dim, rest = divmod(len(numbers), max(len(column), 1))
+    is_equal = pa.types.is_fixed_size_list(column.type) or bool(
+        pc.all(pc.equal(pc.list_value_length(column), dim)).as_py()
+    )
+    if rest or not is_equal or not len(numbers) or numbers.null_count:
+        raise SettingError(f"the vectors of column {name!r:.80} differ in length, or are empty")
+    try:
+        return np.asarray(to_numpy(numbers.cast(pa.float32()))).reshape(len(column), dim)
+    except pa.ArrowException as error:
+        raise SettingError(f"column {name!r:.80} must be lists of numbers: {error}") from None
+
+
+class SegmentWriter:
+    """Writes texts as segments.
+
+    Arguments:
+        record: of the index; its `dim` is set to that of the vectors of a column.
+        schema: of the rows that there are already.
+        n_written: the number of rows that were added before.
+    """
+
+    def __init__(
+        self, folder: Path, record: dict[str, Any], lexicon: Lexicon, embedder: TextEmbedder | None, columns: Columns,
+        threads: int | None, schema: "pa.Schema | None" = None, n_written: int = 0,
+    ) -> None:  # fmt: skip
+        self.folder, self.record, self.lexicon, self.embedder = folder, record, lexicon, embedder
+        self.columns, self.threads, self.schema, self.n_written = columns, threads, schema, n_written
+
+    def write(self, texts: Any, progress: ProgressOption) -> list[Segment]:
+        """The segments of texts, written."""
+        segments: list[Segment] = []
+        tables: list[pa.Table] = []
+        parts: list[np.ndarray] = []
+        total, done = len(texts) if hasattr(texts, "__len__") else None, 0
+        blocks = read_texts(text_sources(texts), text_column=self.columns.text, kept=None)
+        with showing(progress, "indexing", "texts") as report:
+            for block, vectors in self.embedded(blocks):
+                table, own = self.columns.rows(block, self.n_written)
+                parts.append(self.checked(vectors if own is None else own))
+                tables.append(self.converted(table))
+                done += len(block)
+                self.n_written += len(block)
+                if report is not None:
+                    report(done, total)
+                if sum(map(len, tables)) >= SEGMENT_ROWS:
+                    segments.append(self.segment(tables, parts))
+                    tables, parts = [], []
+            if done and tables:
+                segments.append(self.segment(tables, parts))
+        return segments
+
+    def embedded(self, blocks: Iterable[TextBlock]) -> Iterator[tuple[TextBlock, np.ndarray | None]]:
+        """The blocks with vectors of their texts, None without a model or if a column has them."""
+        if self.embedder is None or self.columns.vectors is not None:
+            return ((block, None) for block in blocks)
+        return self.embedder.embed(blocks, self.threads)
+
+    def checked(self, vectors: np.ndarray | None) -> np.ndarray:
+        """Vectors of the dimension of the index; without any, of none."""
+        rows = np.zeros((0, 0), np.float32) if vectors is None else vectors
+        if vectors is not None and not self.record["dim"] and self.schema is None:
+            self.record["dim"] = rows.shape[1]
+        if vectors is not None and rows.shape[1] != self.record["dim"]:
+            raise SettingError(f"vectors must have {self.record['dim']} components, got {rows.shape[1]}")
+        return rows
+
+    def converted(self, table: pa.Table) -> pa.Table:
+        """A table with the columns of the index."""
+        if self.schema is None:
+            self.schema = table.schema.remove_metadata()
+        names = self.schema.names
+        if sorted(names) != sorted(table.column_names):
+            raise CorpusError(
+                f"texts have the columns {format_names(table.column_names)}, expected {format_names(names)}"
+            )
+        try:
+            return table.select(names).cast(self.schema)
+        except pa.ArrowException as error:
+            raise CorpusError(f"columns have other types than before: {' '.join(str(error).split())}") from None
+
+    def segment(self, tables: list[pa.Table], parts: list[np.ndarray]) -> Segment:
+        """Write one segment."""
+        rows = pa.concat_tables(tables)
+        vectors = np.concatenate(parts) if self.record["dim"] else np.zeros((len(rows), 0), np.float32)
+        arrays = store(vectors, self.record["dtype"])
+        terms, postings = self.lexicon.postings(rows.column(TEXT).to_pylist(), self.threads)
+        return write_segment(self.folder, rows, terms, arrays | engine_arrays(self.record["kind"], arrays) | postings)
+
+
+def write_model(folder: Path, model: Any, source: "Vectors | Model | None", *, copy: bool) -> dict[str, Any]:
+    """Record the path of a model, or write it to an index if it has none; returns the reference to it."""
+    if source is None:
+        return {}
+    vectors = source.vectors if isinstance(source, Model) else source
+    if isinstance(model, str | os.PathLike) and not copy:
+        return {"path": os.path.abspath(model), "fingerprint": vectors.fingerprint}
+    if isinstance(source, Model):
+        source.save(folder / MODEL)
+    else:
+        source.save(folder / MODEL, "numpy-folder")
+    return {"path": MODEL, "fingerprint": vectors.fingerprint}
+
+
+def write_recipe(folder: Path, embedder: TextEmbedder | None) -> None:
+    """Write what an embedder has learned from texts."""
+    folder.mkdir()
+    learned = {} if embedder is None or embedder.components is None else {COMPONENTS: embedder.components}
+    frequencies = None if embedder is None else embedder.text_frequencies
+    if frequencies is not None:
+        learned["texts"] = np.array([frequencies.texts], np.int64)
+        frequencies.words.save(folder / "words.arrow")
+        frequencies.texts_of_words.save(folder / "texts_of_words.arrow")
+    tensors.save(learned, folder / TENSORS)
+
+
+def read_recipe(folder: Path, embedder: TextEmbedder) -> None:
+    """Let an embedder have learned what `write_recipe` wrote.
+
+    Raises:
+        FormatError: it is missing or does not fit.
+    """
+    learned = tensors.load(folder / TENSORS)
+    if "texts" in learned:
+        words, texts = (Vocabulary.load(folder / name) for name in ("words.arrow", "texts_of_words.arrow"))
+        embedder.text_frequencies = TextFrequencies(words, texts, int(learned["texts"][0]))
+        embedder.weights = embedder.weigh(embedder.vectors.words)
+    components = learned.get(COMPONENTS)
+    if components is not None and (components.ndim != 2 or components.shape[1] != embedder.output_dim):
+        raise FormatError(f"{folder} is broken: its components are {components.shape}")
+    embedder.components = components
+    if embedder.requires_fit:
+        raise FormatError(f"{folder} is broken: what was learned from the texts is missing")
