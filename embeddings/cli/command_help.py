@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from inspect import cleandoc
 from textwrap import wrap
 from typing import Any
 
@@ -107,7 +108,7 @@ class Command(click.Command):
         sections = {titles[name]: list(filter(None, records[name])) for name in groups}
         if group in groups:
             return self.page(ctx.make_formatter(), ctx, "", {titles[group]: sections[titles[group]]})
-        text, last = self.help or "", list(sections)[-1]
+        text, last = cleandoc(self.help or ""), list(sections)[-1]
         whole = sections | {last: [*sections[last], ("-h, --help", "Show this message and exit.")]}
         if self.page(click.HelpFormatter(width=WIDTH), ctx, text, whole).count("\n") < LINES:
             return self.page(ctx.make_formatter(), ctx, text, whole)

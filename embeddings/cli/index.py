@@ -1,16 +1,32 @@
-"""`embeddings index`: one subcommand for each installed kind of index, made from its settings."""
+"""`embeddings index`: a subcommand for each installed kind of index of vectors, and those for texts."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import click
 
 from embeddings.cli.command_classes import PluginGroup
-from embeddings.cli.command_help import Command
-from embeddings.cli.options import DOCUMENTS, FORCE, JSON, OUT_FOLDER, VECTOR_INPUT, from_settings
-from embeddings.cli.output import note, print_json
+from embeddings.cli.command_help import Command, grouped
+from embeddings.cli.options import (
+    DOCUMENTS,
+    FORCE,
+    JSON,
+    OUT_FOLDER,
+    OUTPUT,
+    POOLING_OPTIONS,
+    THREADS,
+    VECTOR_INPUT,
+    from_settings,
+    from_signature,
+)
+from embeddings.cli.output import note, print_json, quantity
 from embeddings.indexes.index import INDEX_FOLDER, build_index
+from embeddings.models.embed import embed
 from embeddings.models.loading import load
 from embeddings.support.docstrings import documentation
+from embeddings.support.remote.address import is_remote
+from embeddings.text_search.text_index import TextIndex
 
 
 def index_command(name: str, kind: type) -> click.Command:
@@ -50,6 +66,137 @@ def index_command(name: str, kind: type) -> click.Command:
     )
 
 
-command = PluginGroup(
-    "index", "index", index_command, help="Build a nearest-neighbour index and save it, for `neighbours --index`."
+COLUMN_OPTIONS = {"text_column": "NAME", "id_column": "NAME", "vector_column": "NAME"}
+POOLING = {name: metavar for name, metavar in POOLING_OPTIONS.items() if name != "fit_on"}
+ALLOW_FAISS = from_signature(TextIndex, allow_faiss=None)
+
+
+def build_texts(
+    *, model: str, texts: tuple[str, ...], out: str, force: bool, as_json: bool, quiet: bool, **options: Any
+) -> None:  # fmt: skip
+    """Index the texts of TEXTS, for `embeddings search`: by the vectors that MODEL gives them, and by their words.
+
+    MODEL is a saved model, or vectors in any format; - for none. TEXTS are files or folders: each line of plain text
+    and each row of a table is a text.
+    """
+    source, paths = None if model == "-" else model, list(map(Path, texts))
+    index = TextIndex.build(source, paths, out, force=force, progress=False if quiet else None, **options)
+    if not quiet:
+        note(f"indexed {quantity(len(index), 'text')} in {out}")
+    if as_json:
+        print_json({"out": out, **index.describe()})
+
+
+def add_texts(
+    *, index: str, texts: tuple[str, ...], allow_faiss: bool, as_json: bool, quiet: bool, **options: Any
+) -> None:
+    """Add the texts of TEXTS to INDEX: all of them, or none if one cannot be added."""
+    opened = TextIndex(index, allow_faiss=allow_faiss)
+    number = opened.add(list(map(Path, texts)), progress=False if quiet else None, **options)
+    if not quiet:
+        note(f"added {quantity(number, 'text')} to {index}, which has {len(opened):,}")
+    if as_json:
+        print_json({"added": number, **opened.describe()})
+
+
+def remove_texts(*, index: str, ids: tuple[str, ...], allow_faiss: bool, as_json: bool) -> None:
+    """Remove the texts with these IDS from INDEX: all of them, or none if one is not in it."""
+    opened = TextIndex(index, allow_faiss=allow_faiss)
+    number = opened.remove(ids)
+    if as_json:
+        print_json({"removed": number, **opened.describe()})
+    else:
+        note(f"removed {quantity(number, 'text')} from {index}, which has {len(opened):,}")
+
+
+def compact_texts(*, index: str, allow_faiss: bool, as_json: bool) -> None:
+    """Merge what was added to INDEX, and drop what was removed: the smallest folder and the fastest search."""
+    opened = TextIndex(index, allow_faiss=allow_faiss)
+    opened.compact()
+    if as_json:
+        print_json(opened.describe())
+    else:
+        note(f"compacted {index}: {quantity(len(opened), 'text')}")
+
+
+TEXTS = click.Argument(["texts"], nargs=-1, required=True)
+INDEX = click.Argument(["index"])
+TEXT_COMMANDS = {
+    "texts": Command(
+        "texts",
+        example="index model rows.parquet --text-column body --id-column id -o docs.index",
+        callback=build_texts,
+        help=build_texts.__doc__,
+        params=[
+            click.Argument(["model"]),
+            TEXTS,
+            OUT_FOLDER,
+            *from_signature(TextIndex.build, **COLUMN_OPTIONS, kind="KIND[:NAME=VALUE,...]", dtype=None),
+            *grouped("words", from_signature(TextIndex.build, stemming="LANGUAGE")),
+            *grouped("vectors", from_signature(embed, {"pool": "sif"}, **POOLING), ("pool", "remove_components")),
+            *from_signature(TextIndex.build, copy_model=None),
+            THREADS,
+            *OUTPUT,
+        ],
+    ),
+    "add": Command(
+        "add",
+        example="index add docs.index more.parquet",
+        callback=add_texts,
+        help=add_texts.__doc__,
+        params=[
+            INDEX,
+            TEXTS,
+            *from_signature(TextIndex.add, replace=None, **COLUMN_OPTIONS),
+            THREADS,
+            *ALLOW_FAISS,
+            *OUTPUT[1:],
+        ],
+    ),
+    "remove": Command(
+        "remove",
+        example="index remove docs.index 17 18",
+        callback=remove_texts,
+        help=remove_texts.__doc__,
+        params=[INDEX, click.Argument(["ids"], nargs=-1, required=True), *ALLOW_FAISS, JSON],
+    ),
+    "compact": Command(
+        "compact",
+        example="index compact docs.index",
+        callback=compact_texts,
+        help=compact_texts.__doc__,
+        params=[INDEX, *ALLOW_FAISS, JSON],
+    ),
+}
+
+
+class IndexGroup(PluginGroup):
+    """Kinds of indexes of vectors, and commands for indexes of texts; a path in place of a name means `texts`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all subcommands."""
+        return [*TEXT_COMMANDS, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A subcommand."""
+        return TEXT_COMMANDS.get(cmd_name) or super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The subcommand that the first argument names, or `texts` if it is a path or an address."""
+        name = args[0] if args else ""
+        if name in TEXT_COMMANDS:
+            return name, TEXT_COMMANDS[name], args[1:]
+        if name not in self.list_commands(ctx) and (is_remote(name) or os.path.exists(name) or name == "-"):
+            return "texts", TEXT_COMMANDS["texts"], args
+        return super().resolve_command(ctx, args)
+
+
+command = IndexGroup(
+    "index",
+    "index",
+    index_command,
+    help="Index texts for `embeddings search`, or vectors for `neighbours --index`.\n\n"
+    "`embeddings index MODEL TEXTS... -o OUT` is short for `embeddings index texts`.",
 )

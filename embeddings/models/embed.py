@@ -61,7 +61,8 @@ def embed(
     Arguments:
         vectors: Vectors, a Model, or the path of either.
         texts: a list of texts or of lists of tokens, which are used as they are; a column, table or data set of pandas,
-            polars, Arrow or Hugging Face; or the `pathlib.Path` of a file, whose lines or rows are texts.
+            polars, Arrow or Hugging Face; or the `pathlib.Path` of a file, or a list of paths, whose lines or rows are
+            texts.
         pool: how the vectors of words become one: "mean"; "sif" weights a word with the share p of the corpus by
             a / (a + p) and divides by the number of words (Arora, Liang and Ma 2017); "subsample" weights by the
             probability that word2vec's subsampling keeps the word, "idf" by ln((1 + n) / (1 + f)) + 1 for a word in f
@@ -172,6 +173,8 @@ def text_sources(texts: Any) -> list[Source]:
     """Texts as sources of a corpus."""
     if isinstance(texts, str):
         raise SettingError(f"texts must be a list of texts, such as [{texts!r:.40}], or the pathlib.Path of a file")
+    if isinstance(texts, list | tuple) and texts and all(isinstance(one, os.PathLike) for one in texts):
+        return [source for path in texts for source in resolve_source(path)]
     if isinstance(texts, list | tuple):
         return [Items(Texts(texts))]
     if isinstance(texts, np.ndarray) and texts.ndim == 1:

@@ -1,10 +1,13 @@
 """Ranking of texts by the words of a query: BM25 (Robertson et al. 1994), in the form of Lucene.
 
-    score(q, d) = sum over words w of q:  ln(1 + (N - n_w + 0.5) / (n_w + 0.5)) * f / (f + k1 (1 - b + b |d| / L))
+    score(q, d) = sum over words w of q:  v_w * ln(1 + (N - n_w + 0.5) / (n_w + 0.5)) * f / (f + k1 (1 - b + b |d| / L))
 
 f is the count of w in the text d, n_w the number of texts with w, N the number of texts, |d| the words of d, and L the
-mean of |d|. N, n_w and L are those of all segments together, without removed rows, when a query is asked, so that an
-index that has grown gives the scores of one that was built at once. This is why scores are not stored, as bm25s does.
+mean of |d|. v_w = a / (a + p_w) is the weight of SIF for a word with the share p_w of the training text of the model; it
+takes the place of a list of stop words, in any language. Without a model it is 1.
+
+N, n_w and L are those of all segments together, without removed rows, when a query is asked, so that an index that has
+grown gives the scores of one that was built at once. This is why scores are not stored, as bm25s does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +18,16 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import NoWordsError
 from embeddings.support.arrow import to_string_array
 from embeddings.support.imports import import_extra
 from embeddings.text_search.index_folder import Segment
+from embeddings.vectors.word_weights import DEFAULT_CONSTANT
 
 SATURATION, LENGTH_WEIGHT = 1.5, 0.75  # k1 and b
+COMMON_SHARE = 1e-4  # of the text; the weights of rarer words are near 1
 FEW_TEXTS = 64  # which are split in Python, as a corpus takes milliseconds to open
 
 
@@ -32,6 +38,15 @@ def stemmer(language: str | None) -> Any:
     return import_extra("Stemmer", "search", "stemming").Stemmer(language).stemWords
 
 
+def common_words(vocabulary: Vocabulary | None) -> Vocabulary | None:
+    """The words of a vocabulary with a share of at least 1e-4."""
+    if vocabulary is None or not len(vocabulary):
+        return None
+    number = int((vocabulary.counts >= COMMON_SHARE * vocabulary.total).sum())
+    words, counts = vocabulary.words[:number], vocabulary.counts[:number].tolist()
+    return Vocabulary.from_counts(dict(zip(words, counts, strict=True)), total=vocabulary.total)
+
+
 @dataclass(frozen=True)
 class Lexicon:
     """How texts become words.
@@ -39,20 +54,36 @@ class Lexicon:
     Arguments:
         settings: those of a `Corpus` that matter for words.
         stemming: the language of the Snowball stemmer; None leaves words as they are.
+        common: words that are common in the language, with their counts.
     """
 
     settings: Mapping[str, Any]
     stemming: str | None = None
+    common: Vocabulary | None = None
 
     @cached_property
     def form(self) -> WordForm:
         """The conversion of words that are typed."""
         return WordForm(self.settings)
 
-    def words(self, text: str) -> list[str]:
-        """The words of one text."""
-        words = self.form.words(text) if self.form.rules.is_built_in else self.encode([text])[0]
-        return self.stem([word for word in words if word.strip()])
+    @cached_property
+    def shares(self) -> dict[str, float]:
+        """The share of the text of the model of each common word, or of all words with its stem."""
+        shares: dict[str, float] = {}
+        if self.common is not None:
+            counts = self.common.counts.tolist()
+            for word, count in zip(self.stem(self.common.words), counts, strict=True):
+                shares[word] = shares.get(word, 0.0) + count / self.common.total
+        return shares
+
+    def weights(self, query: str) -> dict[str, float]:
+        """The words of a query with their weights v, times their counts in it."""
+        weights: dict[str, float] = {}
+        words, ids, _ = self.encode([query])
+        for word in self.stem([words[number] for number in ids.tolist()]):
+            share = self.shares.get(word, 0.0)
+            weights[word] = weights.get(word, 0.0) + DEFAULT_CONSTANT / (DEFAULT_CONSTANT + share)
+        return weights
 
     def stem(self, words: Sequence[str]) -> list[str]:
         """The stems of words."""
@@ -119,17 +150,17 @@ def merge_postings(segments: Sequence[Segment]) -> tuple[Any, dict[str, np.ndarr
     return to_string_array([names[number] for number in ids.tolist()]), postings
 
 
-def lexical_scores(segments: Sequence[Segment], words: Sequence[str]) -> list[np.ndarray]:
+def lexical_scores(segments: Sequence[Segment], weights: Mapping[str, float]) -> list[np.ndarray]:
     """The scores of all rows of each segment, (rows,) float32; those of removed rows mean nothing."""
     scores = [np.zeros(len(segment), np.float32) for segment in segments]
     n_texts = sum(segment.live_count for segment in segments)
     mean_length = sum(segment.live_length for segment in segments) / max(n_texts, 1)
-    for word in words:
+    for word, word_weight in weights.items():
         found = [postings_of(segment, word) for segment in segments]
         n_with = sum(
             int(segment.live[texts].sum()) for segment, (texts, _) in zip(segments, found, strict=True) if len(texts)
         )
-        weight = np.log(1 + (n_texts - n_with + 0.5) / (n_with + 0.5))
+        weight = word_weight * np.log(1 + (n_texts - n_with + 0.5) / (n_with + 0.5))
         for segment, (texts, counts), total in zip(segments, found, scores, strict=True):
             lengths = segment.arrays["lengths"][texts]
             norms = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths / max(mean_length, 1e-9))

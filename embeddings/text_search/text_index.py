@@ -34,6 +34,7 @@ from embeddings.support.files import atomic_write, check_own_folder
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import check_fields, to_jsonable, write_json
 from embeddings.support.result_table import ResultTable
+from embeddings.support.system import size_on_disk
 from embeddings.text_search.index_folder import (
     INDEX,
     MODEL,
@@ -46,7 +47,7 @@ from embeddings.text_search.index_folder import (
     owned_names,
     write_segment,
 )
-from embeddings.text_search.lexical import Lexicon, check_postings, lexical_scores, merge_postings
+from embeddings.text_search.lexical import Lexicon, check_postings, common_words, lexical_scores, merge_postings
 from embeddings.text_search.row_filter import matching_rows
 from embeddings.text_search.stored_vectors import SCALES, VECTORS, StoredVectors, check_stored, store
 from embeddings.vectors.pooling import DataType, Frequencies, Pool
@@ -59,7 +60,7 @@ INDEXED_ROWS = 10_000  # segments with fewer rows are searched exactly
 LEXICAL_SHARE = 0.6  # of the fused score
 CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 28  # of the scores of a block of queries
-COMPONENTS = "components"
+COMPONENTS, COMMON = "components", "common.arrow"
 ENGINE = "engine."  # the prefix of the arrays of an index of nearest neighbours
 FIELDS = {"dim": int, "dtype": str, "kind": str, "model": dict, "pooling": dict, "words": dict}
 
@@ -92,6 +93,11 @@ class TextIndex:
     It is a folder, to which changes are written at once: after `add`, `update` or `remove` returns, the change
     survives a crash. Several processes may read it and write to it. Vectors of texts have length one.
 
+    Arguments:
+        path: the folder.
+        model: the model that makes vectors of queries, if it is no longer where it was.
+        allow_faiss: open an index of FAISS, which can crash or run code: trusted sources only.
+
     Raises:
         FormatError: the folder is not a text index, is damaged, or its model is gone or has changed; or it has an
             index of FAISS, and `allow_faiss` is not set.
@@ -117,7 +123,9 @@ class TextIndex:
             )
         self.index_kind: Any = registry.create("index", self.kind, settings)
         try:
-            self.lexicon = Lexicon(**self.record["words"])
+            common = self.path / RECIPE / COMMON
+            loaded = Vocabulary.load(common) if common.exists() else None
+            self.lexicon = Lexicon(**self.record["words"], common=loaded)
             self.lexicon.form.rules  # noqa: B018  # refuses wrong settings
         except (TypeError, SettingError) as error:
             raise FormatError(f"{self.path / INDEX} is broken: {error}") from None
@@ -183,7 +191,8 @@ class TextIndex:
         }  # fmt: skip
         source = None if model is None else load_source(model)
         embedder = None if source is None else text_embedder(source, normalize=True, **pooling)
-        lexicon = Lexicon(word_settings(source), stemming)
+        common = common_words(None if embedder is None else embedder.vocabulary)
+        lexicon = Lexicon(word_settings(source), stemming, common)
         lexicon.stem([])  # refuses an unknown language, or a missing library
         columns = Columns(text_column, id_column, vector_column)
         temporary = None if path is not None else tempfile.mkdtemp(prefix="embeddings-index-")
@@ -200,7 +209,7 @@ class TextIndex:
             if not segments:
                 raise CorpusError("there are no texts to index")
             check_distinct(segments)
-            write_recipe(scratch / RECIPE, embedder)
+            write_recipe(scratch / RECIPE, embedder, common)
             write_json(scratch / INDEX, to_jsonable(record))
             folder = IndexFolder(scratch)
             folder.n_written = writer.n_written
@@ -215,6 +224,18 @@ class TextIndex:
 
     def __repr__(self) -> str:
         return f"<TextIndex of {len(self)} texts, {self.record['dim']} components>"
+
+    def describe(self) -> dict[str, Any]:
+        """Texts, dimension, kind of index, type of vectors, segments, rows that are removed, and bytes on disk."""
+        return {
+            "texts": len(self),
+            "dim": self.record["dim"],
+            "kind": self.record["kind"],
+            "dtype": self.record["dtype"],
+            "segments": len(self.segments),
+            "removed": sum(map(len, self.segments)) - len(self),
+            "bytes": size_on_disk(self.path),
+        }
 
     def checked(self, segment: Segment) -> Segment:
         """A segment whose arrays fit together.
@@ -253,7 +274,7 @@ class TextIndex:
         return embedder
 
     def refresh(self) -> None:
-        """See what other processes have changed."""
+        """Continue with the newest state, which other processes may have written."""
         _, segments = self.folder.read(self.segments)
         self.segments = [self.checked(segment) for segment in segments]
 
@@ -341,7 +362,7 @@ class TextIndex:
                 if texts is None:
                     scores = np.asarray(semantic)
                 else:
-                    lexical = np.concatenate(lexical_scores(self.segments, self.lexicon.words(texts[query])))
+                    lexical = np.concatenate(lexical_scores(self.segments, self.lexicon.weights(texts[query])))
                     scores = np.where(lexical > 0, lexical, -np.inf)
                     if semantic is not None and vectors is not None:
                         self.complete(semantic, scores, vectors[query])
@@ -716,9 +737,11 @@ def write_model(folder: Path, model: Any, source: "Vectors | Model | None", *, c
     return {"path": MODEL, "fingerprint": vectors.fingerprint}
 
 
-def write_recipe(folder: Path, embedder: TextEmbedder | None) -> None:
-    """Write what an embedder has learned from texts."""
+def write_recipe(folder: Path, embedder: TextEmbedder | None, common: Vocabulary | None) -> None:
+    """Write what an embedder has learned from texts, and the common words of its model."""
     folder.mkdir()
+    if common is not None:
+        common.save(folder / COMMON)
     learned = {} if embedder is None or embedder.components is None else {COMPONENTS: embedder.components}
     frequencies = None if embedder is None else embedder.text_frequencies
     if frequencies is not None:

@@ -1,0 +1,75 @@
+"""`embeddings search`: the texts of an index that answer a query."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from embeddings.cli.command_help import command_by_example
+from embeddings.cli.options import JSON, from_signature, option
+from embeddings.cli.output import is_terminal, note, print_rows
+from embeddings.corpora.reading.reader import read_texts
+from embeddings.corpora.reading.sources import STANDARD_INPUT, resolve_source
+from embeddings.text_search.text_index import Method, TextIndex
+
+PROMPT = "query> "
+BATCH = 256  # queries of a file that are searched at a time
+
+
+@command_by_example(
+    'search docs.index "how do I reset my password" --top 5',
+    params=[
+        click.Argument(["index"]),
+        click.Argument(["queries"], nargs=-1),
+        *from_signature(TextIndex.search, {"top": 5}, top=None),
+        option("--vectors", "Rank by the cosines of vectors only.", bool),
+        option("--lexical", "Rank by words only (BM25).", bool),
+        *from_signature(TextIndex.search, where="CONDITION"),
+        option("--queries queries_file", "Search for each line of a file; - is standard input.", "FILE"),
+        *from_signature(TextIndex, model="PATH", allow_faiss=None),
+        JSON,
+    ],
+)
+def command(
+    *, index: str, queries: tuple[str, ...], top: int, vectors: bool, lexical: bool, where: str | None,
+    queries_file: str | None, model: str | None, allow_faiss: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Print the texts of INDEX that answer QUERIES best, with their ids and scores.
+
+    INDEX is a folder that `embeddings index` wrote. Texts are ranked by the cosines of vectors and by words (BM25).
+    Without QUERIES they are read from standard input, a line each; on a terminal they are asked for.
+    """
+    if vectors and lexical:
+        raise click.UsageError("--vectors cannot be combined with --lexical: by default texts are ranked by both")
+    if queries and queries_file:
+        raise click.UsageError("--queries cannot be combined with queries as arguments")
+    opened = TextIndex(index, model=model, allow_faiss=allow_faiss)
+    method: Method = "vectors" if vectors else "lexical" if lexical else "fused"
+
+    def hits(texts: str | list[str]) -> Iterator[dict[str, Any]]:
+        found = opened.search(texts, top=top, method=method, where=where)
+        if not found:
+            note(f"no text was found for {texts!r:.200}")
+        return map(found.shown if is_terminal() and not as_json else found.record, found)
+
+    if len(queries) == 1:
+        print_rows(hits(queries[0]), as_json)
+    elif queries or queries_file or not sys.stdin.isatty():
+        batches = [list(queries)] if queries else lines_of(queries_file or STANDARD_INPUT)
+        print_rows((row for batch in batches for row in hits(batch)), as_json)
+    else:
+        while query := click.prompt(PROMPT, prompt_suffix="", default="", show_default=False):
+            print_rows(list(hits(query)), as_json)
+
+
+def lines_of(source: str) -> Iterator[list[str]]:
+    """The lines or rows of a file that are not empty."""
+    waiting: list[str] = []
+    for block in read_texts(resolve_source(source)):
+        waiting += [text for text in block.texts() if text.strip()]
+        while len(waiting) >= BATCH:
+            yield waiting[:BATCH]
+            del waiting[:BATCH]
+    if waiting:
+        yield waiting
