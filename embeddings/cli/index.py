@@ -178,18 +178,19 @@ class IndexGroup(PluginGroup):
         return [*TEXT_COMMANDS, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A subcommand."""
-        return TEXT_COMMANDS.get(cmd_name) or super().get_command(ctx, cmd_name)
+        """A subcommand; that for texts if the name is the path or address of a model, or - for none."""
+        is_kind = cmd_name in super().list_commands(ctx)
+        is_model = not is_kind and (cmd_name == "-" or is_remote(cmd_name) or os.path.exists(cmd_name))
+        name = "texts" if is_model and cmd_name not in TEXT_COMMANDS else cmd_name
+        return TEXT_COMMANDS.get(name) or super().get_command(ctx, name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The subcommand that the first argument names, or `texts` if it is a path or an address."""
-        name = args[0] if args else ""
-        if name in TEXT_COMMANDS:
-            return name, TEXT_COMMANDS[name], args[1:]
-        if name not in self.list_commands(ctx) and (is_remote(name) or os.path.exists(name) or name == "-"):
-            return "texts", TEXT_COMMANDS["texts"], args
+        """The subcommand that the first argument names; it stays an argument if it is a model."""
+        command = self.get_command(ctx, args[0])
+        if command in TEXT_COMMANDS.values():
+            return command.name, command, args[args[0] in TEXT_COMMANDS :]
         return super().resolve_command(ctx, args)
 
 

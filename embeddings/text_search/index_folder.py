@@ -12,6 +12,7 @@ have read, which stay readable after they are removed.
 """
 
 import copy
+import json
 import re
 import secrets
 import shutil
@@ -19,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +33,12 @@ from embeddings.support import tensors
 from embeddings.support.arrow import combine_chunks, read_table
 from embeddings.support.files import atomic_write
 from embeddings.support.foreign_files import path_below
-from embeddings.support.records import check_fields, checksum, read_versioned, write_json
+from embeddings.support.records import check_fields, checksum, read_versioned, to_jsonable, write_json
 from embeddings.support.shared_lock import HAS_LOCKS, exclusive_lock
 from embeddings.support.word_list import WordList
 
 INDEX, RECIPE, MODEL, SEGMENT = "index.json", "recipe", "model", "segment.json"
+ID, TEXT = "id", "text"  # columns of rows
 TENSORS, ROWS, TERMS = "tensors.safetensors", "rows.arrow", "terms.arrow"
 STATE = re.compile(r"state-(\d{8,})\.json")
 OWN_NAME = re.compile(r"state-\d+\.json|(segment|removed)-[0-9a-f]{16}(\.npy)?|\..*\.partial")  # may be removed
@@ -89,7 +92,7 @@ class Segment:
 
     def rows_of(self, ids: Any) -> np.ndarray:
         """Which rows have one of these ids and are not removed, (rows,) bool."""
-        found = pc.is_in(self.rows.column("id"), value_set=ids).to_numpy()
+        found = pc.is_in(self.rows.column(ID), value_set=ids).to_numpy()
         return np.asarray(found & self.live)
 
     def without(self, rows: np.ndarray) -> "Segment":
@@ -137,6 +140,29 @@ def read_segment(folder: Path, name: str, *, check: bool = True) -> Segment:
     return Segment(name, rows, combine_chunks(terms.column("term")), tensors.load(path / TENSORS))
 
 
+def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a record with its checksum."""
+    record = to_jsonable({"format_version": VERSION, **content})
+    write_json(path, {**record, "checksum": seal(record)})
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read a record of `write_sealed`.
+
+    Raises:
+        FormatError: it is broken or was changed.
+    """
+    record = read_versioned(path, VERSION)
+    if record.pop("checksum", None) != seal(record):
+        raise FormatError(f"{path} is damaged: its checksum differs from its content")
+    return record
+
+
+def seal(record: Mapping[str, Any]) -> str:
+    """SHA-256 of a record."""
+    return sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+
+
 class IndexFolder:
     """Reads and changes the state of an index."""
 
@@ -145,7 +171,7 @@ class IndexFolder:
         if not (path / INDEX).is_file():
             state = "is not a text index" if path.exists() else "does not exist"
             raise FormatError(f"{path} {state}")
-        self.record = read_versioned(path / INDEX, VERSION)
+        self.record = read_sealed(path / INDEX)
         self.n_written = 0  # rows that were ever added, as of the last state that was read; numbers those without ids
 
     def last_number(self) -> int:
@@ -173,7 +199,7 @@ class IndexFolder:
     def read_state(self, number: int, known: Mapping[str, Segment]) -> list[Segment]:
         """The segments of a state."""
         path = self.state_path(number)
-        record = read_versioned(path, VERSION)
+        record = read_sealed(path)
         check_fields(path, record, {"segments": list, "written": int})
         self.n_written = record["written"]
         segments = []
@@ -226,7 +252,7 @@ class IndexFolder:
                 entry |= {"removed": segment.mask, "checksum": checksum(self.path / segment.mask)}
             entries.append(entry)
         with atomic_write(self.state_path(number)) as path:
-            write_json(path, {"format_version": VERSION, "written": self.n_written, "segments": entries})
+            write_sealed(path, {"written": self.n_written, "segments": entries})
 
     def write_mask(self, removed: np.ndarray) -> str:
         """Write which rows of a segment are removed; returns the name of the file."""
@@ -242,7 +268,7 @@ class IndexFolder:
         """
         if not HAS_LOCKS:
             return
-        segments = read_versioned(self.state_path(number), VERSION)["segments"]
+        segments = read_sealed(self.state_path(number))["segments"]
         used = {self.state_path(number).name} | {str(one.get(key)) for one in segments for key in ("name", "removed")}
         for entry in self.path.iterdir():
             if OWN_NAME.fullmatch(entry.name) and entry.name not in used:

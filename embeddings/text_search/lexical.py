@@ -3,8 +3,8 @@
     score(q, d) = sum over words w of q:  v_w * ln(1 + (N - n_w + 0.5) / (n_w + 0.5)) * f / (f + k1 (1 - b + b |d| / L))
 
 f is the count of w in the text d, n_w the number of texts with w, N the number of texts, |d| the words of d, and L the
-mean of |d|. v_w = a / (a + p_w) is the weight of SIF for a word with the share p_w of the training text of the model; it
-takes the place of a list of stop words, in any language. Without a model it is 1.
+mean of |d|. v_w = a / (a + p_w) is the weight of SIF for a word with the share p_w of the training text of the model,
+which takes the place of a list of stop words, in any language. Without a model it is 1.
 
 N, n_w and L are those of all segments together, without removed rows, when a query is asked, so that an index that has
 grown gives the scores of one that was built at once. This is why scores are not stored, as bm25s does.
@@ -20,7 +20,7 @@ import numpy as np
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import NoWordsError
+from embeddings.errors import NoWordsError, S, SettingError
 from embeddings.support.arrow import to_string_array
 from embeddings.support.imports import import_extra
 from embeddings.text_search.index_folder import Segment
@@ -35,7 +35,10 @@ def stemmer(language: str | None) -> Any:
     """A function from words to their stems, None without a language."""
     if language is None:
         return None
-    return import_extra("Stemmer", "search", "stemming").Stemmer(language).stemWords
+    library = import_extra("Stemmer", "search", "stemming")
+    if language not in library.algorithms():
+        raise SettingError(f"{S.stemming} must be among {', '.join(library.algorithms())}, got {language!r:.80}")
+    return library.Stemmer(language).stemWords
 
 
 def common_words(vocabulary: Vocabulary | None) -> Vocabulary | None:

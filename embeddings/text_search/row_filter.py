@@ -38,7 +38,7 @@ def matching_rows(rows: Any, condition: str) -> np.ndarray:
         numbered = rows.append_column("", pa.array(np.arange(rows.num_rows)))
         found = np.zeros(rows.num_rows, np.bool_)
         found[numbered.filter(expression).column("").to_numpy()] = True
-    except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
+    except (SyntaxError, RecursionError, MemoryError, ArithmeticError, ValueError) as error:
         if isinstance(error, SettingError | pa.ArrowException):
             raise refusal(condition, error) from None
         raise SettingError(f"{S.where} must be a condition on columns, {FORM}; got {condition!r:.200}") from None

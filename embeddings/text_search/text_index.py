@@ -1,22 +1,20 @@
 """`TextIndex`: texts that are found by their vectors, by their words, or by both; it is a folder that grows."""
 
+import inspect
 import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from embeddings import registry
 from embeddings.corpora.reading.reader import read_texts
-from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, FormatError, RegistryError, S, SettingError
@@ -24,44 +22,43 @@ from embeddings.indexes.index_spec import parse_spec
 from embeddings.models.embed import DEFAULT_TEXT, load_source, text_embedder, text_settings, text_sources
 from embeddings.models.model import Model
 from embeddings.models.text_embedder import TextEmbedder, TextFrequencies
-from embeddings.printable import format_names
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support import tensors
-from embeddings.support.arrow import combine_chunks, to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.files import atomic_write, check_own_folder
-from embeddings.support.progress_display import ProgressOption, showing
-from embeddings.support.records import check_fields, to_jsonable, write_json
+from embeddings.support.progress_display import ProgressOption
+from embeddings.support.records import check_fields
 from embeddings.support.result_table import ResultTable
 from embeddings.support.system import size_on_disk
 from embeddings.text_search.index_folder import (
+    ID,
     INDEX,
     MODEL,
     RECIPE,
     TENSORS,
-    VERSION,
+    TEXT,
     IndexFolder,
     Segment,
     copy_segment,
     owned_names,
+    write_sealed,
     write_segment,
 )
 from embeddings.text_search.lexical import Lexicon, check_postings, common_words, lexical_scores, merge_postings
 from embeddings.text_search.row_filter import matching_rows
-from embeddings.text_search.stored_vectors import SCALES, VECTORS, StoredVectors, check_stored, store
+from embeddings.text_search.segment_writer import ENGINE, Columns, SegmentWriter, check_distinct, engine_arrays
+from embeddings.text_search.stored_vectors import SCALES, VECTORS, StoredVectors, check_stored
 from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 Method = Literal["fused", "vectors", "lexical"]
-ID, TEXT = "id", "text"
-SEGMENT_ROWS, MERGED_ROWS = 1_000_000, 4_000_000  # of a segment at most
-INDEXED_ROWS = 10_000  # segments with fewer rows are searched exactly
+MERGED_ROWS = 4_000_000  # of a merged segment at most
 LEXICAL_SHARE = 0.6  # of the fused score
 CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 28  # of the scores of a block of queries
 COMPONENTS, COMMON = "components", "common.arrow"
-ENGINE = "engine."  # the prefix of the arrays of an index of nearest neighbours
 FIELDS = {"dim": int, "dtype": str, "kind": str, "model": dict, "pooling": dict, "words": dict}
 
 
@@ -114,6 +111,9 @@ class TextIndex:
         self.folder = IndexFolder(self.path)
         self.record = self.folder.record
         check_fields(self.path / INDEX, self.record, FIELDS)
+        dtypes, pooling = get_args(DataType), set(inspect.signature(TextIndex.build).parameters)
+        if self.record["dtype"] not in dtypes or not pooling.issuperset(self.record["pooling"]):
+            raise FormatError(f"{self.path / INDEX} is broken: it has unknown settings")
         self.model = model
         self.kind, settings = parse_spec(self.record["kind"])
         if self.kind == "faiss" and not allow_faiss:
@@ -200,7 +200,7 @@ class TextIndex:
         check_own_folder(target, INDEX, owned_names(target), "text index", force=force)
         with atomic_write(target, force=force, folder=True) as scratch:
             record = {
-                "format_version": VERSION, "dim": 0 if embedder is None else embedder.output_dim, "dtype": dtype,
+                "dim": 0 if embedder is None else embedder.output_dim, "dtype": dtype,
                 "kind": kind, "model": write_model(scratch, model, source, copy=copy_model), "pooling": pooling,
                 "words": {"settings": dict(lexicon.settings), "stemming": stemming},
             }  # fmt: skip
@@ -210,7 +210,7 @@ class TextIndex:
                 raise CorpusError("there are no texts to index")
             check_distinct(segments)
             write_recipe(scratch / RECIPE, embedder, common)
-            write_json(scratch / INDEX, to_jsonable(record))
+            write_sealed(scratch / INDEX, record)
             folder = IndexFolder(scratch)
             folder.n_written = writer.n_written
             folder.write_state(1, segments)
@@ -260,14 +260,17 @@ class TextIndex:
         reference, source = self.record["model"], self.model
         if source is None:
             location = reference.get("path")
-            if location is None:
+            if not isinstance(location, str):
                 raise FormatError(f"{self.path} has no model, so queries must be vectors, or be ranked by words only")
             path = self.path / "model" if location == "model" else Path(location)
             try:
                 source = load_source(path)
             except FormatError as error:
                 raise FormatError(f"the model of {self.path} cannot be read: {error}; set {S.model}") from None
-        embedder = text_embedder(load_source(source), normalize=True, **self.record["pooling"])
+        try:
+            embedder = text_embedder(load_source(source), normalize=True, **self.record["pooling"])
+        except SettingError as error:
+            raise FormatError(f"the model does not fit the pooling of {self.path}: {error}") from None
         if embedder.vectors.fingerprint != reference.get("fingerprint"):
             raise FormatError(f"the model of {self.path} has changed: build the index again, or set {S.model}")
         read_recipe(self.path / RECIPE, embedder)
@@ -550,33 +553,6 @@ def fused(lexical: np.ndarray, cosines: np.ndarray, is_allowed: np.ndarray) -> n
     return np.where(found & (total > 0), total, -np.inf)
 
 
-def engine_arrays(kind: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of the index of nearest neighbours for vectors; none if there are few, or the kind is exact."""
-    stored = StoredVectors.of(arrays)
-    if len(stored) < INDEXED_ROWS:
-        return {}
-    engine = registry.create("index", *parse_spec(kind)).build(stored.units)
-    return {ENGINE + name: array for name, array in engine.arrays().items()}
-
-
-def check_distinct(segments: Sequence[Segment]) -> Any:
-    """The ids of new segments, a pyarrow array.
-
-    Raises:
-        CorpusError: one occurs twice.
-    """
-    ids = (
-        to_string_array(combine_chunks(pa.concat_tables([segment.rows.select([ID]) for segment in segments])[ID]))
-        if segments
-        else to_string_array([])
-    )
-    counts = ids.value_counts()
-    if len(counts) < len(ids):
-        twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]["values"].as_py()
-        raise CorpusError(f"the id {twice!r:.80} occurs twice: ids must differ")
-    return ids
-
-
 def word_settings(source: "Vectors | Model | None") -> dict[str, Any]:
     """How texts become words that are ranked: as for the model, if its tokenizer is installed, in lower case."""
     settings = {**DEFAULT_TEXT, **({} if source is None else text_settings(source)), "case": "lower"}
@@ -585,142 +561,6 @@ def word_settings(source: "Vectors | Model | None") -> dict[str, Any]:
         return WordRules(**settings).settings
     except (RegistryError, SettingError):
         return WordRules("words", "lower").settings
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which columns of a table are texts, ids and vectors; None for the default."""
-
-    text: str | None
-    ids: str | None
-    vectors: str | None
-
-    def rows(self, block: TextBlock, start: int) -> tuple[pa.Table, np.ndarray | None]:
-        """The rows of a block, as a table of ids, texts and other columns, and their vectors, if they have some.
-
-        Arguments:
-            start: the number of the first row, for rows without ids.
-
-        Raises:
-            CorpusError: a column is missing, or an id is null.
-            SettingError: vectors are not lists of numbers of one length.
-        """
-        table = block.columns if block.columns is not None else pa.table({})
-        names = table.column_names
-        for name, flag in ((self.ids, "id_column"), (self.vectors, "vector_column")):
-            if name is not None and name not in names:
-                known = f"only {format_names(names)}" if names else "as plain text has none"
-                raise CorpusError(f"{S[flag]}: there is no column {name!r:.80}, {known}")
-        strings = [
-            one.name for one in table.schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)
-        ]
-        text = self.text or (TEXT if TEXT in names else strings[0] if len(strings) == 1 else None)
-        ids = self.ids or next((name for name in (ID, "_id") if name in names and name != text), None)
-        if ids is None:
-            keys = to_string_array([str(number) for number in range(start, start + len(block))])
-        else:
-            keys = combine_chunks(table.column(ids).cast(pa.large_string()))
-            if keys.null_count:
-                raise CorpusError(f"the id of row {start + int(pc.index(keys.is_null(), True).as_py()) + 1} is null")
-        vectors = None if self.vectors is None else vectors_of(combine_chunks(table.column(self.vectors)), self.vectors)
-        others = {name: table.column(name) for name in names if name not in (text, ids, self.vectors)}
-        if clash := {ID, TEXT, "score", "query"} & others.keys():
-            raise CorpusError(f"a column must not be called {min(clash)}: rename it")
-        return pa.table({ID: keys, TEXT: to_string_array(block.texts()), **others}), vectors
-
-
-def vectors_of(column: Any, name: str) -> np.ndarray:
-    """A column of lists of numbers as (rows, dim) float32, without Python lists."""
-    if column.null_count or not hasattr(column, "flatten"):
-        raise SettingError(f"column {name!r:.80} must be lists of numbers without null, got {column.type}")
-    numbers = column.flatten()
-    dim, rest = divmod(len(numbers), max(len(column), 1))
-    is_equal = pa.types.is_fixed_size_list(column.type) or bool(
-        pc.all(pc.equal(pc.list_value_length(column), dim)).as_py()
-    )
-    if rest or not is_equal or not len(numbers) or numbers.null_count:
-        raise SettingError(f"the vectors of column {name!r:.80} differ in length, or are empty")
-    try:
-        return np.asarray(to_numpy(numbers.cast(pa.float32()))).reshape(len(column), dim)
-    except pa.ArrowException as error:
-        raise SettingError(f"column {name!r:.80} must be lists of numbers: {error}") from None
-
-
-class SegmentWriter:
-    """Writes texts as segments.
-
-    Arguments:
-        record: of the index; its `dim` is set to that of the vectors of a column.
-        schema: of the rows that there are already.
-        n_written: the number of rows that were added before.
-    """
-
-    def __init__(
-        self, folder: Path, record: dict[str, Any], lexicon: Lexicon, embedder: TextEmbedder | None, columns: Columns,
-        threads: int | None, schema: "pa.Schema | None" = None, n_written: int = 0,
-    ) -> None:  # fmt: skip
-        self.folder, self.record, self.lexicon, self.embedder = folder, record, lexicon, embedder
-        self.columns, self.threads, self.schema, self.n_written = columns, threads, schema, n_written
-
-    def write(self, texts: Any, progress: ProgressOption) -> list[Segment]:
-        """The segments of texts, written."""
-        segments: list[Segment] = []
-        tables: list[pa.Table] = []
-        parts: list[np.ndarray] = []
-        total, done = len(texts) if hasattr(texts, "__len__") else None, 0
-        blocks = read_texts(text_sources(texts), text_column=self.columns.text, kept=None)
-        with showing(progress, "indexing", "texts") as report:
-            for block, vectors in self.embedded(blocks):
-                table, own = self.columns.rows(block, self.n_written)
-                parts.append(self.checked(vectors if own is None else own))
-                tables.append(self.converted(table))
-                done += len(block)
-                self.n_written += len(block)
-                if report is not None:
-                    report(done, total)
-                if sum(map(len, tables)) >= SEGMENT_ROWS:
-                    segments.append(self.segment(tables, parts))
-                    tables, parts = [], []
-            if done and tables:
-                segments.append(self.segment(tables, parts))
-        return segments
-
-    def embedded(self, blocks: Iterable[TextBlock]) -> Iterator[tuple[TextBlock, np.ndarray | None]]:
-        """The blocks with vectors of their texts, None without a model or if a column has them."""
-        if self.embedder is None or self.columns.vectors is not None:
-            return ((block, None) for block in blocks)
-        return self.embedder.embed(blocks, self.threads)
-
-    def checked(self, vectors: np.ndarray | None) -> np.ndarray:
-        """Vectors of the dimension of the index; without any, of none."""
-        rows = np.zeros((0, 0), np.float32) if vectors is None else vectors
-        if vectors is not None and not self.record["dim"] and self.schema is None:
-            self.record["dim"] = rows.shape[1]
-        if vectors is not None and rows.shape[1] != self.record["dim"]:
-            raise SettingError(f"vectors must have {self.record['dim']} components, got {rows.shape[1]}")
-        return rows
-
-    def converted(self, table: pa.Table) -> pa.Table:
-        """A table with the columns of the index."""
-        if self.schema is None:
-            self.schema = table.schema.remove_metadata()
-        names = self.schema.names
-        if sorted(names) != sorted(table.column_names):
-            raise CorpusError(
-                f"texts have the columns {format_names(table.column_names)}, expected {format_names(names)}"
-            )
-        try:
-            return table.select(names).cast(self.schema)
-        except pa.ArrowException as error:
-            raise CorpusError(f"columns have other types than before: {' '.join(str(error).split())}") from None
-
-    def segment(self, tables: list[pa.Table], parts: list[np.ndarray]) -> Segment:
-        """Write one segment."""
-        rows = pa.concat_tables(tables)
-        vectors = np.concatenate(parts) if self.record["dim"] else np.zeros((len(rows), 0), np.float32)
-        arrays = store(vectors, self.record["dtype"])
-        terms, postings = self.lexicon.postings(rows.column(TEXT).to_pylist(), self.threads)
-        return write_segment(self.folder, rows, terms, arrays | engine_arrays(self.record["kind"], arrays) | postings)
 
 
 def write_model(folder: Path, model: Any, source: "Vectors | Model | None", *, copy: bool) -> dict[str, Any]:

@@ -1,0 +1,191 @@
+"""Texts and the other columns of tables as segments of an index."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from embeddings import registry
+from embeddings.corpora.reading.reader import read_texts
+from embeddings.corpora.reading.text_block import TextBlock
+from embeddings.errors import CorpusError, S, SettingError
+from embeddings.indexes.index_spec import parse_spec
+from embeddings.models.embed import text_sources
+from embeddings.models.text_embedder import TextEmbedder
+from embeddings.printable import format_names
+from embeddings.support.arrow import combine_chunks, to_numpy, to_string_array
+from embeddings.support.progress_display import ProgressOption, showing
+from embeddings.text_search.index_folder import ID, TEXT, Segment, write_segment
+from embeddings.text_search.lexical import Lexicon
+from embeddings.text_search.stored_vectors import StoredVectors, store
+
+SEGMENT_ROWS = 1_000_000  # of a segment at most
+INDEXED_ROWS = 10_000  # segments with fewer rows are searched exactly
+ENGINE = "engine."  # the prefix of the arrays of an index of nearest neighbours
+
+
+def engine_arrays(kind: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of the index of nearest neighbours for vectors; none if there are few, or the kind is exact."""
+    stored = StoredVectors.of(arrays)
+    if len(stored) < INDEXED_ROWS:
+        return {}
+    engine = registry.create("index", *parse_spec(kind)).build(stored.units)
+    return {ENGINE + name: array for name, array in engine.arrays().items()}
+
+
+def check_distinct(segments: Sequence[Segment]) -> Any:
+    """The ids of new segments, a pyarrow array.
+
+    Raises:
+        CorpusError: one occurs twice.
+    """
+    ids = (
+        to_string_array(combine_chunks(pa.concat_tables([segment.rows.select([ID]) for segment in segments])[ID]))
+        if segments
+        else to_string_array([])
+    )
+    counts = ids.value_counts()
+    if len(counts) < len(ids):
+        twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]["values"].as_py()
+        raise CorpusError(f"the id {twice!r:.80} occurs twice: ids must differ")
+    return ids
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are texts, ids and vectors; None for the default."""
+
+    text: str | None
+    ids: str | None
+    vectors: str | None
+
+    def rows(self, block: TextBlock, start: int) -> tuple[pa.Table, np.ndarray | None]:
+        """The rows of a block, as a table of ids, texts and other columns, and their vectors, if they have some.
+
+        Arguments:
+            start: the number of the first row, for rows without ids.
+
+        Raises:
+            CorpusError: a column is missing, or an id is null.
+            SettingError: vectors are not lists of numbers of one length.
+        """
+        table = block.columns if block.columns is not None else pa.table({})
+        names = table.column_names
+        for name, flag in ((self.ids, "id_column"), (self.vectors, "vector_column")):
+            if name is not None and name not in names:
+                known = f"only {format_names(names)}" if names else "as plain text has none"
+                raise CorpusError(f"{S[flag]}: there is no column {name!r:.80}, {known}")
+        strings = [
+            one.name for one in table.schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)
+        ]
+        text = self.text or (TEXT if TEXT in names else strings[0] if len(strings) == 1 else None)
+        ids = self.ids or next((name for name in (ID, "_id") if name in names and name != text), None)
+        if ids is None:
+            keys = to_string_array([str(number) for number in range(start, start + len(block))])
+        else:
+            keys = combine_chunks(table.column(ids).cast(pa.large_string()))
+            if keys.null_count:
+                raise CorpusError(f"the id of row {start + int(pc.index(keys.is_null(), True).as_py()) + 1} is null")
+        vectors = None if self.vectors is None else vectors_of(combine_chunks(table.column(self.vectors)), self.vectors)
+        others = {name: table.column(name) for name in names if name not in (text, ids, self.vectors)}
+        if clash := {ID, TEXT, "score", "query"} & others.keys():
+            raise CorpusError(f"a column must not be called {min(clash)}: rename it")
+        return pa.table({ID: keys, TEXT: to_string_array(block.texts()), **others}), vectors
+
+
+def vectors_of(column: Any, name: str) -> np.ndarray:
+    """A column of lists of numbers as (rows, dim) float32, without Python lists."""
+    if column.null_count or not hasattr(column, "flatten"):
+        raise SettingError(f"column {name!r:.80} must be lists of numbers without null, got {column.type}")
+    numbers = column.flatten()
+    dim, rest = divmod(len(numbers), max(len(column), 1))
+    is_equal = pa.types.is_fixed_size_list(column.type) or bool(
+        pc.all(pc.equal(pc.list_value_length(column), dim)).as_py()
+    )
+    if rest or not is_equal or not len(numbers) or numbers.null_count:
+        raise SettingError(f"the vectors of column {name!r:.80} differ in length, or are empty")
+    try:
+        return np.asarray(to_numpy(numbers.cast(pa.float32()))).reshape(len(column), dim)
+    except pa.ArrowException as error:
+        raise SettingError(f"column {name!r:.80} must be lists of numbers: {error}") from None
+
+
+class SegmentWriter:
+    """Writes texts as segments.
+
+    Arguments:
+        record: of the index; its `dim` is set to that of the vectors of a column.
+        schema: of the rows that there are already.
+        n_written: the number of rows that were added before.
+    """
+
+    def __init__(
+        self, folder: Path, record: dict[str, Any], lexicon: Lexicon, embedder: TextEmbedder | None, columns: Columns,
+        threads: int | None, schema: "pa.Schema | None" = None, n_written: int = 0,
+    ) -> None:  # fmt: skip
+        self.folder, self.record, self.lexicon, self.embedder = folder, record, lexicon, embedder
+        self.columns, self.threads, self.schema, self.n_written = columns, threads, schema, n_written
+
+    def write(self, texts: Any, progress: ProgressOption) -> list[Segment]:
+        """The segments of texts, written."""
+        segments: list[Segment] = []
+        tables: list[pa.Table] = []
+        parts: list[np.ndarray] = []
+        total, done = len(texts) if hasattr(texts, "__len__") else None, 0
+        blocks = read_texts(text_sources(texts), text_column=self.columns.text, kept=None)
+        with showing(progress, "indexing", "texts") as report:
+            for block, vectors in self.embedded(blocks):
+                table, own = self.columns.rows(block, self.n_written)
+                parts.append(self.checked(vectors if own is None else own))
+                tables.append(self.converted(table))
+                done += len(block)
+                self.n_written += len(block)
+                if report is not None:
+                    report(done, total)
+                if sum(map(len, tables)) >= SEGMENT_ROWS:
+                    segments.append(self.segment(tables, parts))
+                    tables, parts = [], []
+            if done and tables:
+                segments.append(self.segment(tables, parts))
+        return segments
+
+    def embedded(self, blocks: Iterable[TextBlock]) -> Iterator[tuple[TextBlock, np.ndarray | None]]:
+        """The blocks with vectors of their texts, None without a model or if a column has them."""
+        if self.embedder is None or self.columns.vectors is not None:
+            return ((block, None) for block in blocks)
+        return self.embedder.embed(blocks, self.threads)
+
+    def checked(self, vectors: np.ndarray | None) -> np.ndarray:
+        """Vectors of the dimension of the index; without any, of none."""
+        rows = np.zeros((0, 0), np.float32) if vectors is None else vectors
+        if vectors is not None and not self.record["dim"] and self.schema is None:
+            self.record["dim"] = rows.shape[1]
+        if vectors is not None and rows.shape[1] != self.record["dim"]:
+            raise SettingError(f"vectors must have {self.record['dim']} components, got {rows.shape[1]}")
+        return rows
+
+    def converted(self, table: pa.Table) -> pa.Table:
+        """A table with the columns of the index."""
+        if self.schema is None:
+            self.schema = table.schema.remove_metadata()
+        names = self.schema.names
+        if sorted(names) != sorted(table.column_names):
+            raise CorpusError(
+                f"texts have the columns {format_names(table.column_names)}, expected {format_names(names)}"
+            )
+        try:
+            return table.select(names).cast(self.schema)
+        except pa.ArrowException as error:
+            raise CorpusError(f"columns have other types than before: {' '.join(str(error).split())}") from None
+
+    def segment(self, tables: list[pa.Table], parts: list[np.ndarray]) -> Segment:
+        """Write one segment."""
+        rows = pa.concat_tables(tables)
+        vectors = np.concatenate(parts) if self.record["dim"] else np.zeros((len(rows), 0), np.float32)
+        arrays = store(vectors, self.record["dtype"])
+        terms, postings = self.lexicon.postings(rows.column(TEXT).to_pylist(), self.threads)
+        return write_segment(self.folder, rows, terms, arrays | engine_arrays(self.record["kind"], arrays) | postings)

@@ -1,0 +1,122 @@
+"""`embeddings index MODEL TEXTS`, `index add`, `remove` and `compact`, and `embeddings search`."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from commands import expect, refused, table
+
+import embeddings as em
+
+ROWS = [
+    {"key": 1, "body": "a red car", "year": 1999},
+    {"key": 2, "body": "the bus\nis late", "year": 2005},
+    {"key": 3, "body": "red 42", "year": 2010},
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    em.Vectors(["red", "car", "bus"], np.eye(3), counts=[3, 2, 1]).save("v.parquet")
+    write("rows.jsonl", ROWS)
+    return tmp_path
+
+
+def write(name, rows):
+    with open(name, "w") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+COLUMNS = ("--text-column", "body", "--id-column", "key")
+
+
+def build(*options):
+    return expect("index", "v.parquet", "rows.jsonl", *COLUMNS, "-o", "docs.index", *options)
+
+
+def test_two_commands_search_a_table(folder):
+    assert "indexed 3 texts in docs.index" in build().stderr
+    rows = table(expect("search", "docs.index", "car", "--top", "1").stdout)
+    assert rows == [{"id": "1", "score": "1", "text": "a red car", "year": "1999"}]
+    result = expect("search", "docs.index", "42", "bus", "--lexical", "--json").stdout
+    assert [(hit["query"], hit["id"], hit["text"]) for hit in json.loads(result)] == [
+        ("42", "3", "red 42"),
+        ("bus", "2", "the bus\nis late"),
+    ]
+    assert table(expect("search", "docs.index", "red", "--where", "year > 2000").stdout)[0]["id"] == "3"
+
+
+def test_queries_from_a_file_and_from_standard_input(folder):
+    build()
+    (folder / "queries.txt").write_text("car\n\nbus\n")
+    for result in (
+        expect("search", "docs.index", "--queries", "queries.txt", "--top", "1"),
+        expect("search", "docs.index", "--top", "1", stdin=b"car\nbus\n"),
+    ):
+        assert [(row["query"], row["id"]) for row in table(result.stdout)] == [("car", "1"), ("bus", "2")]
+
+
+def test_a_query_without_hits_is_reported(folder):
+    build()
+    result = expect("search", "docs.index", "zebra")
+    assert result.stdout == ""
+    assert "no text" in result.stderr
+    assert "zebra" in result.stderr
+    assert json.loads(expect("search", "docs.index", "zebra", "--json").stdout) == []
+
+
+def test_an_index_grows(folder):
+    build()
+    write("more.jsonl", [{"key": 3, "body": "a blue bus", "year": 2011}, {"key": 4, "body": "car 77", "year": 2012}])
+    error = refused("index", "add", "docs.index", "more.jsonl", *COLUMNS, code=1)
+    assert "'3'" in error
+    assert "--replace" in error
+    summary = json.loads(expect("index", "add", "docs.index", "more.jsonl", *COLUMNS, "--replace", "--json").stdout)
+    assert (summary["added"], summary["texts"], summary["segments"]) == (2, 4, 1)
+    assert "removed 2 texts" in expect("index", "remove", "docs.index", "1", "2").stderr
+    assert "no-such-id" in refused("index", "remove", "docs.index", "no-such-id", code=2)
+    assert json.loads(expect("index", "compact", "docs.index", "--json").stdout)["removed"] == 0
+    hits = json.loads(expect("search", "docs.index", "bus", "car", "--vectors", "--top", "1", "--json").stdout)
+    assert [hit["id"] for hit in hits] == ["3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "facts", "code"),
+    [
+        (["search", "missing.index", "x"], ["missing.index"], 1),
+        (["search", "v.parquet", "x"], ["v.parquet", "text index"], 1),
+        (["search", "docs.index", "x", "--vectors", "--lexical"], ["--vectors", "--lexical"], 2),
+        (["search", "docs.index", "x", "--where", "y > 1"], ["--where", "'y'", "year"], 2),
+        (["search", "docs.index", "x", "--queries", "rows.jsonl"], ["--queries"], 2),
+        (["index", "v.parquet", "rows.jsonl", "-o", "docs.index", *COLUMNS], ["docs.index", "exists"], 1),
+        (["index", "v.parquet", "rows.jsonl", "-o", "new", "--id-column", "id", *COLUMNS[:2]], ["--id-column"], 1),
+        (["index", "v.parquet", "rows.jsonl", "-o", "new", "--kind", "lsh", "--dtype", "int8"], ["--dtype", "lsh"], 2),
+        (["index", "v.parquet", "missing.jsonl", "-o", "new"], ["missing.jsonl"], 1),
+        (["index", "hnsw", "rows.jsonl", "-o", "new"], ["hnsw", "lsh"], 2),
+    ],
+)
+def test_errors_are_one_line(folder, arguments, facts, code):
+    build()
+    error = refused(*arguments, code=code)
+    for fact in facts:
+        assert fact in error
+    assert not (folder / "new").exists()
+
+
+def test_a_prompt_asks_for_queries_on_a_terminal(folder):
+    pty = pytest.importorskip("pty")
+    build()
+    import os
+
+    parent, child = pty.openpty()
+    command = [sys.executable, "-m", "embeddings", "search", "docs.index", "--top", "1"]
+    with subprocess.Popen(command, stdin=child, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        os.close(child)
+        os.write(parent, b"car\n\n")
+        output, _ = process.communicate(timeout=120)
+        os.close(parent)
+    assert process.returncode == 0
+    assert b"a red car" in output

@@ -1,0 +1,62 @@
+"""Conditions on columns: results, and what is refused."""
+
+import pyarrow as pa
+import pytest
+
+from embeddings.errors import SettingError
+from embeddings.text_search.row_filter import matching_rows
+
+ROWS = pa.table({
+    "year": [1999, 2001, 2005, None],
+    "lang": ["en", "de", None, "fr"],
+    "score": [0.5, 1.5, 2.5, 3.5],
+    "is_new": [True, False, True, False],
+})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("condition", "rows"),
+    [
+        ("year >= 2001", [1, 2]),
+        ("year >= 2001 and lang == 'de'", [1]),
+        ('lang in ["en", "fr"]', [0, 3]),
+        ('lang not in ["en", "fr"] and year > 0', [1, 2]),
+        ("not (score < 2)", [2, 3]),
+        ("year == 1999 or score > 3", [0, 3]),
+        ("lang is None", [2]),
+        ("lang is not None and is_new == False", [1, 3]),
+        ("score > -1.5", [0, 1, 2, 3]),
+        ("lang != 'en'", [1, 3]),
+    ],
+)
+def test_conditions(condition, rows):
+    assert matching_rows(ROWS, condition).nonzero()[0].tolist() == rows
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "",
+        "year = 2001",
+        "yeer > 1",
+        "year > 'a'",
+        "lang > 3",
+        "__import__('os').system('true')",
+        "year.real > 1",
+        "[x for x in year]",
+        "1 < year < 3",
+        "year > 10**10**10",
+        "lang in 3",
+        "lang in [3, 'a']",
+        "score > {}",
+        "(" * 5000,
+        "not " * 3000 + "year",
+        "year > 0" + " and year > 0" * 1000,
+        "lang == '\ud800'",
+        "year > 99999999999999999999999999",
+    ],
+)
+def test_other_conditions_are_refused_in_one_line(condition):
+    with pytest.raises(SettingError, match="where") as caught:
+        matching_rows(ROWS, condition)
+    assert "\n" not in str(caught.value)

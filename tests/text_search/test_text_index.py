@@ -1,0 +1,425 @@
+"""Text indexes: what they find, how they grow, and what survives crashes, damage and other processes."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import embeddings as em
+from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
+from embeddings.support.records import checksum
+from embeddings.text_search import segment_writer
+from embeddings.text_search.index_folder import write_sealed
+from embeddings.text_search.text_index import TextIndex
+
+WORDS = [f"w{number}" for number in range(40)]
+
+
+def word_vectors(dim=12, seed=1):
+    counts = np.arange(len(WORDS), 0, -1) * 100
+    return em.Vectors(WORDS, np.random.default_rng(seed).standard_normal((len(WORDS), dim)), counts=counts)
+
+
+def some_texts(number, seed=1):
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(WORDS, rng.integers(1, 9))) for _ in range(number)]
+
+
+def table(texts, start=0):
+    rows = range(start, start + len(texts))
+    return pa.table({"id": [f"d{row}" for row in rows], "text": texts, "year": [2000 + row % 5 for row in rows]})
+
+
+def found(index, queries, **options):
+    """The ids and scores of hits, in an order that does not depend on that of equal scores."""
+    hits = index.search(queries, top=1000, **options)
+    return sorted((hit.get("query", ""), -round(hit["score"], 5), hit["id"]) for hit in hits)
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    return word_vectors()
+
+
+def test_hits_have_ids_scores_texts_and_columns(vectors):
+    index = TextIndex.build(vectors, table(["w1 w2", "w3 unknown42", "w2 w2 w9"]))
+    assert [*index.search("unknown42")[0].items()][2:] == [("text", "w3 unknown42"), ("year", 2001)]
+    assert index.search("w9", method="vectors", top=1)[0]["id"] == "d2"
+    hits = index.search(["w3", "w9"], top=1)
+    assert [(hit["query"], hit["id"]) for hit in hits] == [("w3", "d1"), ("w9", "d2")]
+    assert not index.search("nothing known here")
+    assert hits.to_pandas()["id"].tolist() == ["d1", "d2"]
+
+
+def test_cosines_are_those_of_embedded_texts(vectors):
+    texts = some_texts(50)
+    index = TextIndex.build(vectors, texts, pool="sif")
+    rows = em.embed(vectors, [*texts, "w3 w4"], pool="sif", normalize=True)
+    cosines = rows[:-1] @ rows[-1]
+    hits = index.search("w3 w4", method="vectors", top=50)
+    np.testing.assert_allclose([hit["score"] for hit in hits], np.sort(cosines)[::-1], atol=1e-5)
+    by_vector = index.search(rows[-1:], top=50)
+    assert [hit["id"] for hit in by_vector] == [hit["id"] for hit in hits]
+
+
+def test_fused_scores_are_sums_of_shares(vectors):
+    """0.6 of the BM25 score and 0.4 of the cosine, each divided by the highest of the query."""
+    index = TextIndex.build(vectors, some_texts(60))
+    parts = {
+        method: {hit["id"]: hit["score"] for hit in index.search("w3 w4 w5", top=60, method=method)}
+        for method in ("vectors", "lexical", "fused")
+    }
+    assert parts["fused"]
+    for name, score in parts["fused"].items():
+        lexical = parts["lexical"].get(name, 0) / max(parts["lexical"].values())
+        cosine = parts["vectors"][name] / max(parts["vectors"].values())
+        assert score == pytest.approx(0.6 * lexical + 0.4 * cosine, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_grown_index_equals_one_that_was_built_at_once(vectors, seed):
+    """Scores of all methods, after random additions, replacements, removals and compactions."""
+    rng, texts = np.random.default_rng(seed), dict(enumerate(some_texts(30, seed)))
+    index = TextIndex.build(vectors, table(list(texts.values())))
+    for step in range(12):
+        action = rng.choice(["add", "replace", "remove", "compact"])
+        if action == "add":
+            new = some_texts(int(rng.integers(1, 20)), seed + step)
+            start = 1000 * (step + 1)
+            index.add(table(new, start))
+            texts |= {start + number: text for number, text in enumerate(new)}
+        elif action == "replace":
+            row = int(rng.choice(list(texts)))
+            texts[row] = some_texts(1, step)[0]
+            assert index.add(table([texts[row]], row), replace=True) == 1
+        elif action == "remove":
+            rows = rng.choice(list(texts), min(5, len(texts)), replace=False).tolist()
+            assert index.remove([f"d{row}" for row in rows]) == len(rows)
+            texts = {row: text for row, text in texts.items() if row not in rows}
+        else:
+            index.compact()
+            assert len(index.segments) == 1
+        assert len(index) == len(texts)
+    whole = pa.concat_tables([table([text], row) for row, text in texts.items()])
+    rebuilt, again = TextIndex.build(vectors, whole), TextIndex(index.path)
+    for options in ({"method": "vectors"}, {"method": "lexical"}, {}, {"where": "year >= 2003"}):
+        expected = found(rebuilt, ["w1 w5", "w7"], **options)
+        assert expected
+        assert found(index, ["w1 w5", "w7"], **options) == expected
+        assert found(again, ["w1 w5", "w7"], **options) == expected
+
+
+def test_segments_are_few_and_rows_without_ids_are_numbered_on(vectors):
+    index = TextIndex.build(vectors, ["w1"])
+    for number in range(40):
+        index.add([f"w{number}"])
+    assert len(index.segments) <= 7
+    index.remove(["40", "39"])
+    index.compact()
+    index.add(["w7"])
+    assert "41" in {hit["id"] for hit in index.search("w7", top=100)}
+    assert len(list(index.path.glob("segment-*"))) == len(index.segments)
+    assert len(list(index.path.glob("state-*"))) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int8"])
+def test_small_types_keep_the_order_and_take_less(vectors, dtype):
+    texts = some_texts(300)
+    whole, small = (TextIndex.build(vectors, texts, dtype=one) for one in ("float32", dtype))
+    stored = small.segments[0].arrays["vectors"]
+    assert stored.dtype == dtype
+    assert stored.nbytes <= whole.segments[0].arrays["vectors"].nbytes / (2 if dtype == "float16" else 4)
+    for query in ("w1 w2", "w9"):
+        scores = {hit["id"]: hit["score"] for hit in whole.search(query, method="vectors", top=300)}
+        hits = small.search(query, method="vectors", top=300)
+        np.testing.assert_allclose([hit["score"] for hit in hits], [scores[hit["id"]] for hit in hits], atol=0.02)
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("lsh:bits=128,rerank=200", "float32"), ("faiss:factory=HNSW16", "int8")])
+def test_indexes_of_nearest_neighbours(vectors, monkeypatch, kind, dtype):
+    """With removed rows, conditions and later additions; the index finds nearly all that exact search finds."""
+    monkeypatch.setattr(segment_writer, "INDEXED_ROWS", 100)
+    texts = some_texts(800)
+    index = TextIndex.build(vectors, table(texts[:600]), kind=kind, dtype=dtype)
+    assert index.engine(index.segments[0]) is not None
+    index.add(table(texts[600:], 600))
+    index.remove([f"d{row}" for row in range(0, 40)])
+    rows = table(texts).slice(40)
+    exact = TextIndex.build(vectors, rows)
+    reopened = TextIndex(index.path, allow_faiss=True)
+    for options in ({}, {"where": "year == 2001"}):
+        for one in (index, reopened):
+            hits = [hit["id"] for hit in one.search("w3 w4", top=20, method="vectors", **options)]
+            expected = [hit["id"] for hit in exact.search("w3 w4", top=20, method="vectors", **options)]
+            assert len(set(hits) & set(expected)) >= 16, options
+    if kind.startswith("faiss"):
+        with pytest.raises(FormatError, match="allow_faiss"):
+            TextIndex(index.path)
+
+
+def test_a_column_of_vectors(vectors):
+    rows = np.random.default_rng(1).standard_normal((20, 6)).astype(np.float32)
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), 6)
+    texts = pa.table({"text": some_texts(20), "embedding": lists})
+    index = TextIndex.build(None, texts, vector_column="embedding")
+    assert index.search(rows[7], top=1)[0]["id"] == "7"
+    assert index.search("w3", method="lexical")
+    with pytest.raises(FormatError, match="no model"):
+        index.search("w3")
+    with pytest.raises(SettingError, match="6"):
+        index.search(np.ones((1, 5)))
+    short = pa.FixedSizeListArray.from_arrays(pa.array(np.ones(10, np.float32)), 5)
+    with pytest.raises(SettingError, match=r"6.*5"):
+        index.add(pa.table({"text": ["a", "b"], "embedding": short}), vector_column="embedding")
+    assert len(index) == 20
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pa.array([[1.0, 2.0], [1.0]]), "length"),
+        (pa.array([[1.0, float("nan")], [1.0, 2.0]]), "NaN"),
+        (pa.array([[1.0], None]), "null"),
+        (pa.array(["a", "b"]), "lists"),
+        (pa.array([[], []], pa.list_(pa.float32())), "empty"),
+        (pa.array([["a"], ["b"]]), "numbers"),
+    ],
+)
+def test_wrong_columns_of_vectors_are_refused(column, words):
+    with pytest.raises(EmbeddingsError, match=words):
+        TextIndex.build(None, pa.table({"text": ["a", "b"], "v": column}), text_column="text", vector_column="v")
+
+
+def test_ids_must_be_there_and_differ(vectors, tmp_path):
+    with pytest.raises(CorpusError, match=r"'a'.*twice"):
+        TextIndex.build(vectors, pa.table({"id": ["a", "a"], "text": ["w1", "w2"]}))
+    with pytest.raises(CorpusError, match=r"row 2.*null"):
+        TextIndex.build(vectors, pa.table({"id": ["a", None], "text": ["w1", "w2"]}), text_column="text")
+    with pytest.raises(CorpusError, match="key"):
+        TextIndex.build(vectors, pa.table({"id": ["a"], "text": ["w1"]}), text_column="text", id_column="key")
+    with pytest.raises(CorpusError, match="no texts"):
+        TextIndex.build(vectors, [], tmp_path / "i")
+    assert not (tmp_path / "i").exists()
+    index = TextIndex.build(vectors, table(some_texts(5)))
+    with pytest.raises(CorpusError, match=r"'d3'.*replace"):
+        index.add(table(["w1"], 3))
+    with pytest.raises(SettingError, match="'d9'"):
+        index.remove(["d1", "d9"])
+    with pytest.raises(CorpusError, match="year"):
+        index.add(pa.table({"id": ["x"], "text": ["w1"]}), text_column="text")
+    assert len(index) == len(TextIndex(index.path)) == 5
+    assert len(list(index.path.glob("segment-*"))) == 1  # what was not added is not left there
+
+
+def test_the_model_is_referred_to_or_copied(tmp_path):
+    word_vectors().save(tmp_path / "v.parquet")
+    TextIndex.build(tmp_path / "v.parquet", ["w1", "w2 w3"], tmp_path / "i")
+    TextIndex.build(tmp_path / "v.parquet", ["w1", "w2 w3"], tmp_path / "copy", copy_model=True)
+    before = found(TextIndex(tmp_path / "i"), "w2")
+    shutil.move(tmp_path / "v.parquet", tmp_path / "w.parquet")
+    with pytest.raises(FormatError, match=r"v\.parquet.*model"):
+        TextIndex(tmp_path / "i").search("w2")
+    assert TextIndex(tmp_path / "i").search("w2", method="lexical")
+    assert found(TextIndex(tmp_path / "i", model=tmp_path / "w.parquet"), "w2") == before
+    assert found(TextIndex(tmp_path / "copy"), "w2") == before
+    word_vectors(seed=2).save(tmp_path / "v.parquet")
+    with pytest.raises(FormatError, match="changed"):
+        TextIndex(tmp_path / "i").search("w2")
+
+
+def test_what_was_learned_from_texts_is_kept(vectors, tmp_path):
+    """Frequencies and components of the first texts also serve queries and later texts."""
+    texts = some_texts(40)
+    for number, options in enumerate(({"pool": "idf"}, {"frequencies": "texts", "remove_components": 2})):
+        index = TextIndex.build(vectors, texts, tmp_path / str(number), **options)
+        expected = found(index, "w3 w4", method="vectors")
+        assert found(TextIndex(index.path), "w3 w4", method="vectors") == expected
+
+
+def test_save_copies_and_replaces_only_indexes(vectors, tmp_path):
+    index = TextIndex.build(vectors, table(some_texts(10)), tmp_path / "i")
+    index.remove("d3")
+    index.save(tmp_path / "copy")
+    index.remove("d4")
+    assert len(TextIndex(tmp_path / "copy")) == 9
+    with pytest.raises(OutputError, match="exists"):
+        index.save(tmp_path / "copy")
+    index.save(tmp_path / "copy", force=True)
+    assert len(TextIndex(tmp_path / "copy")) == 8
+    (tmp_path / "copy" / "diary.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"diary\.txt"):
+        TextIndex.build(vectors, ["w1"], tmp_path / "copy", force=True)
+
+
+def test_a_reader_keeps_the_state_that_it_has_read(vectors, tmp_path):
+    texts = table(some_texts(30))
+    writer = TextIndex.build(vectors, texts, tmp_path / "i")
+    reader = TextIndex(tmp_path / "i")
+    before = found(reader, "w1 w2")
+    writer.remove([f"d{row}" for row in range(20)])
+    writer.add(table(some_texts(9, 5), 100))
+    writer.compact()
+    assert found(reader, "w1 w2") == before
+    reader.refresh()
+    assert len(reader) == 19
+    assert found(reader, "w1 w2") == found(writer, "w1 w2") != before
+
+
+ADD = """
+import sys
+from embeddings.text_search.text_index import TextIndex
+index = TextIndex(sys.argv[1])
+for number in range(int(sys.argv[3])):
+    name = f"{sys.argv[2]}{number}"
+    index.add([{"id": name, "text": f"w1 {name}"}], text_column="text")
+    print(name, flush=True)
+"""
+
+
+def adding(path, prefix, number):
+    arguments = [sys.executable, "-c", ADD, str(path), prefix, str(number)]
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+
+
+def test_two_writers_lose_nothing(tmp_path):
+    word_vectors().save(tmp_path / "v.parquet")
+    TextIndex.build(tmp_path / "v.parquet", [{"id": "x", "text": "w1"}], tmp_path / "i", text_column="text")
+    writers = [adding(tmp_path / "i", prefix, 15) for prefix in "ab"]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    for writer in writers:
+        writer.stdout.close()
+    names = {hit["id"] for hit in TextIndex(tmp_path / "i").search("w1", top=100)}
+    assert names == {"x", *(f"{prefix}{number}" for prefix in "ab" for number in range(15))}
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="requires SIGKILL")
+def test_a_killed_writer_loses_nothing_that_it_confirmed(tmp_path):
+    word_vectors().save(tmp_path / "v.parquet")
+    TextIndex.build(tmp_path / "v.parquet", [{"id": "x", "text": "w1"}], tmp_path / "i", text_column="text")
+    confirmed = {"x"}
+    for attempt in range(4):
+        writer = adding(tmp_path / "i", f"{attempt}-", 10_000)
+        confirmed.add(writer.stdout.readline().strip())
+        time.sleep(0.03 * attempt)
+        os.kill(writer.pid, signal.SIGKILL)
+        confirmed.update(writer.stdout.read().split())
+        writer.stdout.close()
+        writer.wait()
+        names = {hit["id"] for hit in TextIndex(tmp_path / "i").search("w1", top=10_000)}
+        assert confirmed <= names
+        assert len(names - confirmed) <= 1 + attempt  # a row was added, but not confirmed before the signal
+    index = TextIndex(tmp_path / "i")
+    index.compact()
+    kinds = [entry.name.partition("-")[0] for entry in index.path.iterdir()]
+    assert sorted(kinds) == ["index.json", "recipe", "segment", "state"]
+
+
+def test_a_full_disk_leaves_the_index_as_it_was(vectors, tmp_path, monkeypatch):
+    index = TextIndex.build(vectors, table(some_texts(10)), tmp_path / "i")
+    for target in ("embeddings.support.tensors.save", "embeddings.text_search.index_folder.write_sealed"):
+        with monkeypatch.context() as patch:
+
+            def fail(*_):
+                raise OSError(28, "No space left on device")
+
+            patch.setattr(target, fail)
+            with pytest.raises(OutputError, match="No space"):
+                index.add(table(["w1"], 99))
+        assert len(TextIndex(tmp_path / "i")) == 10
+    index.add(table(["w1"], 99))
+    assert len(TextIndex(tmp_path / "i")) == 11
+
+
+def damaged(index, tmp_path, change):
+    """A copy of an index after a change of its folder."""
+    copy = tmp_path / "damaged"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(index.path, copy)
+    change(copy)
+    return copy
+
+
+def test_damage_is_noticed(vectors, tmp_path):
+    """A changed byte in any file, or a missing file, is one error, when the index is opened or searched."""
+    index = TextIndex.build(vectors, table(some_texts(10)), tmp_path / "i")
+    index.remove("d1")
+    files = [file for file in sorted(index.path.rglob("*")) if file.is_file() and "model" not in file.parts]
+    assert len(files) >= 8
+    for file in files:
+        name = file.relative_to(index.path)
+
+        def flip(copy, name=name):
+            data = bytearray((copy / name).read_bytes())
+            data[len(data) // 2] ^= 0x55
+            (copy / name).write_bytes(data)
+
+        for change in (flip, lambda copy, name=name: (copy / name).unlink()):
+            copy = damaged(index, tmp_path, change)
+            if name.parts[0] == "recipe":  # whose files have no checksums
+                with suppress(EmbeddingsError):
+                    TextIndex(copy, model=vectors).search("w1")
+            else:
+                with pytest.raises(EmbeddingsError):
+                    TextIndex(copy, model=vectors).search("w1")
+
+
+@pytest.mark.parametrize("array", ["term_starts", "posting_texts", "posting_counts", "lengths", "vectors"])
+def test_hostile_arrays_are_refused(vectors, tmp_path, array):
+    """Arrays that do not fit are refused although their checksums are right."""
+    from embeddings.support import tensors
+
+    index = TextIndex.build(vectors, table(some_texts(10)), tmp_path / "i")
+
+    def change(copy):
+        segment = next(copy.glob("segment-*"))
+        arrays = {name: np.array(one) for name, one in tensors.load(segment / "tensors.safetensors").items()}
+        arrays[array] = arrays[array][:-1] if array in ("lengths", "vectors") else arrays[array] * -1000 - 1
+        tensors.save(arrays, segment / "tensors.safetensors")
+        record = json.loads((segment / "segment.json").read_text())
+        record["checksums"]["tensors.safetensors"] = checksum(segment / "tensors.safetensors")
+        (segment / "segment.json").write_text(json.dumps(record))
+
+    with pytest.raises(FormatError, match="segment-"):
+        TextIndex(damaged(index, tmp_path, change))
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "/etc", "segment-1/../../x", "", "a\\b"])
+def test_names_in_a_state_stay_in_the_folder(vectors, tmp_path, name):
+    index = TextIndex.build(vectors, ["w1"], tmp_path / "i")
+    (tmp_path / "elsewhere").mkdir()
+
+    def change(copy):
+        state = next(copy.glob("state-*"))
+        record = json.loads(state.read_text())
+        record["segments"][0]["name"] = name
+        write_sealed(state, {key: record[key] for key in ("written", "segments")})
+
+    with pytest.raises(FormatError, match="not safe"):
+        TextIndex(damaged(index, tmp_path, change))
+
+
+def test_settings_that_do_not_fit_are_refused(vectors, tmp_path):
+    for options, words in (
+        ({"kind": "lsh", "dtype": "int8"}, "float32"),
+        ({"kind": "unknown"}, "unknown"),
+        ({"dtype": "int4"}, "int4"),
+        ({"stemming": "klingon"}, "stemming|klingon"),
+    ):
+        with pytest.raises(EmbeddingsError, match=words):
+            TextIndex.build(vectors, ["w1"], tmp_path / "i", **options)
+    index = TextIndex.build(vectors, ["w1"])
+    for options in ({"top": 0}, {"method": "magic"}, {"where": "year > 1"}):
+        with pytest.raises(SettingError, match=next(iter(options))):
+            index.search("w1", **options)
+    with pytest.raises(FormatError, match="not a text index"):
+        TextIndex(tmp_path)
+    assert not Path(tmp_path / "i").exists()
