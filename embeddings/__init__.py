@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from embeddings.plugins.structured_skipgram import StructuredSkipGram as StructuredSkipGram
     from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.plugins.text_pairs.pair_training import DualEncoder as DualEncoder
-    from embeddings.text_search.similar_texts import similar_pairs as similar_pairs
     from embeddings.text_search.text_index import TextIndex as TextIndex
     from embeddings.training.callbacks import Callback as Callback
     from embeddings.training.checkpoints import Checkpoints as Checkpoints
@@ -84,7 +83,6 @@ MODULES, lazy_name, _ = lazy_package(__name__, {
     "training.checkpoints": "Checkpoints",
     "training.init_vectors": "InitFrom",
     "training.train": "continue_training train",
-    "text_search.similar_texts": "similar_pairs",
     "text_search.text_index": "TextIndex",
     "vectors.align": "align",
     "vectors.lookup": "lookup",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from embeddings.analysis.stability_runs import StabilityRuns as StabilityRuns
     from embeddings.analysis.stability_runs import stability as stability
     from embeddings.analysis.usage_change import compare_usage as compare_usage
+    from embeddings.text_search.similar_texts import similar_pairs as similar_pairs
 
 if not TYPE_CHECKING:  # so that type checkers report unknown names
     MODULES, __getattr__, __dir__ = lazy_package(__name__, {
@@ -26,4 +27,5 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "analysis.keyword_in_context": "concordance",
         "analysis.stability_runs": "StabilityRuns stability",
         "analysis.usage_change": "compare_usage",
+        "text_search.similar_texts": "similar_pairs",
     })  # fmt: skip

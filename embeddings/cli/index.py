@@ -124,7 +124,7 @@ INDEX = click.Argument(["index"])
 TEXT_COMMANDS = {
     "texts": Command(
         "texts",
-        example="index model rows.parquet --text-column body --id-column id -o docs.index",
+        example="index texts model rows.parquet --text-column body --id-column id -o docs.index",
         callback=build_texts,
         help=build_texts.__doc__,
         params=[
@@ -189,7 +189,10 @@ class IndexGroup(PluginGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The subcommand that the first argument names; it stays an argument if it is a model."""
         command = self.get_command(ctx, args[0])
-        if command in TEXT_COMMANDS.values():
+        if command is None and len(args) > 1 and not args[1].startswith("-") and not ctx.resilient_parsing:
+            names = ", ".join(self.list_commands(ctx))
+            raise click.UsageError(f"{args[0]!r:.80} is neither a model, as there is no such file, nor one of {names}")
+        if command is not None and command in TEXT_COMMANDS.values():
             return command.name, command, args[args[0] in TEXT_COMMANDS :]
         return super().resolve_command(ctx, args)
 

@@ -95,7 +95,7 @@ def test_an_index_grows(folder):
         (["index", "v.parquet", "rows.jsonl", "-o", "new", "--id-column", "id", *COLUMNS[:2]], ["--id-column"], 1),
         (["index", "v.parquet", "rows.jsonl", "-o", "new", "--kind", "lsh", "--dtype", "int8"], ["--dtype", "lsh"], 2),
         (["index", "v.parquet", "missing.jsonl", "-o", "new"], ["missing.jsonl"], 1),
-        (["index", "hnsw", "rows.jsonl", "-o", "new"], ["hnsw", "lsh"], 2),
+        (["index", "hnsw", "rows.jsonl", "-o", "new"], ["hnsw", "no such file", "lsh"], 2),
     ],
 )
 def test_errors_are_one_line(folder, arguments, facts, code):
