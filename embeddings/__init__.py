@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from embeddings import training as training
     from embeddings.corpora.corpus import Corpus as Corpus
     from embeddings.corpora.phrases import Phrases as Phrases
-    from embeddings.corpora.reading.text_pairs import TextPairs as TextPairs
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import compare as compare
     from embeddings.eval import evaluate as evaluate
@@ -70,7 +69,6 @@ RENAMED = {"Replicates": "analysis.StabilityRuns", "Classifier": "training.Label
 MODULES, lazy_name, _ = lazy_package(__name__, {
     "corpora.corpus": "Corpus",
     "corpora.phrases": "Phrases",
-    "corpora.reading.text_pairs": "TextPairs",
     "errors": "EmbeddingsError",
     "eval": "compare evaluate evaluate_classifier",
     "eval.early_stopping": "EarlyStopping",

@@ -298,7 +298,7 @@ class TextPairs:
     """Pairs of texts to learn from or to evaluate with: an iterable of batches that can be repeated.
 
     >>> import embeddings as em
-    >>> pairs = em.TextPairs([("a cat sat", "the cat sits", 4.5), ("a dog ran", "it rains", 0.5)])
+    >>> pairs = em.corpora.TextPairs([("a cat sat", "the cat sits", 4.5), ("a dog ran", "it rains", 0.5)])
     >>> [(batch.left, batch.ratings.tolist()) for batch in pairs]
     [(['a cat sat', 'a dog ran'], [4.5, 0.5])]
 

@@ -133,7 +133,7 @@ BAD = [
     (["index", "lsh", "v.bin", "-o", "saved"], 1, ["saved", "exists", "--force"]),
     (["index", "lsh", "v.bin", "-o", "x", "--bits", "0"], 2, ["bits", "1", "0"]),
     (["index", "faiss", "v.bin", "-o", "x", "--factory", "what"], 2, ["FAISS", "parse"]),
-    (["index", "tree", "v.bin", "-o", "x"], 2, ["index", "'tree'", "exact, faiss, lsh"]),
+    (["index", "tree", "v.bin", "-o", "x"], 2, ["'tree'", "no such file", "exact, faiss, lsh"]),
     (["index", "lsh", "missing", "-o", "x"], 1, ["missing does not exist"]),
     (["index", "lsh", "v.bin", "-o", "no/x"], 1, ["not a folder"]),
     (["index", "lsh", "v.bin", "-o", "v.bin", "--force"], 1, ["v.bin is not a saved index"]),

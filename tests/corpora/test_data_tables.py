@@ -279,5 +279,5 @@ def test_a_column_that_is_text_and_surrogates_in_some_rows_must_be_text_in_all()
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "Arrow table"])
 def test_a_column_can_be_selected_twice(library, tmp_path):
-    pairs = em.TextPairs(SOURCES[library](tmp_path), columns=em.corpora.PairColumns("text", "text"))
+    pairs = em.corpora.TextPairs(SOURCES[library](tmp_path), columns=em.corpora.PairColumns("text", "text"))
     assert [text for batch in pairs for text in batch.right] == TEXTS

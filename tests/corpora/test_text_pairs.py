@@ -63,12 +63,12 @@ def write(path, kind):
 )  # fmt: skip
 def test_files_of_every_type_have_the_same_pairs(tmp_path, kind, name):
     write(tmp_path / name, kind)
-    assert read(em.TextPairs(tmp_path / name)) == [(left, right, None, rating) for left, right, rating in ROWS]
+    assert read(em.corpora.TextPairs(tmp_path / name)) == [(left, right, None, rating) for left, right, rating in ROWS]
 
 
 @pytest.mark.parametrize("make", [frame, lambda: pa.table(frame()), lambda: frame().to_dict("records"), lambda: ROWS])
 def test_python_values_have_the_same_pairs(make):
-    pairs = em.TextPairs(make())
+    pairs = em.corpora.TextPairs(make())
     assert read(pairs) == [(left, right, None, rating) for left, right, rating in ROWS]
     assert (pairs.n_pairs, pairs.n_empty) == (3, 0)
 
@@ -76,23 +76,23 @@ def test_python_values_have_the_same_pairs(make):
 def test_columns_can_be_selected_by_name_or_number(tmp_path):
     data = frame(("b", "a", "value")).assign(id=[7, 8, 9], note="n")
     with pytest.raises(CorpusError, match="left_column"):
-        read(em.TextPairs(data))
+        read(em.corpora.TextPairs(data))
     columns = em.corpora.PairColumns(left="a", right="b", rating="value")
-    assert read(em.TextPairs(data, columns=columns)) == [(b, a, None, rating) for a, b, rating in ROWS]
+    assert read(em.corpora.TextPairs(data, columns=columns)) == [(b, a, None, rating) for a, b, rating in ROWS]
     (tmp_path / "p.txt").write_text("one\ta\tb\ntwo\tc\td\n")
     columns = em.corpora.PairColumns(left="3", right="1")
-    assert read(em.TextPairs(tmp_path / "p.txt", columns=columns)) == [
+    assert read(em.corpora.TextPairs(tmp_path / "p.txt", columns=columns)) == [
         ("b", "one", None, None),
         ("d", "two", None, None),
     ]
     with pytest.raises(CorpusError, match="no column '4'"):
-        read(em.TextPairs(tmp_path / "p.txt", columns=em.corpora.PairColumns(left="4", right="1")))
+        read(em.corpora.TextPairs(tmp_path / "p.txt", columns=em.corpora.PairColumns(left="4", right="1")))
 
 
 def test_three_columns_of_text_are_triplets_and_numbers_of_rows_are_not_ratings():
-    assert read(em.TextPairs([("a", "b", "c"), ("d", "e", "f")])) == [("a", "b", "c", None), ("d", "e", "f", None)]
+    assert read(em.corpora.TextPairs([("a", "b", "c"), ("d", "e", "f")])) == [("a", "b", "c", None), ("d", "e", "f", None)]
     numbered = pd.DataFrame({"question": ["a", "b"], "answer": ["c", "d"], "id": [1, 2]})
-    assert read(em.TextPairs(numbered)) == [("a", "c", None, None), ("b", "d", None, None)]
+    assert read(em.corpora.TextPairs(numbered)) == [("a", "c", None, None), ("b", "d", None, None)]
 
 
 texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).map(str.strip).filter(bool)
@@ -111,28 +111,28 @@ def test_any_texts_are_read_as_they_are(tmp_path_factory, rows):
     expected = [(left, right, None, rating) for left, right, rating in rows]
     for source in (folder / "p.csv", folder / "p.jsonl", data, rows):
         names = em.corpora.PairColumns("1", "2", rating="3") if source is rows else columns
-        assert read(em.TextPairs(source, columns=names)) == expected
+        assert read(em.corpora.TextPairs(source, columns=names)) == expected
 
 
 def test_texts_may_begin_with_numbers(tmp_path):
     (tmp_path / "p.csv").write_text("book,year,score\n1984,a novel,1\nThe Trial,1925,2\nV,an other,3\n")
-    assert read(em.TextPairs(tmp_path / "p.csv")) == [
+    assert read(em.corpora.TextPairs(tmp_path / "p.csv")) == [
         ("1984", "a novel", None, 1.0),
         ("The Trial", "1925", None, 2.0),
         ("V", "an other", None, 3.0),
     ]
     (tmp_path / "q.csv").write_text("code,text\n123,a b\n456,c d\n")
-    assert read(em.TextPairs(tmp_path / "q.csv")) == [("123", "a b", None, None), ("456", "c d", None, None)]
+    assert read(em.corpora.TextPairs(tmp_path / "q.csv")) == [("123", "a b", None, None), ("456", "c d", None, None)]
 
 
 def test_a_header_can_be_declared(tmp_path):
     (tmp_path / "p.csv").write_text("left,right\na,b\nc,d\n")
-    assert len(read(em.TextPairs(tmp_path / "p.csv"))) == 2
-    assert len(read(em.TextPairs(tmp_path / "p.csv", columns=em.corpora.PairColumns(header=False)))) == 3
+    assert len(read(em.corpora.TextPairs(tmp_path / "p.csv"))) == 2
+    assert len(read(em.corpora.TextPairs(tmp_path / "p.csv", columns=em.corpora.PairColumns(header=False)))) == 3
 
 
 def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
-    pairs = em.TextPairs([("a", "b"), (" ", "c"), ("d", None), ("e", "f")])
+    pairs = em.corpora.TextPairs([("a", "b"), (" ", "c"), ("d", None), ("e", "f")])
     assert read(pairs) == [("a", "b", None, None), ("e", "f", None, None)]
     assert (pairs.n_pairs, pairs.n_empty) == (2, 2)
     assert "row 2" in caplog.text
@@ -156,7 +156,7 @@ def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
 )
 def test_unusable_pairs_are_refused(rows, facts):
     with pytest.raises(CorpusError) as error:
-        read(em.TextPairs(rows))
+        read(em.corpora.TextPairs(rows))
     assert all(fact in str(error.value) for fact in facts), str(error.value)
 
 
@@ -169,17 +169,17 @@ def test_columns_that_are_not_utf8_follow_encoding_errors(tmp_path, kind):
         table = tmp_path / "pairs.parquet"
         pyarrow.parquet.write_table(pa.table({"a": texts, "b": ["x", "y"]}), table)
     with pytest.raises(CorpusError, match="row 2 is not UTF-8 at byte 1"):
-        read(em.TextPairs(table))
-    assert [row[0] for row in read(em.TextPairs(table, encoding_errors="ignore"))] == ["é", "bc"]
+        read(em.corpora.TextPairs(table))
+    assert [row[0] for row in read(em.corpora.TextPairs(table, encoding_errors="ignore"))] == ["é", "bc"]
 
 
 def test_lines_need_the_same_number_of_tabs(tmp_path):
     (tmp_path / "p.txt").write_text("a\tb\n\nc\n")
     with pytest.raises(CorpusError, match=r"p\.txt, line 3: expected 2"):
-        read(em.TextPairs(tmp_path / "p.txt"))
+        read(em.corpora.TextPairs(tmp_path / "p.txt"))
     (tmp_path / "q.txt").write_text("only words\n")
     with pytest.raises(CorpusError, match="at least 2"):
-        read(em.TextPairs(tmp_path / "q.txt"))
+        read(em.corpora.TextPairs(tmp_path / "q.txt"))
 
 
 def sentence(name, n):
@@ -194,14 +194,14 @@ def documents(request, tmp_path):
     """The same two documents in plain text, as strings, and as a table with a column of titles."""
     texts = {name: "\n".join(["Heading.", *map(" ".join, body)]) for name, body in DOCUMENTS.items()}
     if request.param == "table":
-        return em.TextPairs, [pd.DataFrame({"title": texts.keys(), "body": texts.values()})], {
+        return em.corpora.TextPairs, [pd.DataFrame({"title": texts.keys(), "body": texts.values()})], {
             "text_column": "body", "title_column": "title",
         }  # fmt: skip
     blocks = [f"{name}\n{text}" for name, text in texts.items()]
     if request.param == "items":
-        return em.TextPairs, [blocks], {}
+        return em.corpora.TextPairs, [blocks], {}
     (tmp_path / "d.txt").write_text("\n\n\n".join(blocks))
-    return em.TextPairs, [tmp_path / "d.txt"], {}
+    return em.corpora.TextPairs, [tmp_path / "d.txt"], {}
 
 
 def test_pairs_are_made_from_documents(documents):
@@ -226,16 +226,16 @@ def test_pairs_are_made_from_documents(documents):
 def test_a_corpus_without_blank_lines_has_no_titles(tmp_path):
     (tmp_path / "d.txt").write_text("\n".join(sentence("A", n) for n in range(200)))
     with pytest.raises(CorpusError, match="blank line"):
-        read(em.TextPairs(tmp_path / "d.txt", kinds="title-body"))
+        read(em.corpora.TextPairs(tmp_path / "d.txt", kinds="title-body"))
 
 
 def test_kinds_are_checked():
     for kinds in ("titles", [], 5, [["columns"]]):
         with pytest.raises(SettingError, match="kind"):
-            em.TextPairs(ROWS, kinds=kinds)
+            em.corpora.TextPairs(ROWS, kinds=kinds)
     for name, value in (("columns", "a"), ("encoding_errors", "drop")):
         with pytest.raises(SettingError, match=name):
-            em.TextPairs(ROWS, **{name: value})
+            em.corpora.TextPairs(ROWS, **{name: value})
     with pytest.raises(SettingError, match="together"):
         em.corpora.PairColumns(left="a")
 
@@ -252,7 +252,7 @@ def test_tables_are_mixed_with_documents(documents, tmp_path):
     with pytest.raises(CorpusError, match="some pairs have ratings"):
         read(make(*sources, ROWS, kinds=kinds))
     with pytest.raises(CorpusError, match="some pairs have negative texts"):
-        read(em.TextPairs([("a", "b"), ("c", "d")], [("a", "b", "c"), ("d", "e", "f")]))
+        read(em.corpora.TextPairs([("a", "b"), ("c", "d")], [("a", "b", "c"), ("d", "e", "f")]))
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_sentence_borders(text, sentences):
 
 
 def test_ratings_are_numbers():
-    (batch,) = em.TextPairs(pa.table({"l": ["a", "b"], "r": ["c", "d"], "label": [True, False]}))
+    (batch,) = em.corpora.TextPairs(pa.table({"l": ["a", "b"], "r": ["c", "d"], "label": [True, False]}))
     np.testing.assert_array_equal(batch.ratings, [1.0, 0.0])
 
 
@@ -280,6 +280,6 @@ def test_ratings_are_numbers():
 def test_labels_and_ids_are_not_texts_of_a_pair_unless_they_are_selected(columns):
     table = pd.DataFrame([{name: f"{name} {n}" for name in columns} for n in range(3)])
     with pytest.raises(CorpusError, match="set left_column and right_column"):
-        read(em.TextPairs(table))
+        read(em.corpora.TextPairs(table))
     selected = em.corpora.PairColumns(left=columns[0], right=columns[1])
-    assert read(em.TextPairs(table, columns=selected))[0][:2] == (f"{columns[0]} 0", f"{columns[1]} 0")
+    assert read(em.corpora.TextPairs(table, columns=selected))[0][:2] == (f"{columns[0]} 0", f"{columns[1]} 0")

@@ -36,7 +36,7 @@ LIBRARIES = {"sentence-transformers": "sentence_transformers", "model2vec": "mod
     scope="module", params=[{}, {"token_weights": "sif", "linear_map": True}], ids=["rows", "weights-and-map"]
 )
 def model(request):
-    return em.train("text-pairs", em.TextPairs(PAIRS), **SETTINGS, **request.param)
+    return em.train("text-pairs", em.corpora.TextPairs(PAIRS), **SETTINGS, **request.param)
 
 
 def test_the_vectors_of_words_have_weights_and_map(model):

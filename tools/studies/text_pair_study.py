@@ -163,7 +163,7 @@ class TextPairs(Grid):
 
     def some_pairs(self, model: em.Model | None, step: str, seed: int) -> list[Any]:
         """A random sample of all pairs, or triplets of them and hard negatives that a model mines in the sample."""
-        batches = em.TextPairs(self.text, kinds=PAIR_KINDS[ALL_PAIRS].split(","))
+        batches = em.corpora.TextPairs(self.text, kinds=PAIR_KINDS[ALL_PAIRS].split(","))
         pairs = [pair for batch in batches for pair in zip(batch.left, batch.right, strict=True)]
         places = np.random.default_rng(seed).permutation(len(pairs))[:AGAIN_PAIRS]
         sample = [pairs[place] for place in places.tolist()]
@@ -307,7 +307,7 @@ def split_pairs(text: Path, share: float) -> tuple[list[tuple[str, str]], list[t
     training, held_out = (
         [
             pair
-            for batch in em.TextPairs(part, kinds="neighbouring-sentences")
+            for batch in em.corpora.TextPairs(part, kinds="neighbouring-sentences")
             for pair in zip(batch.left, batch.right, strict=True)
         ]
         for part in parts
