@@ -90,7 +90,10 @@ def test_columns_can_be_selected_by_name_or_number(tmp_path):
 
 
 def test_three_columns_of_text_are_triplets_and_numbers_of_rows_are_not_ratings():
-    assert read(em.corpora.TextPairs([("a", "b", "c"), ("d", "e", "f")])) == [("a", "b", "c", None), ("d", "e", "f", None)]
+    assert read(em.corpora.TextPairs([("a", "b", "c"), ("d", "e", "f")])) == [
+        ("a", "b", "c", None),
+        ("d", "e", "f", None),
+    ]
     numbered = pd.DataFrame({"question": ["a", "b"], "answer": ["c", "d"], "id": [1, 2]})
     assert read(em.corpora.TextPairs(numbered)) == [("a", "c", None, None), ("b", "d", None, None)]
 

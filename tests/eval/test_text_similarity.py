@@ -37,7 +37,13 @@ def test_predicted_ratings_are_scored(tmp_path):
     rows = [(f"w{n} w{n + 1}", f"w{n + n % 3} x", n % 3) for n in range(30)]
     path = write_csv(tmp_path / "rated.csv", ("a", "b", "score"), rows)
     model = em.train(
-        "text-pairs", em.corpora.TextPairs(path), objective="rating-distribution", dim=8, epochs=2, min_count=1, threads=1
+        "text-pairs",
+        em.corpora.TextPairs(path),
+        objective="rating-distribution",
+        dim=8,
+        epochs=2,
+        min_count=1,
+        threads=1,
     )
     results = by_measure(em.evaluate(model, pairs=path))
     ratings = em.training.RatingPredictor(model).predict([row[0] for row in rows], [row[1] for row in rows])

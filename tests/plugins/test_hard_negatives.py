@@ -11,7 +11,9 @@ def test_hard_negatives_are_near_and_not_right():
     """An apple is nearer to a cherry than to stones; both apples are right for the same text."""
     words = ["apple", "pear", "cherry", "stone", "rock"]
     vectors = em.Vectors(words, np.array([[1, 0, 0], [0.9, 0.1, 0], [0.7, 0.7, 0], [0, 0, 1], [0, 0.1, 1]]))
-    pairs = em.corpora.TextPairs([("apple", "apple pear"), ("apple", "pear"), ("stone", "rock"), ("cherry", "cherry apple")])
+    pairs = em.corpora.TextPairs(
+        [("apple", "apple pear"), ("apple", "pear"), ("stone", "rock"), ("cherry", "cherry apple")]
+    )
     triplets = em.training.mine_negatives(vectors, pairs, max_ratio=1)
     assert [left for left, *_ in triplets] == ["apple", "apple", "stone", "cherry"]
     assert triplets[0][2] == triplets[1][2] == "cherry apple"
