@@ -8,6 +8,7 @@ import numpy as np
 from embeddings import registry
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.settings import Positive, Range, check_value
+from embeddings.support.imports import import_library
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.result_table import ResultTable
 from embeddings.text_search.index_folder import ID, TEXT
@@ -23,14 +24,12 @@ class SimilarPairs(ResultTable[dict[str, Any]]):
 
     def groups(self) -> list[list[str]]:
         """The ids of texts that are connected by pairs, the largest group first."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
+        sparse, csgraph = import_library("scipy.sparse"), import_library("scipy.sparse.csgraph")
         ids = list(dict.fromkeys(pair[side] for pair in self for side in ("first", "second")))
         rows = {name: row for row, name in enumerate(ids)}
         pairs = np.array([(rows[pair["first"]], rows[pair["second"]]) for pair in self], np.int64).reshape(-1, 2)
-        graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), (len(ids), len(ids)))
-        _, labels = connected_components(graph, directed=False)
+        graph = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), (len(ids), len(ids)))
+        _, labels = csgraph.connected_components(graph, directed=False)
         groups: dict[int, list[str]] = {}
         for name, label in zip(ids, labels.tolist(), strict=True):
             groups.setdefault(label, []).append(name)

@@ -93,6 +93,9 @@ OWN_NAMES = {
     "embeddings/support/remote/copies.py": (2, "digests"),
     "embeddings/support/remote/writing.py": (1, "the name of the output, which `check_remote_output` has checked"),
     "embeddings/support/system.py": (2, "constants"),
+    "embeddings/models/model_group.py": (1, "a number"),
+    "embeddings/text_search/index_folder.py": (8, "random names, names that `path_below` has checked, and constants"),
+    "embeddings/text_search/text_index.py": (5, "constants"),
     "embeddings/training/checkpoints.py": (2, "a number and a digest"),
     "eval/benchmark/tools.py": (2, "constants, and the description of a program that the user runs"),
     "eval/benchmark/runner.py": (1, "constants"),
@@ -100,6 +103,8 @@ OWN_NAMES = {
     "eval/test_sets.py": (2, "constants"),
     "eval/index_quality.py": (2, "constants"),
     "eval/tuning/study_folder.py": (7, "constants"),
+    "plugins/distillation/initial_rows.py": (1, "a quotient of numbers"),
+    "plugins/distillation/teach.py": (1, "a number"),
     "plugins/glove/cooccurrences.py": (1, "a number"),
 }
 FOLDERS = ["folder", "path", "parent", "root", "scratch", "target", "place", "home", "local", "directory", "cache"]
