@@ -36,7 +36,7 @@ def test_every_command_has_help(name):
 def test_options_of_train_are_listed_by_group():
     text = expect("train", "skipgram", "--help-all").stdout
     sections = [line for line in text.splitlines() if line.endswith(" options:")]
-    assert sections == [f"{group} options:" for group in ("General", "Model", "Text", "Run", "Search")]
+    assert sections == [f"{group} options:" for group in ("General", "Model", "Text", "Run")]
     model = text.partition("Model options:")[2].partition("Text options:")[0]
     for option in ("--dim", "--window", "--epochs", "--learning-rate"):
         assert f"\n  {option} " in model
