@@ -30,6 +30,7 @@ from embeddings.support.cosine import normalize_rows
 from embeddings.support.files import atomic_write, check_own_folder
 from embeddings.support.progress_display import ProgressOption
 from embeddings.support.records import check_fields
+from embeddings.support.remote.address import display_name, is_remote
 from embeddings.support.result_table import ResultTable
 from embeddings.support.system import size_on_disk
 from embeddings.text_search.index_folder import (
@@ -79,7 +80,7 @@ class SearchHits(ResultTable[dict[str, Any]]):
 
 
 class TextIndex:
-    """Texts that are found by meaning and by words. `TextIndex.build` makes one, `em.load_index` opens one.
+    """Texts that are found by meaning and by words. `TextIndex.build` makes one, `TextIndex(path)` opens one.
 
     >>> import numpy as np, embeddings as em
     >>> vectors = em.Vectors(["red", "car", "bus"], np.eye(3), counts=[3, 2, 1])
@@ -87,8 +88,8 @@ class TextIndex:
     >>> index.search("car", top=1)[0]["text"], index.search("42", top=1)[0]["text"]
     ('a red car', 'red 42')
 
-    It is a folder, to which changes are written at once: after `add`, `update` or `remove` returns, the change
-    survives a crash. Several processes may read it and write to it. Vectors of texts have length one.
+    It is a folder, to which changes are written at once: after `add` or `remove` returns, the change survives a
+    crash. Several processes may read it and write to it. Vectors of texts have length one.
 
     Arguments:
         path: the folder.
@@ -107,7 +108,7 @@ class TextIndex:
         model: "Vectors | Model | str | os.PathLike[str] | None" = None,
         allow_faiss: bool = False,
     ) -> None:
-        self.path = Path(path)
+        self.path = local_folder(path)
         self.folder = IndexFolder(self.path)
         self.record = self.folder.record
         check_fields(self.path / INDEX, self.record, FIELDS)
@@ -196,7 +197,7 @@ class TextIndex:
         lexicon.stem([])  # refuses an unknown language, or a missing library
         columns = Columns(text_column, id_column, vector_column)
         temporary = None if path is not None else tempfile.mkdtemp(prefix="embeddings-index-")
-        target = Path(path) if path is not None and temporary is None else Path(str(temporary)) / "index"
+        target = Path(str(temporary)) / "index" if path is None else local_folder(path)
         check_own_folder(target, INDEX, owned_names(target), "text index", force=force)
         with atomic_write(target, force=force, folder=True) as scratch:
             record = {
@@ -540,6 +541,17 @@ class TextIndex:
                 elif source.exists():
                     shutil.copy(source, scratch / name)
             IndexFolder(scratch).write_state(1, [copy_segment(self.path, scratch, one) for one in self.segments])
+
+
+def local_folder(path: str | os.PathLike[str]) -> Path:
+    """The folder of an index.
+
+    Raises:
+        SettingError: it is an address.
+    """
+    if is_remote(path):
+        raise SettingError(f"{display_name(path)} is an address: an index of texts must be a local folder")
+    return Path(path)
 
 
 def fused(lexical: np.ndarray, cosines: np.ndarray, is_allowed: np.ndarray) -> np.ndarray:

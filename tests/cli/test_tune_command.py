@@ -88,6 +88,9 @@ def test_size(folder):
     expect(*shlex.split(train)[1:])
     expect(*shlex.split(quantize)[1:])
     assert (folder / "s" / "best.ftz").read_bytes() == (folder / "tuned.ftz").read_bytes()
+    fasttext = pytest.importorskip("fasttext")
+    precision = fasttext.load_model("tuned.ftz").test("valid.txt")[1]
+    assert precision == pytest.approx(score_of("tuned.ftz", "all", "precision@1"), abs=0.01)
     options[-1] = "9k"
     assert "allow a larger file" in tune(*options, "-o", "t", code=1).stderr.splitlines()[-1]
 

@@ -422,4 +422,7 @@ def test_settings_that_do_not_fit_are_refused(vectors, tmp_path):
             index.search("w1", **options)
     with pytest.raises(FormatError, match="not a text index"):
         TextIndex(tmp_path)
+    for action in (lambda: TextIndex("s3://bucket/i"), lambda: TextIndex.build(vectors, ["w1"], "s3://bucket/i")):
+        with pytest.raises(SettingError, match="local folder"):
+            action()
     assert not Path(tmp_path / "i").exists()
