@@ -30,7 +30,7 @@ from embeddings.corpora.word_break import (
 
 PAIR = 21  # bits of a code point, by which the second of two is shifted
 PAGE = RANGES = 256
-# flags in the table of classes: lower case differs; a word may start that is found without the machine
+# flags in the table of classes: lower case differs; a word of ASCII may start, which is found without the state machine
 CLASS_MASK = N_CLASSES - 1
 CHANGES, STARTS_ASCII = N_CLASSES, 2 * N_CLASSES
 # a table of bytes: JOINS for those that may join words of ASCII; then the first byte and the length of ranges of bytes

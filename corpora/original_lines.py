@@ -28,7 +28,8 @@ class OriginalLine(NamedTuple):
 def original_lines(corpus: "Corpus", numbers: NDArray[np.int64]) -> dict[int, OriginalLine]:
     """Read the sources again, up to the last of some lines, and return these lines by their numbers.
 
-    Lines of more than `MAX_LINE` bytes, and all lines of sources that can be read once only, are missing.
+    Lines of more than `MAX_LINE` bytes, and all lines of sources that can be read once only, and of labelled texts and
+    pairs, are missing.
 
     Arguments:
         numbers: ascending numbers of lines of the encoded corpus, from 0.

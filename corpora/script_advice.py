@@ -31,7 +31,7 @@ class Script:
 
 KANA = re.compile("[\u3040-\u30ff]")
 HAN_OR_KANA = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-FIRST_CHARACTER = "\u0e00"  # of all scripts below
+FIRST_CHARACTER = "\u0e00"  # the lowest code point of the scripts below
 SCRIPTS = (
     Script("Japanese", HAN_OR_KANA, 1.2, 4, (fugashi,), KANA),
     Script("Chinese", HAN_OR_KANA, 1.2, 4, (jieba,)),

@@ -39,7 +39,9 @@ class Pairs(NamedTuple):
 
     first: NDArray[np.int64]  # ids
     second: NDArray[np.int64]
-    between: NDArray[np.int64]  # 0 for none, else their numbers as digits in base (number of connectors)
+    between: NDArray[
+        np.int64
+    ]  # 0 for none, else their numbers as digits from 1 to n in base n, the number of connectors
     counts: NDArray[np.int64]
     distinct: int  # the number of different pairs, including rare ones
 

@@ -139,7 +139,7 @@ def count_lines(text: bytes, end: int) -> int:
 
 
 def find_row_end(text: bytes, delimiter: str, *, is_end: bool) -> int | None:
-    """Return where the last complete row of a text ends that begins with a row; 0 if no row is complete.
+    """Return the offset after the last complete row of a text that starts at a row; 0 if no row is complete.
 
     None: a quote is neither at the border of a cell nor doubled, or is never closed; or Arrow would drop a byte order
     mark. `is_end`: no text follows.
@@ -174,7 +174,7 @@ def find_row_end(text: bytes, delimiter: str, *, is_end: bool) -> int | None:
 def read_rows(
     blocks: Iterator[bytes], name: str, delimiter: str, n_cells: int = 0, n_lines: int = 0
 ) -> tuple[list[list[str]], bytes, int]:
-    """Read rows with the standard library: the first one, or if `n_cells` is known those that begin in the first block.
+    """Read rows with the standard library: only the first if `n_cells` is 0, else all that begin in the first block.
 
     Returns:
         The rows, the text of the blocks after them, and the number of lines up to there, including `n_lines`.

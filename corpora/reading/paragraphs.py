@@ -12,7 +12,7 @@ LINE_FEED, SPACE = b"\n "
 WHITE_SPACE = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-# bytes with which it may start and end
+# bytes with which white space may start and end
 STARTS, ENDS = np.zeros(256, np.bool_), np.zeros(256, np.bool_)
 for space in WHITE_SPACE:
     STARTS[space.encode()[0]] = ENDS[space.encode()[-1]] = True
@@ -60,10 +60,10 @@ def join_paragraphs(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 SAMPLE_SIZE = 1 << 16  # bytes at the start of a file by which hard-wrapped text is detected
-MIN_LINES = 20  # that another line of their paragraph follows
-MIN_WIDTH, MAX_WIDTH = 50, 90  # characters of the longest of them
-MIN_SHARE = 0.8  # of them that the next word would have made too long
-MAX_SENTENCES = 0.5  # the largest share of them that end a sentence
+MIN_LINES = 20  # lines that are followed by another line of their paragraph
+MIN_WIDTH, MAX_WIDTH = 50, 90  # characters of the longest of these lines
+MIN_SHARE = 0.8  # of these lines that the next word would have made too long
+MAX_SENTENCES = 0.5  # the largest share of these lines that end a sentence
 SLACK = 5  # characters by which an editor may have stopped before the width
 
 

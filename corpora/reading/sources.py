@@ -25,7 +25,7 @@ STANDARD_INPUT = "-"
 
 @dataclass(frozen=True)
 class File:
-    """A file; None is standard input."""
+    """A file; if `path` is None, standard input."""
 
     path: Path | None
 
@@ -191,7 +191,9 @@ def resolve_source(source: Any) -> list[Source]:
         if reason := unusable_reason(source):
             raise CorpusError(f"{type(source).__name__} is not a list of texts: {reason}")
         return [Items(source)]
-    raise CorpusError(f"a source must be a path, '-' or an iterable of strings or token lists, got {source!r}")
+    raise CorpusError(
+        f"a source must be a path, '-', a table, or an iterable of strings, token lists or rows, got {source!r}"
+    )
 
 
 def unusable_reason(source: Iterable[Any]) -> str | None:
@@ -247,7 +249,7 @@ def remote_sources(address: Address) -> list[RemoteFile]:
 
 
 def walk(folder: Path, ancestors: tuple[tuple[int, int], ...]) -> Iterator[Path]:
-    """Yield the files below a folder by name; links are followed, hidden ones skipped, and loops refused."""
+    """Yield the files below a folder by name; links are followed; hidden names are skipped, loops refused."""
     status = folder.stat()
     identity = (status.st_dev, status.st_ino)
     if identity in ancestors:

@@ -53,7 +53,7 @@ class TextBlock:
         return np.array([sum(map(len, tokens)) for tokens in self.token_lists], np.int64)
 
     def texts(self) -> list[str]:
-        """The text of each row, or the line of plain text without its end."""
+        """The text of each part; lines of plain text without their line ends."""
         if self.token_lists is not None:
             return [b" ".join(tokens).decode() for tokens in self.token_lists]
         lines = [self.data[start:stop].decode() for start, stop in pairwise(self.starts.tolist())]

@@ -191,7 +191,7 @@ def wikipedia_records(blocks: Iterable[bytes], name: str) -> Iterator[Record]:
 
 
 class Dump:
-    """Reads the XML of a dump page by page; `prefixes` are the names of files and categories, known after the first."""
+    """Reads the XML of a dump page by page; `prefixes`, of files and categories, are known after the first page."""
 
     def __init__(self, blocks: Iterable[bytes], name: str) -> None:
         self.blocks = blocks

@@ -9,8 +9,8 @@ multiple observer ROC analysis": (S²/r + C)² / ((S²/r)² / (r - 1)). In simul
 intervals held the true mean with 5 runs, 92 to 95 % with 3, and 87 to 95 % with 2, fewest where C is a tenth of S²/r.
 
 For the difference of two settings, whose runs are independent, S²/r is added over both, and C is the covariance within
-the settings minus that between them. A single model on one side stands for itself: it has no S², and C has the variance
-of its value.
+the settings minus that between them. A single model on one side has no variance of runs (no S²), and the variance of
+its value over items is part of C.
 """
 
 from collections.abc import Sequence

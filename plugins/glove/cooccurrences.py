@@ -2,8 +2,8 @@
 
 Two words of a line at distance d within the window add 1 / d to the count of their cell, as in the GloVe program. Words
 outside the vocabulary are removed first, so windows extend over them. Symmetric counts are added up once, in the row of
-the rarer word; the cell of a word with itself gets 1 / d for each direction. Other counts are added up for the words
-before the rarer word, then for the words after it.
+the rarer word; the cell of a word with itself gets 1 / d for each direction. Asymmetric counts take two passes: for the
+words before the rarer word, then for the words after it.
 
 The rows of the most frequent words are added up in a table. The others are counted range by range: one pass over the
 text gathers the neighbours of the range's words, row by row; then the neighbours of each row are added up.
@@ -231,7 +231,7 @@ def gather_range(words: Words, first: int, last: int, starts: np.ndarray) -> Nei
 
 
 class ShuffledCells:
-    """Cells in a uniform random order, `CELL` (cells,), read-only; see `cooccurrences`.
+    """Cells in a uniform random order, `CELL` (cells,), read-only; see `count_and_shuffle`.
 
     The file is removed by garbage collection, or when the program ends.
     """

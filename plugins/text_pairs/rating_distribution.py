@@ -30,8 +30,9 @@ class RatingDistribution(NamedTuple):
     """The ratings of all pairs in classes from 0 on, the network, and scratch memory.
 
     hidden, output: rows of W and V with their biases, (hidden size, 2 width + 16) and (classes, padded size + 16).
-    features, activations, scores: (batch, ...) f and 1, h and 1, and the scores of classes; gradients of the first two.
-    hidden_transposed, output_transposed: W' and V'. hidden_gradient, output_gradient: those of W and V.
+    features, activations, scores: (batch, ...) f and 1, h and 1, and the scores of classes.
+    feature_gradients, activation_gradients: gradients of the loss with respect to features and activations.
+    hidden_transposed, output_transposed: W' and V'. hidden_gradient, output_gradient: gradients of W and V.
     """
 
     ratings: np.ndarray
@@ -113,7 +114,7 @@ def write_features(features: np.ndarray, units: np.ndarray, size: int) -> None:
 
 @inline
 def divergence_gradients(operand: RatingDistribution, block: PairBlock, size: int) -> float:
-    """Replace scores by the gradients of the mean divergence; returns the sum."""
+    """Replace scores by the gradients of the mean divergence; returns the summed divergence of the batch."""
     loss, n = 0.0, operand.classes
     for k in range(size):
         scores, rating = operand.scores[k], np.float64(operand.ratings[block.pairs[k]])
