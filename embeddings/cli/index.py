@@ -147,7 +147,8 @@ TEXT_COMMANDS = {
         params=[
             INDEX,
             TEXTS,
-            *from_signature(TextIndex.add, replace=None, **COLUMN_OPTIONS),
+            *from_signature(TextIndex.add, replace=None),
+            *from_signature(TextIndex.add, None, TextIndex.build, **COLUMN_OPTIONS),
             THREADS,
             *ALLOW_FAISS,
             *OUTPUT[1:],

@@ -24,6 +24,7 @@ from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, 
 from embeddings.models.model_group import ModelGroup, is_group
 from embeddings.support import tensors
 from embeddings.support.system import size_on_disk
+from embeddings.text_search.index_folder import INDEX as TEXT_INDEX
 from embeddings.training.checkpoints import find_checkpoints, summarize_checkpoints
 from embeddings.training.run_log import is_log, summarize_log
 from embeddings.vectors import format_dispatch
@@ -63,6 +64,12 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         record = INDEX_FOLDER.read(path)
         keys = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
         return {"what": "saved index", **{key: record.get(key) for key in keys}}
+    if (path / TEXT_INDEX).is_file():
+        from embeddings.text_search.text_index import TextIndex  # imports numba
+
+        index = TextIndex(path, allow_faiss=True)  # which is not loaded
+        names = ("model", "pooling", "words")
+        return {"what": "index of texts", **index.describe(), **{name: index.record[name] for name in names}}
     if (path / CONTEXT_MAP).is_file():
         from embeddings.analysis.induced_vectors import ContextMap  # imports numba
 

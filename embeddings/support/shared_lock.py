@@ -14,7 +14,6 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
-HAS_LOCKS = fcntl is not None
 
 
 def acquire_shared(path: Path) -> int | None:
@@ -30,15 +29,16 @@ def acquire_shared(path: Path) -> int | None:
 
 
 @contextmanager
-def exclusive_lock(folder: Path) -> Iterator[None]:
-    """Wait until no other process holds this lock on a folder, and hold it; no lock if the system has none."""
-    descriptor = None
+def exclusive_lock(folder: Path) -> Iterator[bool]:
+    """Wait until no other process holds this lock on a folder, and hold it; yields False if the system has no locks."""
+    descriptor, is_locked = None, False
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         if fcntl:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
+            is_locked = True
     try:
-        yield
+        yield is_locked
     finally:
         if descriptor is not None:
             os.close(descriptor)

@@ -4,7 +4,7 @@ A state is written after its segments, under a new number, so that an index is a
 was added before a crash is there, and what was not confirmed is not. Readers map the segments of the state that they
 have read, which stay readable after they are removed.
 
-    index.json          what the index is: model, pooling, kind of index
+    text-index.json     what the index is: model, pooling, kind of index
     recipe/             what was learned from the texts: word frequencies and components to remove
     state-00000002.json the segments, and which of their rows are removed
     segment-4f1c.../    vectors, texts and words of some rows
@@ -34,10 +34,10 @@ from embeddings.support.arrow import combine_chunks, read_table
 from embeddings.support.files import atomic_write
 from embeddings.support.foreign_files import path_below
 from embeddings.support.records import check_fields, checksum, read_versioned, to_jsonable, write_json
-from embeddings.support.shared_lock import HAS_LOCKS, exclusive_lock
+from embeddings.support.shared_lock import exclusive_lock
 from embeddings.support.word_list import WordList
 
-INDEX, RECIPE, MODEL, SEGMENT = "index.json", "recipe", "model", "segment.json"
+INDEX, RECIPE, MODEL, SEGMENT = "text-index.json", "recipe", "model", "segment.json"
 ID, TEXT = "id", "text"  # columns of rows
 TENSORS, ROWS, TERMS = "tensors.safetensors", "rows.arrow", "terms.arrow"
 STATE = re.compile(r"state-(\d{8,})\.json")
@@ -96,7 +96,7 @@ class Segment:
         return np.asarray(found & self.live)
 
     def without(self, rows: np.ndarray) -> "Segment":
-        """The same rows, of which those in `rows` (rows,) bool are removed too."""
+        """A copy in which rows (rows,) bool are marked as removed too."""
         return self.with_removed(rows | ~self.live) if rows.any() else self
 
     def with_removed(self, removed: np.ndarray | None, mask: str | None = None) -> "Segment":
@@ -169,7 +169,7 @@ class IndexFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         if not (path / INDEX).is_file():
-            state = "is not a text index" if path.exists() else "does not exist"
+            state = "is not an index of texts: make one with `embeddings index`" if path.exists() else "does not exist"
             raise FormatError(f"{path} {state}")
         self.record = read_sealed(path / INDEX)
         self.n_written = 0  # rows that were ever added, as of the last state that was read; numbers those without ids
@@ -200,7 +200,9 @@ class IndexFolder:
         """The segments of a state."""
         path = self.state_path(number)
         record = read_sealed(path)
-        check_fields(path, record, {"segments": list, "written": int})
+        check_fields(path, record, {"index": str, "segments": list, "written": int})
+        if record["index"] != self.record.get("id"):
+            raise FormatError(f"{self.path} has been replaced by another index: open it again")
         self.n_written = record["written"]
         segments = []
         for entry in record["segments"]:
@@ -233,13 +235,14 @@ class IndexFolder:
         Raises:
             OutputError: the index cannot be written; it stays as it was.
         """
-        with exclusive_lock(self.path):
+        with exclusive_lock(self.path) as is_locked:
             number, segments = self.read(known)
             try:
                 new = change(segments)
                 self.write_state(number + 1, new)
             finally:
-                self.remove_unused(self.last_number())
+                if is_locked:  # else another process may be writing
+                    self.remove_unused(self.last_number())
         return new
 
     def write_state(self, number: int, segments: Sequence[Segment]) -> None:
@@ -252,7 +255,7 @@ class IndexFolder:
                 entry |= {"removed": segment.mask, "checksum": checksum(self.path / segment.mask)}
             entries.append(entry)
         with atomic_write(self.state_path(number)) as path:
-            write_sealed(path, {"written": self.n_written, "segments": entries})
+            write_sealed(path, {"index": self.record["id"], "written": self.n_written, "segments": entries})
 
     def write_mask(self, removed: np.ndarray) -> str:
         """Write which rows of a segment are removed; returns the name of the file."""
@@ -262,12 +265,7 @@ class IndexFolder:
         return name
 
     def remove_unused(self, number: int) -> None:
-        """Remove what no state from this number on uses: older states, and what interrupted writers left.
-
-        Only where the system has locks, so that no other process is writing.
-        """
-        if not HAS_LOCKS:
-            return
+        """Remove what no state from this number on uses: older states, and what interrupted writers left."""
         segments = read_sealed(self.state_path(number))["segments"]
         used = {self.state_path(number).name} | {str(one.get(key)) for one in segments for key in ("name", "removed")}
         for entry in self.path.iterdir():

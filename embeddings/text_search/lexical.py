@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import NoWordsError, S, SettingError
@@ -96,12 +97,13 @@ class Lexicon:
     def encode(self, texts: Sequence[str], threads: int | None = None) -> tuple[list[str], np.ndarray, np.ndarray]:
         """The distinct words of texts, the words as numbers (tokens,), and where each text begins (texts + 1,)."""
         if len(texts) <= FEW_TEXTS and self.form.rules.is_built_in:
-            lists = [[word for word in self.form.words(text) if word.strip()] for text in texts]
+            rules: Any = self.form.rules
+            lists = [rules.normalize_all(list(rules.tokenizer(text))) for text in texts]
             numbers: dict[str, int] = {}
             ids = [numbers.setdefault(word, len(numbers)) for words in lists for word in words]
             return list(numbers), np.array(ids, np.int64), np.cumsum([0, *map(len, lists)])
         try:
-            with Corpus(list(texts), **self.settings).encode(threads=threads, progress=False) as encoded:
+            with Corpus(Texts(texts), **self.settings).encode(threads=threads, progress=False) as encoded:
                 starts = encoded.sentences[encoded.documents]
                 return list(encoded.vocabulary.words), np.array(encoded.ids, np.int64), np.array(starts)
         except NoWordsError:

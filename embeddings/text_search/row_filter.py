@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from embeddings.errors import S, SettingError
 from embeddings.printable import format_names
@@ -19,7 +21,7 @@ MAX_LENGTH = 10_000  # characters of a condition
 
 
 def matching_rows(rows: Any, condition: str) -> np.ndarray:
-    """Which rows of a pyarrow table fulfil a condition, (rows,) bool; null fulfils none.
+    """Which rows of a pyarrow table fulfil a condition, (rows,) bool; null fulfils no comparison.
 
     Arguments:
         condition: comparisons (==, !=, <, <=, >, >=, in, not in, is None, is not None) of columns with numbers,
@@ -28,16 +30,15 @@ def matching_rows(rows: Any, condition: str) -> np.ndarray:
     Raises:
         SettingError: it is not such a condition, or a column is missing or of another type.
     """
-    import pyarrow as pa
-
     try:
         if len(condition) > MAX_LENGTH:
             raise SyntaxError
         tree = ast.parse(condition.strip(), mode="eval").body
-        expression = to_expression(tree, rows.column_names)
-        numbered = rows.append_column("", pa.array(np.arange(rows.num_rows)))
+        expression = to_expression(tree, rows.schema)
+        number = max(rows.column_names, key=len) + "_"  # the name of no column
+        numbered = rows.append_column(number, pa.array(np.arange(rows.num_rows)))
         found = np.zeros(rows.num_rows, np.bool_)
-        found[numbered.filter(expression).column("").to_numpy()] = True
+        found[numbered.filter(expression).column(number).to_numpy()] = True
     except (SyntaxError, RecursionError, MemoryError, ArithmeticError, ValueError) as error:
         if isinstance(error, SettingError | pa.ArrowException):
             raise refusal(condition, error) from None
@@ -52,10 +53,8 @@ def refusal(condition: str, error: Exception) -> SettingError:
     return SettingError(f"{S.where} {condition!r:.200} cannot be evaluated: {' '.join(str(error).split()):.200}")
 
 
-def to_expression(node: ast.expr, columns: list[str]) -> Any:
+def to_expression(node: ast.expr, columns: pa.Schema) -> Any:
     """The condition as an expression of pyarrow."""
-    import pyarrow.compute as pc
-
     if isinstance(node, ast.BoolOp):
         first, *others = (to_expression(one, columns) for one in node.values)
         for other in others:
@@ -64,17 +63,33 @@ def to_expression(node: ast.expr, columns: list[str]) -> Any:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return ~to_expression(node.operand, columns)
     if isinstance(node, ast.Name):
-        if node.id not in columns:
-            raise SettingError(f"there is no column {node.id!r:.80}, only {format_names(columns)}")
+        if node.id not in columns.names:
+            raise SettingError(f"there is no column {node.id!r:.80}, only {format_names(columns.names)}")
         return pc.field(node.id)
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        column, kind, value = to_expression(node.left, columns), node.ops[0], node.comparators[0]
-        if isinstance(kind, ast.In | ast.NotIn):
-            is_in = column.isin(ast.literal_eval(value))
-            return is_in if isinstance(kind, ast.In) else ~is_in
-        if isinstance(kind, ast.Is | ast.IsNot) and isinstance(value, ast.Constant) and value.value is None:
-            return column.is_null() if isinstance(kind, ast.Is) else column.is_valid()
-        if type(kind) in COMPARISONS:
-            other = to_expression(value, columns) if isinstance(value, ast.Name) else pc.scalar(ast.literal_eval(value))
-            return COMPARISONS[type(kind)](column, other)
+        return comparison(node, columns)
     raise SyntaxError
+
+
+def comparison(node: ast.Compare, columns: pa.Schema) -> Any:
+    """A comparison of a column as an expression of pyarrow."""
+    column, kind, value = to_expression(node.left, columns), node.ops[0], node.comparators[0]
+    if isinstance(kind, ast.In | ast.NotIn):
+        column = as_numbers(column, node.left, ast.literal_eval(value), columns)
+        is_in = pc.if_else(column.is_valid(), column.isin(ast.literal_eval(value)), pc.scalar(None))
+        return is_in if isinstance(kind, ast.In) else ~is_in
+    if isinstance(kind, ast.Is | ast.IsNot) and isinstance(value, ast.Constant) and value.value is None:
+        return column.is_null() if isinstance(kind, ast.Is) else column.is_valid()
+    if type(kind) in COMPARISONS:
+        if isinstance(value, ast.Name):
+            return COMPARISONS[type(kind)](column, to_expression(value, columns))
+        column = as_numbers(column, node.left, [ast.literal_eval(value)], columns)
+        return COMPARISONS[type(kind)](column, pc.scalar(ast.literal_eval(value)))
+    raise SyntaxError
+
+
+def as_numbers(column: Any, name: ast.expr, values: Any, columns: pa.Schema) -> Any:
+    """A column of strings as numbers if it is compared with numbers: the columns of CSV are strings."""
+    is_compared = all(type(value) in (int, float) for value in values)
+    is_text = isinstance(name, ast.Name) and (columns.field(name.id).type in (pa.string(), pa.large_string()))
+    return column.cast(pa.float64()) if is_compared and is_text else column

@@ -87,7 +87,11 @@ class Columns:
         if ids is None:
             keys = to_string_array([str(number) for number in range(start, start + len(block))])
         else:
-            keys = combine_chunks(table.column(ids).cast(pa.large_string()))
+            try:
+                keys = combine_chunks(table.column(ids).cast(pa.large_string()))
+            except pa.ArrowException:
+                kind = table.column(ids).type
+                raise CorpusError(f"ids must be strings or numbers, got {kind} in column {ids!r:.80}") from None
             if keys.null_count:
                 raise CorpusError(f"the id of row {start + int(pc.index(keys.is_null(), True).as_py()) + 1} is null")
         vectors = None if self.vectors is None else vectors_of(combine_chunks(table.column(self.vectors)), self.vectors)
@@ -129,6 +133,7 @@ class SegmentWriter:
     ) -> None:  # fmt: skip
         self.folder, self.record, self.lexicon, self.embedder = folder, record, lexicon, embedder
         self.columns, self.threads, self.schema, self.n_written = columns, threads, schema, n_written
+        self.is_new = n_written == 0
 
     def write(self, texts: Any, progress: ProgressOption) -> list[Segment]:
         """The segments of texts, written."""
@@ -140,7 +145,7 @@ class SegmentWriter:
         with showing(progress, "indexing", "texts") as report:
             for block, vectors in self.embedded(blocks):
                 table, own = self.columns.rows(block, self.n_written)
-                parts.append(self.checked(vectors if own is None else own))
+                parts.append(self.fit_dimension(vectors if own is None else own))
                 tables.append(self.converted(table))
                 done += len(block)
                 self.n_written += len(block)
@@ -159,10 +164,12 @@ class SegmentWriter:
             return ((block, None) for block in blocks)
         return self.embedder.embed(blocks, self.threads)
 
-    def checked(self, vectors: np.ndarray | None) -> np.ndarray:
+    def fit_dimension(self, vectors: np.ndarray | None) -> np.ndarray:
         """Vectors of the dimension of the index; without any, of none."""
         rows = np.zeros((0, 0), np.float32) if vectors is None else vectors
-        if vectors is not None and not self.record["dim"] and self.schema is None:
+        if vectors is None and self.record["dim"]:
+            raise SettingError(f"the index has no model: set {S.vector_column} to the column of vectors of the texts")
+        if vectors is not None and not self.record["dim"] and self.is_new:
             self.record["dim"] = rows.shape[1]
         if vectors is not None and rows.shape[1] != self.record["dim"]:
             raise SettingError(f"vectors must have {self.record['dim']} components, got {rows.shape[1]}")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from embeddings import registry
+from embeddings.errors import SettingError
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support.imports import import_library
@@ -13,7 +14,7 @@ from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.result_table import ResultTable
 from embeddings.text_search.index_folder import ID, TEXT
 from embeddings.text_search.stored_vectors import StoredVectors
-from embeddings.text_search.text_index import TextIndex
+from embeddings.text_search.text_index import TextIndex, one_line
 
 EXACT_ROWS = 50_000  # all pairs of which are compared; more are compared with their neighbours in an index
 BLOCK = 1024  # rows whose neighbours are searched at a time
@@ -21,6 +22,10 @@ BLOCK = 1024  # rows whose neighbours are searched at a time
 
 class SimilarPairs(ResultTable[dict[str, Any]]):
     """Pairs of texts, the most similar first."""
+
+    def shown(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The cells of a row; texts are cut to one line."""
+        return row | {name: one_line(row[name]) for name in ("first_text", "second_text")}
 
     def groups(self) -> list[list[str]]:
         """The ids of texts that are connected by pairs, the largest group first."""
@@ -56,6 +61,8 @@ def similar_pairs(
         A table of the ids first and second, their cosine, and both texts. Its method `groups` returns the ids of texts
         that are connected by pairs.
     """
+    if not isinstance(index, TextIndex):
+        raise SettingError(f"index must be a TextIndex, such as em.TextIndex(path), got {index!r:.80}")
     check_value("threshold", threshold, float, {"ge": 0, "le": 1})
     check_value("neighbours", neighbours, Positive, {})
     units = [StoredVectors.of(segment.arrays)[np.flatnonzero(segment.live)] for segment in index.segments]

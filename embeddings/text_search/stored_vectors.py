@@ -32,7 +32,7 @@ def store(rows: np.ndarray, dtype: DataType) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class StoredVectors:
-    """Rows of `store`; an array of float32 as far as an index of nearest neighbours that compares rows needs one.
+    """Rows of `store`, indexed like an array of float32: rows are decoded when they are accessed.
 
     Arguments:
         rows: (rows, dim) of the stored type.

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import secrets
 import shutil
 import tempfile
 import weakref
@@ -32,6 +33,7 @@ from embeddings.support.progress_display import ProgressOption
 from embeddings.support.records import check_fields
 from embeddings.support.remote.address import display_name, is_remote
 from embeddings.support.result_table import ResultTable
+from embeddings.support.shared_lock import exclusive_lock
 from embeddings.support.system import size_on_disk
 from embeddings.text_search.index_folder import (
     ID,
@@ -60,7 +62,7 @@ LEXICAL_SHARE = 0.6  # of the fused score
 CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 28  # of the scores of a block of queries
 COMPONENTS, COMMON = "components", "common.arrow"
-FIELDS = {"dim": int, "dtype": str, "kind": str, "model": dict, "pooling": dict, "words": dict}
+FIELDS = {"id": str, "dim": int, "dtype": str, "kind": str, "model": dict, "pooling": dict, "words": dict}
 
 
 SCORES = {
@@ -75,8 +77,13 @@ class SearchHits(ResultTable[dict[str, Any]]):
 
     def shown(self, row: dict[str, Any]) -> dict[str, Any]:
         """The cells of a row; a text is cut to one line."""
-        text = " ".join(str(row[TEXT]).split())
-        return {**row, TEXT: text if len(text) <= 100 else f"{text[:99]}…"}
+        return {**row, TEXT: one_line(row[TEXT])}
+
+
+def one_line(text: str) -> str:
+    """A text as one line of at most 100 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= 100 else f"{line[:99]}…"
 
 
 class TextIndex:
@@ -201,7 +208,7 @@ class TextIndex:
         check_own_folder(target, INDEX, owned_names(target), "text index", force=force)
         with atomic_write(target, force=force, folder=True) as scratch:
             record = {
-                "dim": 0 if embedder is None else embedder.output_dim, "dtype": dtype,
+                "id": secrets.token_hex(8), "dim": 0 if embedder is None else embedder.output_dim, "dtype": dtype,
                 "kind": kind, "model": write_model(scratch, model, source, copy=copy_model), "pooling": pooling,
                 "words": {"settings": dict(lexicon.settings), "stemming": stemming},
             }  # fmt: skip
@@ -308,12 +315,14 @@ class TextIndex:
         """
         check_value("top", top, Positive, {})
         check_value("method", method, Method, {})
+        if isinstance(queries, np.ndarray) and queries.dtype.kind in "OUT":
+            queries = queries.tolist()
         is_single = isinstance(queries, str)
         texts = [queries] if isinstance(queries, str) else queries if not isinstance(queries, np.ndarray) else None
         if texts is not None and not all(isinstance(text, str) for text in texts):
             raise SettingError("queries must be texts or an array of vectors")
         if texts is None and method == "fused":
-            method = "vectors"  # of vectors nothing else is known
+            method = "vectors"  # queries that are vectors have no words to rank by
         if texts is None and method == "lexical":
             raise SettingError(f"{S.method('lexical')} requires queries that are texts")
         allowed = [
@@ -335,7 +344,10 @@ class TextIndex:
         if texts is not None:
             parts = [rows for _, rows in self.embedder.embed(read_texts(text_sources(list(texts))))]
             return np.concatenate([np.zeros((0, self.record["dim"]), np.float32), *parts])
-        rows = np.atleast_2d(np.asarray(queries, np.float32))
+        try:
+            rows = np.atleast_2d(np.asarray(queries, np.float32))
+        except (TypeError, ValueError):
+            raise SettingError("query vectors must be numbers") from None
         if rows.ndim != 2 or rows.shape[1] != self.record["dim"] or not np.isfinite(rows).all():
             raise SettingError(f"query vectors must be finite, (queries, {self.record['dim']}), got {rows.shape}")
         return normalize_rows(rows)
@@ -369,13 +381,14 @@ class TextIndex:
                     lexical = np.concatenate(lexical_scores(self.segments, self.lexicon.weights(texts[query])))
                     scores = np.where(lexical > 0, lexical, -np.inf)
                     if semantic is not None and vectors is not None:
-                        self.complete(semantic, scores, vectors[query])
+                        ranked = np.where(is_allowed, scores, -np.inf)
+                        self.complete(semantic, ranked, vectors[query], max(CANDIDATES, top))
                         scores = fused(lexical, semantic, is_allowed)
                 yield np.where(is_allowed, scores, -np.inf)
 
-    def complete(self, cosines: np.ndarray, scores: np.ndarray, query: np.ndarray) -> None:
+    def complete(self, cosines: np.ndarray, scores: np.ndarray, query: np.ndarray, number: int) -> None:
         """Compute the cosines (rows,) of the rows with the best scores of words that have none yet."""
-        best = np.argpartition(scores, -min(CANDIDATES, len(scores)))[-CANDIDATES:]
+        best = np.argpartition(scores, -min(number, len(scores)))[-number:]
         rows = np.sort(best[(scores[best] > -np.inf) & (cosines[best] == -np.inf)])
         for segment, start in zip(self.segments, self.starts, strict=False):
             own = rows[(rows >= start) & (rows < start + len(segment))]
@@ -494,7 +507,7 @@ class TextIndex:
         self.segments = self.folder.change(self.segments, lambda segments: self.merged(segments, everything=True))
 
     def merged(self, segments: Sequence[Segment], *, everything: bool = False) -> list[Segment]:
-        """Segments without those that are small or mostly removed: each is more than twice as large as the next.
+        """Merge neighbours until each segment is more than twice as large as the next, and drop empty ones.
 
         So n additions of a row write each row about log2(n) times, and leave about as many segments.
         """
@@ -527,7 +540,7 @@ class TextIndex:
         return write_segment(self.path, rows, terms, arrays)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Copy the index as it is now to another folder.
+        """Copy the newest state of the index to another folder.
 
         Raises:
             OutputError: the path exists, unless `force` and it is a text index, or cannot be written.
@@ -540,7 +553,11 @@ class TextIndex:
                     shutil.copytree(source, scratch / name)
                 elif source.exists():
                     shutil.copy(source, scratch / name)
-            IndexFolder(scratch).write_state(1, [copy_segment(self.path, scratch, one) for one in self.segments])
+            with exclusive_lock(self.path):
+                self.refresh()
+                folder = IndexFolder(scratch)
+                folder.n_written = self.folder.n_written
+                folder.write_state(1, [copy_segment(self.path, scratch, one) for one in self.segments])
 
 
 def local_folder(path: str | os.PathLike[str]) -> Path:

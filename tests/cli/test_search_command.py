@@ -59,6 +59,12 @@ def test_queries_from_a_file_and_from_standard_input(folder):
         assert [(row["query"], row["id"]) for row in table(result.stdout)] == [("car", "1"), ("bus", "2")]
 
 
+def test_info_describes_an_index(folder):
+    build()
+    summary = json.loads(expect("info", "docs.index", "--json").stdout)
+    assert (summary["what"], summary["texts"], summary["segments"]) == ("index of texts", 3, 1)
+
+
 def test_a_query_without_hits_is_reported(folder):
     build()
     result = expect("search", "docs.index", "zebra")
@@ -87,7 +93,7 @@ def test_an_index_grows(folder):
     ("arguments", "facts", "code"),
     [
         (["search", "missing.index", "x"], ["missing.index"], 1),
-        (["search", "v.parquet", "x"], ["v.parquet", "text index"], 1),
+        (["search", "v.parquet", "x"], ["v.parquet", "index of texts"], 1),
         (["search", "docs.index", "x", "--vectors", "--lexical"], ["--vectors", "--lexical"], 2),
         (["search", "docs.index", "x", "--where", "y > 1"], ["--where", "'y'", "year"], 2),
         (["search", "docs.index", "x", "--queries", "rows.jsonl"], ["--queries"], 2),

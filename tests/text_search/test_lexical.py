@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -70,6 +71,19 @@ def test_common_words_have_a_share_of_the_text():
     vocabulary = Vocabulary.from_counts({"the": 900, "of": 1, "rare": 1}, total=10_001)
     assert common_words(vocabulary).words == ["the"]
     assert common_words(None) is None
+
+
+def test_few_and_many_texts_are_split_alike(monkeypatch):
+    """Also marks, blanks, and texts that are paths of files."""
+    texts = ["!!! a", "", "...", __file__, "b c\nd", "it's", "e\u0301"]
+    for settings in (SETTINGS, WordRules("codepoints", "lower").settings, WordRules("alphanumeric", "lower").settings):
+        results = []
+        for few in (0, 1000):
+            monkeypatch.setattr(lexical, "FEW_TEXTS", few)
+            words, ids, starts = Lexicon(settings).encode(texts)
+            tokens = [words[number] for number in ids.tolist()]
+            results.append([tokens[start:stop] for start, stop in pairwise(starts.tolist())])
+        assert results[0] == results[1]
 
 
 def test_texts_without_words():

@@ -166,6 +166,42 @@ def test_indexes_of_nearest_neighbours(vectors, monkeypatch, kind, dtype):
             TextIndex(index.path)
 
 
+def test_words_of_rare_rows_are_found_beside_an_index(vectors, monkeypatch):
+    """Allowed rows that only their words find, behind many rows that are not allowed."""
+    monkeypatch.setattr(segment_writer, "INDEXED_ROWS", 100)
+    texts = ["unknown42"] * 150 + some_texts(2000) + ["unknown42 w9"]
+    index = TextIndex.build(vectors, table(texts), kind="lsh:bits=64")
+    index.remove([f"d{row}" for row in range(150)])
+    assert index.search("w3 unknown42", top=1)[0]["id"] == "d2150"
+
+
+def test_an_emptied_index_of_vectors_keeps_its_dimension():
+    rows = pa.FixedSizeListArray.from_arrays(pa.array(np.ones(12, np.float32)), 6)
+    texts = pa.table({"text": ["a", "b"], "v": rows})
+    index = TextIndex.build(None, texts, vector_column="v")
+    with pytest.raises(SettingError, match="vector_column"):
+        index.add(["c"])
+    index.remove(["0", "1"])
+    short = pa.FixedSizeListArray.from_arrays(pa.array(np.ones(2, np.float32)), 1)
+    with pytest.raises(SettingError, match="6"):
+        index.add(pa.table({"text": ["a", "b"], "v": short}), vector_column="v")
+    assert index.search(np.ones(6)) == []
+    words = TextIndex.build(None, ["a", "b"])
+    words.remove(["0", "1"])
+    with pytest.raises(SettingError, match="0 components"):
+        words.add(texts, vector_column="v")
+    assert len(TextIndex(words.path)) == 0
+
+
+def test_an_index_that_was_replaced_must_be_opened_again(vectors, tmp_path):
+    index = TextIndex.build(vectors, ["w1"], tmp_path / "i")
+    TextIndex.build(vectors, ["w2", "w3"], tmp_path / "i", force=True)
+    for action in (index.refresh, lambda: index.add(["w4"])):
+        with pytest.raises(FormatError, match="replaced"):
+            action()
+    assert len(TextIndex(tmp_path / "i")) == 2
+
+
 def test_a_column_of_vectors(vectors):
     rows = np.random.default_rng(1).standard_normal((20, 6)).astype(np.float32)
     lists = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), 6)
@@ -254,6 +290,11 @@ def test_save_copies_and_replaces_only_indexes(vectors, tmp_path):
     with pytest.raises(OutputError, match="exists"):
         index.save(tmp_path / "copy")
     index.save(tmp_path / "copy", force=True)
+    numbered = TextIndex.build(vectors, ["w1", "w2"])
+    numbered.save(tmp_path / "numbered")
+    copy = TextIndex(tmp_path / "numbered")
+    copy.add(["w3"])
+    assert copy.search("w3", top=1)[0]["id"] == "2"
     assert len(TextIndex(tmp_path / "copy")) == 8
     (tmp_path / "copy" / "diary.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"diary\.txt"):
@@ -320,7 +361,7 @@ def test_a_killed_writer_loses_nothing_that_it_confirmed(tmp_path):
     index = TextIndex(tmp_path / "i")
     index.compact()
     kinds = [entry.name.partition("-")[0] for entry in index.path.iterdir()]
-    assert sorted(kinds) == ["index.json", "recipe", "segment", "state"]
+    assert sorted(kinds) == ["recipe", "segment", "state", "text"]
 
 
 def test_a_full_disk_leaves_the_index_as_it_was(vectors, tmp_path, monkeypatch):
@@ -401,7 +442,7 @@ def test_names_in_a_state_stay_in_the_folder(vectors, tmp_path, name):
         state = next(copy.glob("state-*"))
         record = json.loads(state.read_text())
         record["segments"][0]["name"] = name
-        write_sealed(state, {key: record[key] for key in ("written", "segments")})
+        write_sealed(state, {key: record[key] for key in ("index", "written", "segments")})
 
     with pytest.raises(FormatError, match="not safe"):
         TextIndex(damaged(index, tmp_path, change))
@@ -417,10 +458,15 @@ def test_settings_that_do_not_fit_are_refused(vectors, tmp_path):
         with pytest.raises(EmbeddingsError, match=words):
             TextIndex.build(vectors, ["w1"], tmp_path / "i", **options)
     index = TextIndex.build(vectors, ["w1"])
+    assert index.search(np.array(["w1"]))[0]["query"] == "w1"
+    with pytest.raises(SettingError, match=r"numbers|texts"):
+        index.search(np.array([{}]))
+    with pytest.raises(CorpusError, match="strings or numbers"):
+        TextIndex.build(vectors, pa.table({"id": [{"a": 1}], "text": ["w1"]}))
     for options in ({"top": 0}, {"method": "magic"}, {"where": "year > 1"}):
         with pytest.raises(SettingError, match=next(iter(options))):
             index.search("w1", **options)
-    with pytest.raises(FormatError, match="not a text index"):
+    with pytest.raises(FormatError, match="not an index of texts"):
         TextIndex(tmp_path)
     for action in (lambda: TextIndex("s3://bucket/i"), lambda: TextIndex.build(vectors, ["w1"], "s3://bucket/i")):
         with pytest.raises(SettingError, match="local folder"):
