@@ -262,6 +262,7 @@ class LabelPredictor(AdvisesOnNames):
                 self._rank(numbers, threshold, ids[block], best[block])
                 ids[block][counts == 0] = -1
                 best[block][counts == 0] = 0
+                np.minimum(best[block], 1, out=best[block])  # fastText adds an offset, and so prints 1.00001
 
         run_slices(len(ids), work, threads)
         return ids, best

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import embeddings as em
 from embeddings.classifier.label_prediction import build_tree, multiply_along_tree, rank_in_tree
 
 LABELS, DIM, TEXTS = 203, 7, 20
@@ -36,3 +37,13 @@ def test_the_most_probable_leaves_are_found(tree, k, threshold):
     assert (np.diff(best, axis=1) <= 0).all()
     found = ids >= 0
     np.testing.assert_allclose(best[found], np.take_along_axis(expected, np.maximum(ids, 0), axis=1)[found], atol=2e-4)
+
+
+@pytest.mark.parametrize("objective", ["softmax", "hierarchical-softmax", "one-vs-all"])
+def test_no_probability_exceeds_one(objective):
+    """fastText adds 1e-5, and prints 1.00001."""
+    lines = ["__label__a good", "__label__b bad"] * 50
+    settings = {"dim": 8, "epochs": 300, "learning_rate": 1.0, "min_count": 1}
+    classifier = em.train("classifier", lines, objective=objective, threads=1, **settings).classifier
+    assert 0.99 < classifier.predict_proba(["good"]).max() <= 1
+    assert "1.00001" not in str(classifier.predict(["good"], k=2))
