@@ -1,7 +1,8 @@
 """Trainings of a model on resamples of its corpus and with other seeds, which show how far its results vary."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,8 +36,6 @@ KINDS = ("resamples", "seeds")
 MIN_REPLICATES = 2  # for a standard deviation
 FEW_RESAMPLES = 10  # Student's t has a quantile of 2.26 for 10, but of 4.30 for 3
 DEFAULT_SEEDS = 5
-
-Progress = Callable[[int, int], object]  # takes the number of finished trainings, and of all
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,14 +156,13 @@ def stability(
     check_value("resample_by", resample_by, ResamplingUnit, {})
     trainer = word_trainer(model)
     threads, seed = check_threads_and_seed(threads, seed, trainer)
-    corpora = sources(check_corpus(corpus).encode(), resample_by, resamples, seeds, seed)
+    encoded = check_corpus(corpus).encode()
     result = StabilityRuns(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
     try:
         with showing(progress, "training", "runs") as shown:
-            for number, source in enumerate(corpora):
-                vectors = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
-                kind = result.resamples if number < resamples else result.seeds
-                kind.append(unit_rows(vectors, model.vectors, words_in(source)))
+            trained = train_again(trainer, model.vectors, encoded, resample_by, resamples, seeds, seed, threads)
+            for number, rows in enumerate(trained):
+                (result.resamples if number < resamples else result.seeds).append(rows)
                 if shown is not None:
                     shown(number + 1, resamples + seeds)
     except (Interrupted, KeyboardInterrupt):
@@ -186,28 +184,27 @@ def has_own_steps(trainer: type[Trainer]) -> bool:
     return trainer.run is not Trainer.run
 
 
-def sources(
-    encoded: EncodedCorpus, unit: ResamplingUnit, resamples: int, seeds: int, seed: int
-) -> Iterator[EncodedCorpus]:
-    """The corpora of all trainings: resamples, which are removed after use, then the corpus itself."""
-    for number in range(resamples):
-        with new_folder(corpora_folder()) as folder:
-            drawn = resample(encoded, unit, np.random.default_rng([seed, number]), folder)
-        with drawn:
-            yield drawn
-    for _ in range(seeds):
-        yield encoded
+def train_again(
+    trainer: Trainer, words: Vectors, encoded: EncodedCorpus, unit: ResamplingUnit, resamples: int, seeds: int,
+    seed: int, threads: int | None,
+) -> Iterator[NDArray[np.float16]]:  # fmt: skip
+    """The `unit_rows` of all trainings: on resamples, which are removed after use, then on the corpus itself."""
+    for number in range(resamples + seeds):
+        corpus: AbstractContextManager[EncodedCorpus] = nullcontext(encoded)
+        if number < resamples:
+            with new_folder(corpora_folder()) as folder:
+                corpus = resample(encoded, unit, np.random.default_rng([seed, number]), folder)
+        with corpus as source:
+            vectors = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
+            rows = unit_rows(vectors, words, source)
+        yield rows
 
 
-def words_in(encoded: EncodedCorpus) -> list[str]:
-    """The words that occur in a corpus, which may be a part of the one that its vocabulary is of."""
-    words = encoded.vocabulary.words
-    counts = np.bincount(encoded.ids, minlength=len(words))[: len(words)]
-    return [words[row] for row in np.flatnonzero(counts).tolist()]
-
-
-def unit_rows(vectors: Vectors, words: Vectors, occurring: Sequence[str]) -> NDArray[np.float16]:
-    """The vectors of the words of a model, scaled to length 1; zeros for a word that does not occur or has none."""
+def unit_rows(vectors: Vectors, words: Vectors, encoded: EncodedCorpus) -> NDArray[np.float16]:
+    """The vectors of the words of a model, scaled to length 1; zeros for a word without one or not in the corpus."""
+    names = encoded.vocabulary.words
+    counts = np.bincount(encoded.ids, minlength=len(names))[: len(names)]
+    occurring = [names[row] for row in np.flatnonzero(counts).tolist()]
     rows = find_words(words.words, vectors.words, len(vectors))
     occurs = find_words(words.words, occurring, len(occurring)) < len(occurring)
     matrix = np.append(vectors.matrix, np.zeros((1, vectors.dim), np.float32), axis=0)[rows]

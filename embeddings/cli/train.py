@@ -23,7 +23,7 @@ from embeddings.settings import flag
 from embeddings.support.docstrings import documentation
 from embeddings.support.records import to_jsonable
 from embeddings.training.compile_ahead import training_work
-from embeddings.training.group_training import open_group, with_finished
+from embeddings.training.group_training import open_group
 from embeddings.training.run import Interrupted
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
@@ -166,13 +166,12 @@ def train_runs(
         resume = run.get("resume", False)
         group = open_group(out, settings, text, seeds, threads, how, resume=resume, force=force)
     summaries = [summary(Model.load(path), str(path), False) for path in map(group.path, group.finished)]
-    for one in group.missing:
-        path, bar = str(group.path(one)), TrainingBar(quiet)
+    for one, path in group.train_missing():
+        bar = TrainingBar(quiet)
         bar.report(f"run {group.seeds.index(one) + 1} of {len(group.seeds)}, seed {one}")
-        summaries.append(train_run(settings, text, path, bar, dict(run), force=True, threads=threads, seed=one))
+        summaries.append(train_run(settings, text, str(path), bar, dict(run), force=True, threads=threads, seed=one))
         if summaries[-1]["interrupted"]:
             break
-        group = with_finished(group, one)
     return {"out": out, "interrupted": bool(group.missing), "runs": summaries}
 
 

@@ -1,8 +1,8 @@
 """A group of models: a folder with a model for each random seed, all trained with the same settings and text."""
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ class ModelGroup:
     folder: Path
     run: Mapping[str, Any]
     seeds: Sequence[int]
-    finished: Sequence[int] = ()
+    finished: list[int] = field(default_factory=list)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "ModelGroup":
@@ -70,6 +70,13 @@ class ModelGroup:
     def path(self, seed: int) -> Path:
         """The folder of the model of a seed."""
         return self.folder / f"seed-{seed}"
+
+    def train_missing(self) -> Iterator[tuple[int, Path]]:
+        """The seed and the folder of each missing run; the caller saves its model before it asks for the next one."""
+        for seed in self.missing:
+            yield seed, self.path(seed)
+            self.finished.append(seed)
+            self.write()
 
     def write(self) -> None:
         """Write the record, atomically."""

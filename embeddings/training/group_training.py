@@ -5,7 +5,6 @@ import re
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from embeddings.corpora.corpus import Corpus
@@ -49,13 +48,12 @@ def train_group(
     """
     options, text = combine(run_options), as_corpus(corpus, trainer)
     group = open_group(out, trainer, text, seeds, threads, options, resume=resume, force=force)
-    for seed in group.missing:
-        one, path = options, group.path(seed)
+    for seed, path in group.train_missing():
+        one = options
         if (checkpoints := options.checkpoints) is not None:
             own = replace(checkpoints, path=f"{path}.checkpoints", force=checkpoints.force or force)
             one = replace(options, checkpoints=own, resume=resume or options.resume)
         trainer.train(text, threads=threads, seed=seed, progress=progress, run_options=one).save(path, force=True)
-        group = with_finished(group, seed)
         if one.checkpoints is not None:
             one.checkpoints.remove_all()
     return group
@@ -69,7 +67,12 @@ def open_group(
 
     The checkpoints of the options are not checked.
     """
-    check_group(out, force=force or resume)
+    if is_remote(out):
+        raise OutputError(f"a group of models requires a local folder, got {out}")
+    folder = check_output(out, force=force or resume)
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    if folder.exists() and (GROUP_JSON not in names or not all(map(PARTS.fullmatch, names))):
+        raise OutputError(f"{folder} is not replaced: it is not a group of models, or has files of others")
     if not all(type(seed) is int for seed in seeds) or not 0 < len(seeds) == len(set(seeds)):
         raise SettingError(f"seeds must be distinct whole numbers, such as (1, 2, 3), got {seeds!r:.80}")
     numbers = [check_threads_and_seed(threads, seed, trainer) for seed in seeds]
@@ -78,7 +81,6 @@ def open_group(
     del run["seed"]
     if options.cluster is None:
         run["corpus"] = options.encode(text, threads).fingerprint
-    folder = Path(out)
     group = ModelGroup(folder, run, list(seeds))
     old = ModelGroup.load(folder) if folder.exists() else group
     if resume:
@@ -88,22 +90,5 @@ def open_group(
     for seed in set(old.seeds) - set(group.seeds):
         shutil.rmtree(group.path(seed), ignore_errors=True)
     folder.mkdir(exist_ok=True)
-    group.write()
-    return group
-
-
-def check_group(out: str | os.PathLike[str], *, force: bool) -> None:
-    """Refuse a folder where a group cannot be written; with `force` it may be that of another group."""
-    if is_remote(out):
-        raise OutputError(f"a group of models requires a local folder, got {out}")
-    folder = check_output(out, force=force)
-    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-    if folder.exists() and (GROUP_JSON not in names or not all(map(PARTS.fullmatch, names))):
-        raise OutputError(f"{folder} is not replaced: it is not a group of models, or has files of others")
-
-
-def with_finished(group: ModelGroup, seed: int) -> ModelGroup:
-    """The group with a run whose model is saved; its record is written."""
-    group = replace(group, finished=[*group.finished, seed])
     group.write()
     return group

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,9 +42,9 @@ class RunScores(ItemScores):
         common["protocol"] = PROTOCOL.format(protocol=results[0].protocol, runs=len(results))
         if missing := [one for one in results if one.value is None]:
             return replace(missing[0], **common)
-        estimate = RunEstimate.of([self.runs])
+        estimate = estimate_means([self.runs])
         values = np.array([one.value for one in results]) if estimate is None else estimate.values[0]
-        low, high = NO_INTERVAL if estimate is None else estimate.test()[0]
+        low, high = NO_INTERVAL if estimate is None else estimate.interval
         if low is not None and high is not None:
             lowest = -1.0 if isinstance(self.runs[0], CorrelationScores) else 0.0
             low, high = max(low, lowest), min(high, 1.0)
@@ -58,10 +58,12 @@ def group_runs(name: str, runs: Sequence[Sequence[ItemScores]]) -> list[ItemScor
     first, *others = ({one.key: replace(one, vectors=name) for one in scores} for scores in runs)
     if not others:
         return list(first.values())
-    parts = [[one, *(scores[key] for scores in others)] for key, one in first.items() if all(key in s for s in others)]
     return [
-        RunScores(vectors=name, key=part[0].key, protocol=part[0].protocol, note=part[0].note, runs=part)
-        for part in parts
+        RunScores(
+            vectors=name, key=key, protocol=one.protocol, note=one.note, runs=[one, *(scores[key] for scores in others)]
+        )
+        for key, one in first.items()
+        if all(key in scores for scores in others)
     ]
 
 
@@ -74,63 +76,53 @@ def compare_settings(first: ItemScores, second: ItemScores) -> Comparison | None
     if [len(runs) for runs in sides] == [1, 1]:
         return first.compare(second)
     runs = [one for side in sides for one in side]
-    estimate = None if any(one.reason or type(one) is not type(runs[0]) for one in runs) else RunEstimate.of(sides)
+    estimate = None if any(one.reason or type(one) is not type(runs[0]) for one in runs) else estimate_means(sides)
     if estimate is None:
         return None
-    interval, p = estimate.test()
     means = [float(values.mean()) for values in estimate.values]
     pair = Pair(first.key, first.vectors, second.vectors, runs[0].size)
-    return pair.comparison(means, interval, items=estimate.items, p=p, test=TEST)
+    return pair.comparison(means, estimate.interval, items=estimate.items, p=estimate.p, test=TEST)
 
 
-@dataclass(frozen=True)
-class RunEstimate:
-    """The mean of the runs of a setting, or the difference of two, with the parts of its variance.
+class Estimate(NamedTuple):
+    """The values of the runs of each setting, (runs,) each; the interval and p of their mean or difference.
 
-    Arguments:
-        values: of the runs, (runs,) for each setting.
-        item_variance: the variance that all runs share, by the choice of items.
-        items: the number of items that all runs cover.
-        units: how many units were resampled: items, or what they are made of.
+    The values are over `items` items, which all runs cover; there is no interval and no p for too few of them.
     """
 
     values: Sequence[np.ndarray]
-    item_variance: float
+    interval: Interval
+    p: float | None
     items: int
-    units: int
 
-    @classmethod
-    def of(cls, settings: Sequence[Sequence[ItemScores]]) -> "RunEstimate | None":
-        """The estimate of one or two settings; None where there is nothing to resample."""
-        counted = [one.counted for runs in settings for one in runs]
-        known = [items for items in counted if items is not None]
-        common = np.logical_and.reduce(known)
-        if len(known) < len(counted) or not common.any():
-            return None
-        resampled = [[one.resampled_on(common) for one in runs] for runs in settings]
-        values = [np.array([one.value for one in runs]) for runs in resampled]
-        table = np.array([one.values for runs in resampled for one in runs])
-        table = table[:, np.isfinite(table).all(axis=0)]
-        if not all(np.isfinite(one).all() for one in values):
-            return None
-        has_resamples = 2 * table.shape[1] >= RESAMPLES
-        variance = shared_variance(table, [len(runs) for runs in settings]) if has_resamples else np.nan
-        return cls(values, variance, int(common.sum()), resampled[0][0].units)
 
-    def test(self) -> tuple[Interval, float | None]:
-        """The interval, and the two-sided p of a difference from 0; None for too few units."""
-        t = import_library("scipy.stats").t
+def estimate_means(settings: Sequence[Sequence[ItemScores]]) -> Estimate | None:
+    """The mean of the runs of a setting, or the difference of two; None where there is nothing to resample."""
+    t = import_library("scipy.stats").t
 
-        several = [one for one in self.values if len(one) > 1]
-        of_runs = [float(one.var(ddof=1)) / len(one) for one in several]
-        variance = sum(of_runs) + self.item_variance
-        if self.units < MIN_ITEMS or not variance > 0:
-            return NO_INTERVAL, None
-        parts = sum(part**2 / (len(one) - 1) for part, one in zip(of_runs, several, strict=True))
-        freedom = variance**2 / parts if parts else np.inf
-        value, error = float(self.values[0].mean() - sum(one.mean() for one in self.values[1:])), sqrt(variance)
-        reach = float(t.ppf((1 + LEVEL) / 2, freedom)) * error
-        return (value - reach, value + reach), float(2 * t.sf(abs(value) / error, freedom))
+    counted = [one.counted for runs in settings for one in runs]
+    known = [items for items in counted if items is not None]
+    common = np.logical_and.reduce(known)
+    if len(known) < len(counted) or not common.any():
+        return None
+    resampled = [[one.resampled_on(common) for one in runs] for runs in settings]
+    values = [np.array([one.value for one in runs]) for runs in resampled]
+    if not all(np.isfinite(one).all() for one in values):
+        return None
+    table = np.array([one.values for runs in resampled for one in runs])
+    table = table[:, np.isfinite(table).all(axis=0)]
+    several = [one for one in values if len(one) > 1]
+    of_runs = [float(one.var(ddof=1)) / len(one) for one in several]
+    is_resampled = resampled[0][0].units >= MIN_ITEMS and 2 * table.shape[1] >= RESAMPLES
+    variance = sum(of_runs) + shared_variance(table, list(map(len, values))) if is_resampled else 0.0
+    items = int(common.sum())
+    if variance <= 0:
+        return Estimate(values, NO_INTERVAL, None, items)
+    parts = sum(part**2 / (len(one) - 1) for part, one in zip(of_runs, several, strict=True))
+    freedom = variance**2 / parts if parts else np.inf
+    value, error = float(values[0].mean() - sum(one.mean() for one in values[1:])), sqrt(variance)
+    reach = float(t.ppf((1 + LEVEL) / 2, freedom)) * error
+    return Estimate(values, (value - reach, value + reach), float(2 * t.sf(abs(value) / error, freedom)), items)
 
 
 def shared_variance(resampled: np.ndarray, sizes: Sequence[int]) -> float:

@@ -53,7 +53,7 @@ def test_a_word_without_a_vector_in_a_resample_has_zeros(model):
         em.Vectors(["king", "land"], [[3.0, 4.0], [1, 0]]),
         em.Vectors(["queen", "king", "land"], np.eye(3)),
     )
-    rows = runs_module.unit_rows(learned, words, ["king"])
+    rows = runs_module.unit_rows(learned, words, em.Corpus(["king"]).encode())
     assert rows.tolist() == [[0, 0], [np.float16(0.6), np.float16(0.8)], [0, 0]]
 
 

@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 
 import embeddings as em
 from embeddings.analysis.confidence import interval, rank_interval
-from embeddings.analysis.stability_runs import sources, unit_rows, words_in
+from embeddings.analysis.stability_runs import train_again, unit_rows
 from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import write_selection
@@ -161,7 +161,7 @@ class Coverage(Study):
 
     def rows(self, encoded: EncodedCorpus, seed: int) -> Matrix:
         """Vectors of length 1 of a training, as replicates keep them; zeros for words that do not occur."""
-        return unit_rows(self.train(encoded, seed), self.vocabulary, words_in(encoded)).astype(np.float32)
+        return unit_rows(self.train(encoded, seed), self.vocabulary, encoded).astype(np.float32)
 
     def once(self, name: str, measure: Any) -> None:
         """Write the arrays of a measurement to a file, unless it exists."""
@@ -185,10 +185,9 @@ class Coverage(Study):
             model = load_matrix(self.folder / f"model-{number:03}.npz")
             own = own_neighbours(model, self.targets.words)
             values = [measure(model, self.targets, own)]
-            for i, source in enumerate(sources(corpus, "documents", options.resamples, options.seeds, seed)):
-                values.append(measure(self.rows(source, seed + i), self.targets, own))
-                if source is not corpus:
-                    source.close()
+            numbers = options.resamples, options.seeds, seed
+            for rows in train_again(self.trainer, self.vocabulary, corpus, "documents", *numbers, threads=1):
+                values.append(measure(rows.astype(np.float32), self.targets, own))
             count = len(corpus.documents) - 1
             for i in range(options.halves):
                 half = np.random.default_rng((seed, i)).permutation(count)[: count // 2]
