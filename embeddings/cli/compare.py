@@ -7,11 +7,10 @@ import click
 
 from embeddings.cli import evaluation_options, label_evaluation
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.evaluate import Evaluation, loader
+from embeddings.cli.evaluate import Evaluation
 from embeddings.cli.options import JSON
 from embeddings.cli.output import note, print_rows
-from embeddings.cli.vector_input import check_paths, parse_runs
-from embeddings.eval import evaluation as suites
+from embeddings.eval.evaluation import compare_scores
 
 
 @command_by_example(
@@ -44,22 +43,17 @@ def command(
         tests = label_evaluation.compare_classifiers(vectors, errors=errors, **label_options)
         print_rows(tests, as_json)
         return
-    options = {name: value for name, value in options.items() if name not in label_evaluation.SECTION}
-    settings = evaluation_options.suite_settings(options, evaluation_options.DEFAULTS)
-    suite = suites.Suite.read(**settings, encoding_errors=errors)
-    runs = list(map(parse_runs, vectors))
-    check_paths((*(path for _, paths in runs for path in paths), *concat_with))
-    load = loader(concat_with, options["unknown"], allow_pickle=allow_pickle, errors=errors)
-    evaluation = Evaluation(suite, runs, load)
+    defaults = evaluation_options.DEFAULTS
+    evaluation = Evaluation.read(vectors, options, defaults, concat_with, allow_pickle=allow_pickle, errors=errors)
     finished = False
     try:
         deque(evaluation.scores(), maxlen=0)
         finished = True
     finally:  # on an error, print the comparisons completed so far
-        comparisons = suites.compare_scores(evaluation.by_vectors)
+        comparisons = compare_scores(evaluation.by_vectors)
         if comparisons or finished:
             print_rows(map(comparisons.shown, comparisons) if sections and not as_json else comparisons, as_json)
     if not comparisons:
         note("nothing to compare: no test set has items for which two of VECTORS have scores")
-    elif missing := {name for name, _ in runs}.difference(*((one.first, one.second) for one in comparisons)):
+    elif missing := {name for name, _ in evaluation.runs}.difference(*((one.first, one.second) for one in comparisons)):
         note(f"not compared, for lack of items with scores: {', '.join(sorted(missing))}")

@@ -64,7 +64,6 @@ def command(
             vectors, sections=sections, as_json=as_json, errors=errors, **label_options
         )
         return
-    options = {name: value for name, value in options.items() if name not in label_evaluation.SECTION}
     if concat_with and report is not None:
         raise click.UsageError("--report requires word vectors and cannot be combined with --concat-with")
     if report is None and (show_neighbours_of or force):
@@ -72,11 +71,10 @@ def command(
     if report is not None:
         check_file(report, force=force)
     defaults = evaluation_options.DEFAULTS if report is None else evaluation_options.REPORT_DEFAULTS
-    suite = Suite.read(**evaluation_options.suite_settings(options, defaults), encoding_errors=errors)
-    runs = list(map(parse_runs, vectors))
-    check_paths((*(path for _, paths in runs for path in paths), *concat_with))
-    load = loader(concat_with, options["unknown"], allow_pickle=allow_pickle, errors=errors)
-    evaluation = Evaluation(suite, runs, load, keep_vectors=report is not None)
+    evaluation = Evaluation.read(
+        vectors, options, defaults, concat_with, report is not None, allow_pickle=allow_pickle, errors=errors
+    )
+    suite, runs = evaluation.suite, evaluation.runs
     results = (scores.result() for scores in evaluation.scores())
     if as_json:
         print_rows(map(asdict, results), as_json=True)
@@ -95,23 +93,6 @@ def command(
         write_report(report, suite, evaluations, words=show_neighbours_of, command=line, force=force)
 
 
-def loader(concat_with: Sequence[str], unknown: str | None, **read_options: Any) -> Callable[[str], Evaluable]:
-    """The function that loads the model or vectors to evaluate; with `unknown`, these give unknown words a vector."""
-    if concat_with:
-        if unknown is not None:
-            raise click.UsageError("--unknown requires word vectors and cannot be combined with --concat-with")
-        return lambda path: load_concatenated([path, *concat_with])
-
-    def load(path: str) -> Evaluable:
-        source = load_model_or_vectors(path, **read_options)
-        if unknown is not None:
-            vectors = as_vectors(source)
-            vectors.compose = vectors.with_unknown_rows().compose
-        return source
-
-    return load
-
-
 @dataclass
 class Evaluation:
     """Evaluates vectors, or runs of one setting, in turn; collects the scores.
@@ -125,6 +106,31 @@ class Evaluation:
     keep_vectors: bool = False
     vectors: list[Evaluable] = field(default_factory=list)
     by_vectors: list[list[ItemScores]] = field(default_factory=list)
+
+    @classmethod
+    def read(
+        cls, vectors: Sequence[str], options: dict[str, Any], defaults: dict[str, Any], concat_with: Sequence[str],
+        keep_vectors: bool = False, **read_options: Any,
+    ) -> "Evaluation":  # fmt: skip
+        """Read the test sets, and check the paths of all vectors; with `unknown`, unknown words get a vector."""
+        options = {name: value for name, value in options.items() if name not in label_evaluation.SECTION}
+        settings = evaluation_options.suite_settings(options, defaults)
+        suite = Suite.read(**settings, encoding_errors=read_options["errors"])
+        runs = list(map(parse_runs, vectors))
+        check_paths((*(path for _, paths in runs for path in paths), *concat_with))
+        if concat_with and options["unknown"] is not None:
+            raise click.UsageError("--unknown requires word vectors and cannot be combined with --concat-with")
+
+        def load(path: str) -> Evaluable:
+            if concat_with:
+                return load_concatenated([path, *concat_with])
+            source = load_model_or_vectors(path, **read_options)
+            if options["unknown"] is not None:
+                words = as_vectors(source)
+                words.compose = words.with_unknown_rows().compose
+            return source
+
+        return cls(suite, runs, load, keep_vectors)
 
     def scores(self) -> Iterator[ItemScores]:
         """The scores on every set, as soon as they are known."""

@@ -100,16 +100,9 @@ def label_scores(
     """The name of each model or group, and the scores of its runs on each file."""
     for name, paths in map(parse_runs, models):
         classifiers = [load_classifier(path, errors=errors) for path in paths]
+        common: dict[str, Any] = {"name": name, "progress": bar, "encoding_errors": errors, "half": half or ALL}
         for file in labels:
-            yield (
-                name,
-                [
-                    evaluate_classifier(
-                        classifier, file, name=name, progress=bar, encoding_errors=errors, half=half or ALL, **settings
-                    )
-                    for classifier in classifiers
-                ],
-            )
+            yield name, [evaluate_classifier(classifier, file, **common, **settings) for classifier in classifiers]
 
 
 def score_rows(

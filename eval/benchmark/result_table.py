@@ -164,7 +164,13 @@ def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:
     rows = []
     for one in lines:
         settings = [format_number(one.settings[name], "g") for name in varying]
-        rows.append([one.settings["trainer"], *settings, one.tool, *time_cells(one), *score_cells(one, sets)])
+        scores = [
+            format_number(value, ".3f") + (f" ({covered})" if covered is not None else "")
+            for value, covered, _ in (one.scores[name] for name in sets)
+        ]
+        remarks = (f"{one.failed} failed: " if one.failed else "") + one.error
+        row = [one.settings["trainer"], *settings, one.tool, *time_cells(one), *scores, str(one.runs), remarks]
+        rows.append(row)
     return markdown_table([*heads, "seeds", "remarks"], rows)
 
 
@@ -192,16 +198,6 @@ def shown_sets(lines: Sequence[Summary]) -> list[str]:
 
     whole_of = {f"{name} {part}": name for name in SETS for part in PARTS}
     return [name for name in lines[0].scores if has_scores(name) == has_scores(whole_of.get(name, name))]
-
-
-def score_cells(one: Summary, sets: Sequence[str]) -> list[str]:
-    """The cells of scores, runs and remarks."""
-    scores = [one.scores[name] for name in sets]
-    cells = [
-        format_number(value, ".3f") + (f" ({covered})" if covered is not None else "") for value, covered, _ in scores
-    ]
-    failed = f"{one.failed} failed: " if one.failed else ""
-    return [*cells, str(one.runs), failed + one.error]
 
 
 def explanations(lines: Sequence[Summary]) -> list[str]:

@@ -19,12 +19,14 @@ from embeddings.eval.benchmark.job import NEGATIVE_SAMPLING, Job, ModelConfig
 from embeddings.support.text_lines import read_toml
 
 MODULES = ("embeddings", "gensim", "fasttext")  # libraries that `peers` calls
-TYPES: dict[str, type] = {
+TYPES: dict[str, Any] = {
     "name": str, "command": list, "trainers": list, "vectors": str, "version": str, "objectives": list,
     "values": dict, "notes": list, "can_skip_training": bool, "module": str, "arguments": dict, "defaults": dict,
     "remedy": str,
 }  # fmt: skip
-EXPECTED = {str: "text", list: "a list of texts", dict: "a table", bool: "true or false"}
+NOTE_TYPES = {"text": str, "only": dict, "unless": dict, "min_threads": int | float, "max_threads": int | float}
+EXPECTED = {str: "text", list: "a list of texts", dict: "a table", bool: "true or false", int | float: "a number"}
+ITEM_TYPES = {"notes": str | dict, "values": dict, "command": str, "trainers": str, "objectives": str}
 OPTIONS = "{options}"  # an argument that stands for all settings as options of `embeddings train`
 
 
@@ -103,21 +105,18 @@ class Program:
             FormatError: it cannot be read, or has an unknown, missing or mistyped key.
         """
         content = read_toml(path, "description of a program")
-        for key in content:
-            if key not in TYPES:
-                raise FormatError(f"{path}: unknown key {key!r:.80}; known keys: {', '.join(sorted(TYPES))}")
+        check_types(path, content, TYPES)
         for key in ("name",) if content.get("module") in MODULES else ("name", "command", "trainers"):
             if not content.get(key):
                 raise FormatError(f"{path}: {key} is missing or empty")
-        for key, value in content.items():
-            if not has_type(key, value):
-                raise FormatError(f"{path}: {key} must be {EXPECTED[TYPES[key]]}, got {value!r:.80}")
         if content.get("module", MODULES[0]) not in MODULES:
             raise FormatError(f"{path}: module must be one of {', '.join(MODULES)}, got {content['module']!r:.80}")
         if set(content["name"]) & set('/\\:,="'):
             raise FormatError(f"{path}: name must be part of a file name, without / \\ : , = and quotes")
-        notes = [read_note({"text": one} if isinstance(one, str) else one, path) for one in content.pop("notes", ())]
-        return cls(path=Path(path), notes=notes, **content)
+        notes = [{"text": one} if isinstance(one, str) else one for one in content.pop("notes", ())]
+        for note in notes:
+            check_types(f"{path}: notes", {"text": None, **note}, NOTE_TYPES)
+        return cls(path=Path(path), notes=[Note(**note) for note in notes], **content)
 
     @property
     def known_version(self) -> str:
@@ -240,32 +239,14 @@ def remove(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def read_note(content: Mapping[str, Any], path: str | os.PathLike[str]) -> Note:
-    """The note with this content; raises FormatError if it has an unknown, missing or mistyped key."""
-    types: dict[str, Any] = {
-        "text": str,
-        "only": dict,
-        "unless": dict,
-        "min_threads": int | float,
-        "max_threads": int | float,
-    }
+def check_types(where: object, content: Mapping[str, Any], types: Mapping[str, Any]) -> None:
+    """Raise a FormatError if a key is unknown, or its value, or an item of its list or table, has another type."""
     for key, value in content.items():
-        if key in types and not isinstance(value, types[key]):
-            expected = EXPECTED.get(types[key], "a number")
-            raise FormatError(f"{path}: notes: {key} must be {expected}, got {value!r:.80}")
-    try:
-        return Note(**content)
-    except TypeError as error:
-        raise FormatError(f"{path}: notes: {error}") from None
-
-
-def has_type(key: str, value: Any) -> bool:
-    """Whether a value, and the items of a list or table, have the type of their key."""
-    if key == "notes":
-        return isinstance(value, list) and all(isinstance(one, str | dict) for one in value)
-    if key == "values":
-        return isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
-    return isinstance(value, TYPES[key]) and (not isinstance(value, list) or all(isinstance(one, str) for one in value))
+        if key not in types:
+            raise FormatError(f"{where}: unknown key {key!r:.80}; known keys: {', '.join(sorted(types))}")
+        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if not isinstance(value, types[key]) or not all(isinstance(one, ITEM_TYPES.get(key, object)) for one in items):
+            raise FormatError(f"{where}: {key} must be {EXPECTED[types[key]]}, got {value!r:.80}")
 
 
 @cache
@@ -324,6 +305,9 @@ def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[P
 
 def select_tool(text: str, configs: Sequence[ModelConfig]) -> Program:
     """A peer by its name or description, with settings of its own after a colon."""
+    from embeddings import registry
+    from embeddings.indexes.index_spec import parse_spec
+
     name, colon, own = text.partition(SUFFIX + ":") if SUFFIX in text else text.partition(":")
     tool = find_tool(name + SUFFIX * bool(colon) if SUFFIX in text else name)
     models = [config for config in configs if tool.supports(config)]
@@ -331,7 +315,12 @@ def select_tool(text: str, configs: Sequence[ModelConfig]) -> Program:
         wanted = ", ".join(dict.fromkeys(config.trainer for config in configs))
         raise SettingError(f"{tool.name} does not support {wanted}; it supports {', '.join(tool.trainers)}")
     if own:
-        settings = {config.trainer: parse_settings(text, own, config) for config in models}
+        settings = {}
+        for config in models:
+            trainer, settings[config.trainer] = parse_spec(f"{config.trainer}:{own}", text, group="trainer")
+            if "epochs" in settings[trainer]:
+                raise SettingError(f"{text!r}: epochs must be the same for all tools; set --epochs")
+            registry.create("trainer", trainer, {**config.settings, **settings[trainer]})  # refuses wrong values
         note = Note(f"{tool.name}:{own} has these settings instead of those of the table.")
         tool = replace(tool, name=f"{tool.name}:{own}", own=settings, notes=[*tool.notes, note])
     for config in models:
@@ -360,15 +349,3 @@ def find_tool(name: str) -> Program:
         remedy = tool.remedy or f"install it, or correct the command in {name}"
         raise SettingError(f"{tool.module or tool.command[0]} is not installed: {remedy}")
     return tool
-
-
-def parse_settings(label: str, text: str, config: ModelConfig) -> dict[str, Any]:
-    """Settings "name=value,name=value" that the trainer of a configuration accepts."""
-    from embeddings import registry
-    from embeddings.indexes.index_spec import parse_spec
-
-    trainer, own = parse_spec(f"{config.trainer}:{text}", label, group="trainer")
-    if "epochs" in own:
-        raise SettingError(f"{label!r}: epochs must be the same for all tools; set --epochs")
-    registry.create("trainer", trainer, {**config.settings, **own})
-    return own

@@ -166,11 +166,18 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
     """Run a command to its end; if this process is interrupted, the command is killed with its children."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start_time = perf_counter()
-        with running(command, env, output, errors) as process:
+        process = subprocess.Popen(  # in a session of its own, so that Ctrl-C does not reach it
+            command, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
+        )
+        try:
             with maximum_memory(process.pid) as memory:
                 _, status, used = os.wait4(process.pid, 0)
             wall = perf_counter() - start_time
             process.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
         return Usage(
             cpu=used.ru_utime + used.ru_stime,
             wall=wall,
@@ -181,22 +188,6 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
             output=read_all(output),
             errors=read_all(errors),
         )
-
-
-@contextmanager
-def running(
-    command: Sequence[str], env: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
-) -> Iterator["subprocess.Popen[bytes]"]:
-    """A process in a session of its own, so that Ctrl-C does not reach it; killed with its children on exit."""
-    process = subprocess.Popen(
-        command, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
 
 
 @contextmanager

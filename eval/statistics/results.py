@@ -274,13 +274,14 @@ class Resampled(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ItemScores:
-    """Fields that all kinds of scores share; see `Result`."""
+    """Fields that all kinds of scores share; see `Result`. `test` names the paired test."""
 
     vectors: str
     key: Key
     protocol: str
     reason: str | None = None
     note: str | None = None
+    test: str = TEXTS
 
     def result(self) -> Result:
         """The value with its interval."""
@@ -292,8 +293,9 @@ class ItemScores:
         return self.compare_values(other) if has_values else None
 
     def compare_values(self, other: Any) -> Comparison | None:
-        """A paired test against scores of the same kind that also have a value."""
-        raise NotImplementedError
+        """A paired test on the items that count for both sides, which have a value; None if there are none."""
+        both = None if self.counted is None else self.counted & other.counted
+        return None if both is None or not both.any() else self.compare_on(both, other)
 
     @property
     def counted(self) -> np.ndarray | None:
@@ -304,11 +306,12 @@ class ItemScores:
         """The value on some of the items, (items,) bool, and in each resample of these."""
         raise NotImplementedError
 
-    def compare_on(self, both: np.ndarray, other: Any, pair: Pair, test: str) -> Comparison:
+    def compare_on(self, both: np.ndarray, other: Any) -> Comparison:
         """A paired bootstrap on some of the items, (items,) bool."""
         first, second = (one.resampled_on(both) for one in (self, other))
         interval, p = bootstrap_test(first.values - second.values, first.units)
-        return pair.comparison((first.value, second.value), interval, items=int(both.sum()), p=p, test=test)
+        values = first.value, second.value
+        return self.pair(other).comparison(values, interval, items=int(both.sum()), p=p, test=self.test)
 
     def to_result(self, value: float | None, interval: Interval, covered: int, total: int, composed: int = 0) -> Result:
         """The result with this value."""
@@ -342,6 +345,7 @@ class BinaryScores(ItemScores):
     over_all: bool = False
     clusters: np.ndarray | None = None
     absent: str = "no item has vectors"
+    test: str = SENTENCES
 
     @property
     def counted(self) -> np.ndarray:
@@ -364,11 +368,10 @@ class BinaryScores(ItemScores):
 
     def result(self) -> Result:
         """The share of correct items with its interval."""
-        covered, total = int((self.covered & self.members).sum()), int(self.members.sum())
-        counted = self.counted
+        covered, counted = int((self.covered & self.members).sum()), self.counted
         if self.reason or not counted.any():
-            return replace(self, reason=self.reason or self.absent).to_result(None, NO_INTERVAL, covered, total)
-        return self.to_result(float(self.correct[counted].mean()), self.interval(counted), covered, total)
+            return replace(self, reason=self.reason or self.absent).to_result(None, NO_INTERVAL, covered, self.size)
+        return self.to_result(float(self.correct[counted].mean()), self.interval(counted), covered, self.size)
 
     def interval(self, counted: np.ndarray) -> Interval:
         """Wilson's interval, or the bootstrap over clusters, unless all items are alike and resamples are constant."""
@@ -381,16 +384,11 @@ class BinaryScores(ItemScores):
         """How many of the items, (items,) bool, each cluster holds."""
         return np.bincount(np.asarray(self.clusters)[items], minlength=int(np.asarray(self.clusters).max()) + 1)
 
-    def compare_values(self, other: "BinaryScores") -> Comparison | None:
-        """A paired test on the items that count for both; None if there are none."""
-        both = self.counted & other.counted
-        return self.compare_on(both, other, self.pair(other)) if both.any() else None
-
-    def compare_on(self, both: np.ndarray, other: "BinaryScores", pair: Pair, test: str = SENTENCES) -> Comparison:
+    def compare_on(self, both: np.ndarray, other: "BinaryScores") -> Comparison:
         """A paired test on some of the items, (items,) bool."""
         if self.clusters is None:
-            return pair.compare_shares(self.correct[both], other.correct[both])
-        return super().compare_on(both, other, pair, test)
+            return self.pair(other).compare_shares(self.correct[both], other.correct[both])
+        return super().compare_on(both, other)
 
     def resampled_on(self, items: np.ndarray) -> Resampled:
         """The share of correct items, and in each resample of the items or their clusters."""
@@ -413,6 +411,7 @@ class CorrelationScores(ItemScores):
     ratings: np.ndarray
     value: float | None
     composed: int = 0
+    test: str = PAIRS
 
     @property
     def is_ranked(self) -> bool:
@@ -431,7 +430,7 @@ class CorrelationScores(ItemScores):
         sides, ratings = (self.scores[both], other.scores[both]), self.ratings[both]
         if len(ratings) < 2 or any((side == side[0]).all() for side in (*sides, ratings)):
             return None
-        return self.compare_on(both, other, self.pair(other), PAIRS)
+        return self.compare_on(both, other)
 
     @property
     def counted(self) -> np.ndarray:
@@ -452,20 +451,16 @@ class CorrelationScores(ItemScores):
 
 @dataclass(frozen=True, kw_only=True)
 class ResampledScores(ItemScores):
-    """A value of a whole set of items, such as an F1, whose interval resamples items; `covered` (items,) have a vector.
-
-    `test` names the paired test.
-    """
+    """A value of a whole set of items, such as an F1, whose items are resampled; `covered` (items,) have a vector."""
 
     covered: np.ndarray
-    test: str = TEXTS
 
     def score(self, weights: np.ndarray) -> np.ndarray:
         """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
         raise NotImplementedError
 
     @property
-    def members(self) -> np.ndarray:
+    def counted(self) -> np.ndarray:
         """The items that count, (items,) bool."""
         return np.ones(len(self.covered), bool)
 
@@ -477,21 +472,16 @@ class ResampledScores(ItemScores):
     @property
     def interval(self) -> Interval:
         """The bootstrap interval of the value."""
-        return percentiles(self.resampled()) if self.members.sum() >= MIN_ITEMS else NO_INTERVAL
+        return percentiles(self.resampled()) if self.size >= MIN_ITEMS else NO_INTERVAL
 
     def resampled(self) -> np.ndarray:
         """The value in each resample of the items, (resamples,)."""
         return np.concatenate([self.score(block) for block in bootstrap_weights(len(self.covered))])
 
     @property
-    def counted(self) -> np.ndarray:
-        """The items that count, (items,) bool."""
-        return self.members
-
-    @property
     def size(self) -> int:
         """The number of items that count."""
-        return int(self.members.sum())
+        return int(self.counted.sum())
 
     def resampled_on(self, items: np.ndarray) -> Resampled:
         """The value of all items, and in each resample of these; `items` are those that count."""
@@ -499,13 +489,8 @@ class ResampledScores(ItemScores):
 
     def result(self) -> Result:
         """The value with its bootstrap interval."""
-        covered, total = int((self.covered & self.members).sum()), int(self.members.sum())
         value, interval = (None, NO_INTERVAL) if self.reason else (self.value, self.interval)
-        return self.to_result(value, interval, covered, total)
-
-    def compare_values(self, other: "ResampledScores") -> Comparison:
-        """A paired test on all items."""
-        return self.compare_on(self.members, other, self.pair(other), self.test)
+        return self.to_result(value, interval, int((self.covered & self.counted).sum()), self.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -521,7 +506,7 @@ class F1Scores(ResampledScores):
     test: str = WORDS
 
     @property
-    def members(self) -> np.ndarray:
+    def counted(self) -> np.ndarray:
         """The items of the categories, (items,) bool."""
         return np.asarray(self.actual.any(axis=1))
 
@@ -569,6 +554,3 @@ class Measurement(ItemScores):
     def result(self) -> Result:
         """The value, and its interval if there is one."""
         return self.to_result(self.value, self.interval, self.covered, self.total)
-
-    def compare_values(self, other: "Measurement") -> None:
-        """No test; see the class."""

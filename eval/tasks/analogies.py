@@ -29,7 +29,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     divide_or_nan,
     wilson,
 )
-from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Pair, Resampled, bootstrap_test
+from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Resampled, bootstrap_test
 from embeddings.eval.tasks.evaluation_kind import METHODS, Kind, Subject
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.support.imports import import_library
@@ -176,6 +176,7 @@ class AnalogyScores(BinaryScores):
     """Questions that are answered correctly or not; `pairs` (questions, 2) numbers the two word pairs of each."""
 
     pairs: np.ndarray
+    test: str = WORD_PAIRS
 
     def interval(self, counted: np.ndarray) -> Interval:
         """The bootstrap over pairs; where all or none are correct, Wilson's, as if there were one question per pair."""
@@ -193,11 +194,12 @@ class AnalogyScores(BinaryScores):
         values = resampled_means(correct, number.reshape(-1, 2), len(distinct))
         return Resampled(float(correct.mean()), values, len(distinct))
 
-    def compare_on(self, both: np.ndarray, other: BinaryScores, pair: Pair, test: str = WORD_PAIRS) -> Comparison:
+    def compare_on(self, both: np.ndarray, other: BinaryScores) -> Comparison:
         """A paired test on some of the questions."""
         correct, others = self.correct[both], other.correct[both]
         interval, p = interval_and_p(correct.astype(np.float64) - others, self.pairs[both])
-        return pair.comparison((correct.mean(), others.mean()), interval, items=len(correct), p=p, test=test)
+        values = correct.mean(), others.mean()
+        return self.pair(other).comparison(values, interval, items=len(correct), p=p, test=self.test)
 
 
 def interval_and_p(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, float | None]:

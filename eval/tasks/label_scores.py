@@ -23,7 +23,6 @@ from embeddings.eval.statistics.confidence_intervals import (
     wilson,
 )
 from embeddings.eval.statistics.results import (
-    TEXTS,
     Comparison,
     ItemScores,
     Key,
@@ -499,8 +498,8 @@ class LabelMeasure(ItemScores):
         value = int(self.sums[0].sum()) / total if total else 0.0
         return Resampled(value, ratios(*group_sums(columns).T), self.size)
 
-    def compare_values(self, other: "LabelMeasure") -> Comparison:
+    def compare_values(self, other: "LabelMeasure") -> Comparison | None:
         """McNemar's test of texts that count once, else a paired bootstrap."""
         if self.sums is not None and other.sums is not None and (np.stack([self.sums[1], other.sums[1]]) == 1).all():
             return self.pair(other).compare_shares(self.sums[0] == 1, other.sums[0] == 1)
-        return self.compare_on(self.counted, other, self.pair(other), TEXTS)
+        return super().compare_values(other)
