@@ -120,7 +120,7 @@ def word_trainer(model: Model) -> Trainer:
     if not isinstance(model, Model):
         raise SettingError(f"model must be a Model, such as em.load_model(path) returns, got {model!r:.60}")
     trainer = registry.create("trainer", model.name, model.settings)
-    if not isinstance(trainer, Trainer) or not trainer.reads_words_alone() or has_own_steps(type(trainer)):
+    if not isinstance(trainer, Trainer) or not is_word_trainer(type(trainer)):
         raise SettingError(f"{model.name} models are not trained on words alone, so their stability is not measured")
     return trainer
 
@@ -179,9 +179,9 @@ def check_numbers(resamples: int, seeds: int) -> None:
         raise SettingError(f"{S.seeds} must be 0 or at least 2, got 1")
 
 
-def has_own_steps(trainer: type[Trainer]) -> bool:
-    """Whether training does more than learn from an encoded corpus."""
-    return trainer.run is not Trainer.run
+def is_word_trainer(trainer: type[Trainer]) -> bool:
+    """Whether training learns from the words of an encoded corpus, and does nothing else."""
+    return trainer.reads_words_alone() and trainer.run is Trainer.run
 
 
 def train_again(

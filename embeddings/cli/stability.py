@@ -13,7 +13,6 @@ from embeddings.analysis.stability_runs import (
     MIN_REPLICATES,
     REPLICATES_FOLDER,
     check_numbers,
-    has_own_steps,
     stability,
     word_trainer,
 )
@@ -29,7 +28,6 @@ from embeddings.models.loading import load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
 from embeddings.training.run import NOTES
-from embeddings.training.trainer import Trainer
 
 AFTER_TRAINING = option(
     "--resamples",
@@ -98,11 +96,6 @@ def costs(model: Model, trainings: int) -> str:
     if isinstance(seconds, int | float):
         text += f" of about {seconds:.1f} s as recorded in the model, {trainings * seconds:.0f} s in all"
     return f"{text}; {size / 1e6:,.1f} MB of memory and of disk"
-
-
-def train_options(trainer: type[Trainer]) -> list[click.Option]:
-    """The option of `embeddings train` that runs this command afterwards, for models of words."""
-    return [AFTER_TRAINING] if trainer.reads_words_alone() and not has_own_steps(trainer) else []
 
 
 def check_train_options(options: Mapping[str, Any]) -> None:

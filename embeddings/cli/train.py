@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from embeddings.analysis.stability_runs import is_word_trainer
 from embeddings.cli import corpus_options, run_options, saving, stability
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import Command, grouped
@@ -42,7 +43,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
     text = corpus_options.trainer_text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
-    own = [*run_options.options(trainer), *[RUNS] * trainer.accepts_run_options, *stability.train_options(trainer)]
+    own = [*run_options.options(trainer), *[RUNS] * trainer.accepts_run_options, *[stability.AFTER_TRAINING] * is_word_trainer(trainer)]
     run = grouped("run", own, ("continued", "resume", "runs"))
     corpus = [
         click.Argument(["corpus"], nargs=-1, required=True),

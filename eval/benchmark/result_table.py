@@ -123,11 +123,12 @@ def median_of(runs: Sequence[Row], name: str) -> float | None:
 def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Program]) -> str:
     """The table, with the machine and corpus above it and explanations below."""
     lines = summaries(rows)
-    values = {  # of each setting, in order, without those of trainers that lack it and objectives that ignore it
-        name: list(dict.fromkeys(one.settings[name] for one in lines if has_effect(one.settings, name)))
-        for name in lines[0].settings
-        if name != "trainer"
-    }
+    values: dict[str, list[Any]] = {}  # without those of trainers that lack the setting and objectives that ignore it
+    for name in lines[0].settings:
+        users = WORD_OBJECTIVES.users(name)
+        used = [one.settings for one in lines if not users or one.settings.get("objective") in (None, *users)]
+        if name != "trainer":
+            values[name] = list(dict.fromkeys(one[name] for one in used if one[name] is not None))
     varying = [name for name, distinct in values.items() if len(distinct) > 1]
     common = ", ".join(f"{name} {distinct[0]}" for name, distinct in values.items() if len(distinct) == 1)
     notes = [
@@ -145,12 +146,6 @@ def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Progr
         "",
     ]
     return "\n".join([*parts, *explanations(lines), *notes]) + "\n"
-
-
-def has_effect(settings: dict[str, Any], name: str) -> bool:
-    """Whether a setting has a value that the objective uses."""
-    users = WORD_OBJECTIVES.users(name)
-    return settings[name] is not None and (not users or settings.get("objective") in (None, *users))
 
 
 def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:

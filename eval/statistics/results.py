@@ -115,7 +115,7 @@ class Scores(ResultTable[Result]):
 
     def shown(self, row: Result) -> dict[str, Any]:
         """The cells of a result."""
-        others = {"composed": any(one.composed for one in self), **dict.fromkeys(RUNS, any(map(has_runs, self)))}
+        others = {"composed": any(one.composed for one in self), **dict.fromkeys(RUNS, any(one.runs > 1 for one in self))}
         return result_cells(row, [name for name, is_shown in others.items() if is_shown])
 
 
@@ -125,11 +125,6 @@ def result_cells(result: Result, others: Iterable[str] = ()) -> dict[str, Any]:
     if result.reason is not None:
         values["value"] = f"none: {result.reason}"
     return {name: values.get(name) for name in (*SHOWN, *others)}
-
-
-def has_runs(result: Result) -> bool:
-    """Whether a result is of several runs of one setting."""
-    return result.runs > 1
 
 
 def label_cells(result: Key) -> dict[str, str]:
