@@ -43,7 +43,8 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
     text = corpus_options.trainer_text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
-    own = [*run_options.options(trainer), *[RUNS] * trainer.accepts_run_options, *[stability.AFTER_TRAINING] * is_word_trainer(trainer)]
+    own = [*run_options.options(trainer), *[RUNS] * trainer.accepts_run_options]
+    own += [stability.AFTER_TRAINING] * is_word_trainer(trainer)
     run = grouped("run", own, ("continued", "resume", "runs"))
     corpus = [
         click.Argument(["corpus"], nargs=-1, required=True),

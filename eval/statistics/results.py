@@ -115,8 +115,8 @@ class Scores(ResultTable[Result]):
 
     def shown(self, row: Result) -> dict[str, Any]:
         """The cells of a result."""
-        others = {"composed": any(one.composed for one in self), **dict.fromkeys(RUNS, any(one.runs > 1 for one in self))}
-        return result_cells(row, [name for name, is_shown in others.items() if is_shown])
+        has_composed, has_runs = any(one.composed for one in self), any(one.runs > 1 for one in self)
+        return result_cells(row, [*["composed"] * has_composed, *RUNS * has_runs])
 
 
 def result_cells(result: Result, others: Iterable[str] = ()) -> dict[str, Any]:
