@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
-from embeddings.corpora.pair_encoding import PairFormat, check_pairs, write_pairs
+from embeddings.corpora.pair_encoding import PairFormat, check_format, write_pairs
 from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
 from embeddings.corpora.reading.columns import ColumnSelection, check_column, check_tag_columns, column_names
 from embeddings.corpora.reading.duplicates import DuplicateFilter
@@ -26,7 +26,7 @@ from embeddings.corpora.remapping import remap
 from embeddings.corpora.script_advice import script_advice
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented
-from embeddings.corpora.vector_encoding import VectorFormat, check_vectors, split_weights, write_text_vectors
+from embeddings.corpora.vector_encoding import VectorFormat, split_weights, write_text_vectors
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
 from embeddings.corpora.word_rules import Case, Normalization, WordForm, WordRules
 from embeddings.errors import CorpusError, S, SettingError
@@ -161,8 +161,8 @@ class Corpus:
         self.weights = [weight for weight, items in zip(weights, resolved, strict=True) for _ in items]
         self.paths = [Path(display_name(source)) for source in given if isinstance(source, str | os.PathLike)]
         self.labels = check_labels(labels, self.text_column, self.tag_column)
-        self.pairs = check_pairs(pairs, self)
-        self.vectors = check_vectors(vectors, self)
+        self.pairs = check_format("pairs", pairs, PairFormat, self)
+        self.vectors = check_format("vectors", vectors, VectorFormat, self)
         kinds = {"labelled texts": labels, "pairs of texts": pairs, "texts with vectors": vectors}
         kind = next((kind for kind, one in kinds.items() if one is not None), None)
         if self.lines != "separate" and kind is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_pairs import COLUMNS, PairBatch, PairColumns, TextPairs, check_kinds
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from embeddings.corpora.segmenter_pool import SegmenterPool
 
 PAIR_SIDES = "pair_sides"  # in the description of a corpus: how many texts a pair has
+T = TypeVar("T")
 LINE_BREAKS = {ord(mark): " " for mark in "\n\r"}
 
 
@@ -67,16 +68,14 @@ def format_of(pairs: TextPairs) -> PairFormat:
     return PairFormat(",".join(pairs.kinds), **asdict(pairs.columns), title_column=pairs.title_column)
 
 
-def check_pairs(pairs: PairFormat | None, corpus: "Corpus") -> PairFormat | None:
-    """Return `pairs`; raises SettingError if a setting of the corpus cannot be combined with them."""
-    if pairs is None:
-        return None
-    if not isinstance(pairs, PairFormat):
-        raise SettingError(f"{S.pairs} must be an embeddings.corpora.PairFormat, got {pairs!r:.80}")
-    for name in ("labels", "tag_column", "rows", "deduplicate"):
-        if getattr(corpus, name):
-            raise SettingError(f"{S.pairs} cannot be combined with {S[name]}")
-    return pairs
+def check_format(name: str, value: T | None, kind: type[T], corpus: "Corpus") -> T | None:
+    """Return a format of a corpus; raises SettingError if a setting of the corpus cannot be combined with it."""
+    if not isinstance(value, kind | None):
+        raise SettingError(f"{S[name]} must be an embeddings.corpora.{kind.__name__}, got {value!r:.80}")
+    for other in ("labels", "pairs", "tag_column", "rows", "deduplicate"):
+        if value is not None and other != name and getattr(corpus, other):
+            raise SettingError(f"{S[name]} cannot be combined with {S[other]}")
+    return value
 
 
 def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict[str, Any]:

@@ -12,7 +12,7 @@ from embeddings.corpora.pair_encoding import LINE_BREAKS
 from embeddings.corpora.reading.columns import check_column
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_vectors import read_text_vectors
-from embeddings.errors import CorpusError, S, SettingError
+from embeddings.errors import CorpusError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder
 
 VECTOR_DIM = "vector_dim"  # in the description of a corpus: the dimension of the vectors of its texts
-WEIGHTED = re.compile(r"(.+):([0-9.]+)")
+WEIGHTED = re.compile(r"(.+):([0-9]*\.?[0-9]+)")
 MAX_WEIGHT = 1000.0
 
 
@@ -58,12 +58,7 @@ def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float]]:
         if isinstance(source, tuple) and len(source) == 2 and isinstance(source[1], int | float):
             source, weight = source
         elif isinstance(source, str) and not os.path.exists(source) and (match := WEIGHTED.fullmatch(source)):
-            source, weight = match[1], match[2]
-        if not isinstance(weight, float | int):
-            try:
-                weight = float(weight)
-            except ValueError:
-                raise SettingError(f"the weight of {source} must be a number, got {weight!r}") from None
+            source, weight = match[1], float(match[2])
         weights.append(check_value("weight", weight, float, {"gt": 0, "le": MAX_WEIGHT}))
         plain.append(source)
     return plain, weights
@@ -78,40 +73,21 @@ def write_text_vectors(encoder: "Encoder", vectors: VectorFormat, corpus: "Corpu
         CorpusError: a vector is missing, not finite, zero or of another dimension, or there are no texts.
     """
     dim = n_empty = n_texts = 0
-    first = ""
     for source, weight in zip(corpus.sources, corpus.weights, strict=True):
         batches = read_text_vectors(
             source, corpus.text_column, vectors.vector_column, encoding=corpus.encoding,
-            encoding_errors=corpus.encoding_errors,
+            encoding_errors=corpus.encoding_errors, dim=dim,
         )  # fmt: skip
-        for batch in batches:
-            dim, first = dim or batch.vectors.shape[1], first or source.name
-            if batch.vectors.shape[1] != dim:
-                raise CorpusError(
-                    f"{source.name} has vectors of {batch.vectors.shape[1]} numbers, but {first} has vectors of {dim}"
-                )
-            has_text = np.array([bool(text) for text in batch.texts])
-            n_texts, n_empty = n_texts + int(has_text.sum()), n_empty + int((~has_text).sum())
-            texts = [f"{text.translate(LINE_BREAKS)}\n".encode() for text in batch.texts if text]
-            if texts:
-                norms = np.linalg.norm(batch.vectors[has_text], axis=1, keepdims=True)
-                encoder.add_vectors(batch.vectors[has_text] * (np.float32(weight) / norms))
-                encoder.add(TextBlock.of_cells(texts), source.name)
+        for texts, matrix in batches:
+            dim, matrix = matrix.shape[1], matrix[[bool(text) for text in texts]]
+            n_texts, n_empty = n_texts + len(matrix), n_empty + len(texts) - len(matrix)
+            if len(matrix):
+                encoder.add_vectors(matrix * (np.float32(weight) / np.linalg.norm(matrix, axis=1, keepdims=True)))
+                cells = [f"{text.translate(LINE_BREAKS)}\n".encode() for text in texts if text]
+                encoder.add(TextBlock.of_cells(cells), source.name)
     if not n_texts:
         reason = f"all {n_empty} are empty or null" if n_empty else "there are no rows"
         raise CorpusError(f"{', '.join(source.name for source in corpus.sources)} has no texts with vectors: {reason}")
     if n_empty:
         log.warning("dropped %s of %s texts that are empty or null", n_empty, n_empty + n_texts)
     return {"decoding_errors": 0, "columns": {}, VECTOR_DIM: dim}
-
-
-def check_vectors(vectors: VectorFormat | None, corpus: "Corpus") -> VectorFormat | None:
-    """Return `vectors`; raises SettingError if a setting of the corpus cannot be combined with them."""
-    if vectors is None:
-        return None
-    if not isinstance(vectors, VectorFormat):
-        raise SettingError(f"{S.vectors} must be an embeddings.corpora.VectorFormat, got {vectors!r:.80}")
-    for name in ("labels", "pairs", "tag_column", "rows", "deduplicate"):
-        if getattr(corpus, name):
-            raise SettingError(f"{S.vectors} cannot be combined with {S[name]}")
-    return vectors

@@ -89,26 +89,30 @@ class ArrowTable:
                     yield block if columns is None else replace(block, columns=columns.slice(first, stop - first))
                 start += len(batch)
 
-    def batches(self, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[Columns]:
+    def batches(
+        self, columns: Sequence[str], optional: Sequence[str] = (), arrays: Sequence[str] = ()
+    ) -> Iterator[list[Any]]:
         """Yield the values of these columns, a few thousand rows at a time; None is null.
 
         Arguments:
             columns: columns that the table must have.
             optional: further columns, of nulls if the table does not have them.
+            arrays: further columns, as Arrow arrays.
 
         Raises:
             CorpusError: a column is missing or ambiguous, or the table is broken.
         """
         existing = [*columns, *(column for column in optional if column in self.columns)]
-        for column in existing:
+        for column in (*existing, *arrays):
             check_column_exists(self.name, column, self.columns)
         with self.errors():
             done = 0
-            for batch in self.read(list(dict.fromkeys(existing))):
+            for batch in self.read(list(dict.fromkeys((*existing, *arrays)))):
                 for start in range(0, len(batch), MAX_ROWS):
                     part = batch.slice(start, MAX_ROWS)
                     values = {name: column_values(part.column(name), done, self.decoder) for name in existing}
-                    yield [values.get(name) or [None] * len(part) for name in (*columns, *optional)]
+                    cells = [values.get(name) or [None] * len(part) for name in (*columns, *optional)]
+                    yield [*cells, *map(part.column, arrays)]
                     done += len(part)
 
 

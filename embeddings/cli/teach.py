@@ -1,7 +1,6 @@
 """`embeddings teach`: the vectors of texts by a teacher, from which `train distill` learns."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -47,13 +46,10 @@ def command(
     """
     check_not_input([Path(out)], [("TEXTS", Path(path)) for path in texts], replaceable=())
     with Bar(quiet, "encoding") as bar:
-        encode = load_teacher(model, threads)
-
-        def report(done: int, total: None) -> None:
-            bar.update(done, total, quantity(done, "text"))
-
-        how: dict[str, Any] = {"text_column": text_column, "exclude": exclude, "name": model, "force": force}
-        count = teach(texts, encode, out, **how, progress=report)
+        count = teach(
+            texts, load_teacher(model, threads), out, text_column=text_column, exclude=exclude, name=model, force=force,
+            progress=lambda done, total: bar.update(done, total, quantity(done, "text")),
+        )  # fmt: skip
     bar.report(f"wrote the vectors of {quantity(count, 'text')} to {out}")
     if as_json:
         print_json({"out": out, "texts": count})

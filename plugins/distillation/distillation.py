@@ -10,23 +10,13 @@ from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.tables import is_table
 from embeddings.corpora.reading.text_vectors import read_text_vectors
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, S, SettingError
+from embeddings.errors import CorpusError, S
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.kernels.sparse_steps import AdaGradRows
 from embeddings.models.loading import load
 from embeddings.models.model import Model
-from embeddings.models.subwords import (
-    BUCKETS_HELP,
-    MAX_BUCKETS,
-    MAX_NGRAM_LENGTH,
-    SubwordVectors,
-    bucket_count,
-    bucket_rows,
-    check_ngrams,
-    composer,
-    ngram_hashes,
-)
+from embeddings.models.subwords import MAX_NGRAM_LENGTH, SubwordVectors, bucket_count, bucket_rows, ngram_hashes
 from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
 from embeddings.plugins.distillation.initial_rows import mean_cosine, principal_components, project, ridge_map
 from embeddings.plugins.distillation.ngram_rows import fit_ngram_rows
@@ -40,19 +30,13 @@ from embeddings.plugins.text_pairs.pair_training import (
     NO_ROWS,
     SIF_A,
     WORDS,
+    TextVectorSettings,
     max_batch_words,
+    new_composer,
     new_text_batch,
 )
 from embeddings.plugins.text_pairs.text_batch import PairTexts
-from embeddings.settings import (
-    Dimension,
-    DocumentFrequency,
-    InitialValues,
-    Schedule,
-    SearchRange,
-    VocabularySize,
-    option,
-)
+from embeddings.settings import SearchRange, option
 from embeddings.support.logs import log
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
@@ -64,20 +48,22 @@ EMPTY = AdaGradRows(NO_ROWS, NO_ROWS)
 NO_NGRAMS = np.zeros(1, np.int64), np.empty(0, np.int32)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DistillationSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, Dimension):
-    """Settings of distillation."""
+class TextStream(PairStream):
+    """Texts, a batch at a time."""
 
-    dim: int = option(
-        256,
-        "Dimension of the vectors: leading principal components of the teacher's vectors, so that they can be "
-        "truncated.",
-        ge=1,
-        le=65536,
-        search=SearchRange(64, 512, log=True),
-        common=True,
-    )
-    min_count: int = option(1, "Drop words that occur less often.", ge=1, common=True)
+    unit: ClassVar[str] = "texts"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distillation(Trainer, TextVectorSettings):
+    """Text vectors from a teacher: means of word vectors that have the directions of the teacher's vectors of texts."""
+
+    trainer_name = "distill"
+    reads_vectors = True
+    fixed_settings = ("dim", "min_n", "max_n")
+    composer = staticmethod(new_composer)
+    unsupported = frozenset({"freeze"})
+
     word_vectors: str | None = option(
         None,
         "The teacher's vectors of words, from which rows start: a table with a column of words and one of vectors, or "
@@ -85,17 +71,8 @@ class DistillationSettings(DocumentFrequency, VocabularySize, Schedule, InitialV
         common=True,
     )
     batch_size: int = option(512, "Texts in a batch.", ge=1, le=16384, search=SearchRange(128, 1024, log=True))
-    max_words: int | None = option(
-        None, "Read only the first words of each text, up to this number.  [default: all]", ge=1, le=1_000_000_000
-    )
     held_out: float = option(
         0.01, "Share of texts that is not trained on; the record has its mean cosine.", gt=0, le=0.5
-    )
-    min_n: int = option(
-        3,
-        "Minimum length in characters of n-grams, counting the word boundaries < and >.",
-        ge=0,
-        le=MAX_NGRAM_LENGTH,
     )
     max_n: int = option(
         5,
@@ -103,7 +80,6 @@ class DistillationSettings(DocumentFrequency, VocabularySize, Schedule, InitialV
         ge=0,
         le=MAX_NGRAM_LENGTH,
     )
-    buckets: int | None = option(None, BUCKETS_HELP, ge=1, le=MAX_BUCKETS)
     epochs: int = option(
         5, "Passes over the texts.", ge=1, le=1_000_000, search=SearchRange(1, 20, log=True), common=True
     )
@@ -115,42 +91,6 @@ class DistillationSettings(DocumentFrequency, VocabularySize, Schedule, InitialV
         search=SearchRange(0.005, 0.1, log=True),
         common=True,
     )
-    warm_up: float | None = option(
-        0.05, "Share of training, 0 to 0.9, in which the learning rate first rises linearly.", ge=0, le=0.9
-    )
-    shuffle: bool = option(
-        True,
-        "Read each thread's share of the texts in a new random order in every epoch.",
-        flags="--shuffle/--no-shuffle",
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_n == 0 and self.buckets is not None:
-            raise SettingError(f"{S.buckets(self.buckets)} requires n-grams: set {S.max_n}")
-        check_ngrams(min(self.min_n, self.max_n) if self.max_n == 0 else self.min_n, self.max_n, self.buckets or 1)
-
-
-class TextStream(PairStream):
-    """Texts, a batch at a time."""
-
-    unit: ClassVar[str] = "texts"
-
-
-def new_composer(model: Model) -> SubwordVectors:
-    """Composes the vectors of unknown words from their n-grams."""
-    return composer(model, NGRAMS)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Distillation(Trainer, DistillationSettings):
-    """Text vectors from a teacher: means of word vectors that have the directions of the teacher's vectors of texts."""
-
-    trainer_name = "distill"
-    reads_vectors = True
-    fixed_settings = ("dim", "min_n", "max_n")
-    composer = staticmethod(new_composer)
-    unsupported = frozenset({"freeze"})
 
     def plan(self, data: TrainingData) -> Plan:
         """A model of word vectors whose means are text vectors.
@@ -165,9 +105,9 @@ class Distillation(Trainer, DistillationSettings):
         texts = known_pairs(data.encoded, words, self.max_words, 1, "texts")
         is_held_out = np.arange(len(texts.order)) % round(1 / self.held_out) == 0
         order, held_out = texts.order[~is_held_out], texts.order[is_held_out]
+        source = PairTexts(texts.ids, texts.starts, 1, words, limit, 0)
         components = self.components(teacher, order, data.run_options.continued)
-        targets = np.zeros((len(teacher), padded(self.dim)), np.float32)
-        project(teacher, components, targets)
+        targets = project(teacher, components)
         vocabulary, vectors = self.read_word_vectors(data)
         offsets, hashes = ngram_hashes(vocabulary.words if self.max_n else [], self.min_n, self.max_n)
         rows = bucket_count(self, data.run_options.continued, NGRAMS, hashes)
@@ -178,7 +118,7 @@ class Distillation(Trainer, DistillationSettings):
             if vectors is not None:
                 shares = vocabulary.counts / max(vocabulary.total, 1)
                 start = vectors * (SIF_A / (SIF_A + shares)).astype(np.float32)[:, None]
-                matrix = ridge_map(start, texts, order, words, limit, targets, dim)
+                matrix = ridge_map(start, source, order, targets[:, :dim])
                 has_vector: NDArray[np.bool_] = np.any(start, axis=1)
                 table[has_vector, :dim] = start[has_vector] @ matrix
                 if self.max_n and not has_vector.all():
@@ -191,7 +131,6 @@ class Distillation(Trainer, DistillationSettings):
 
         shape = BatchShape(min(self.batch_size, len(order)), 1, padded(self.dim))
         capacity = max_batch_words(np.minimum(np.diff(texts.starts), limit), shape)
-        source, objective = PairTexts(texts.ids, texts.starts, 1, words, limit, 0), TeacherCosine(read_only(targets))
 
         def operands(arrays: Arrays) -> PairOperands:
             return PairOperands(
@@ -202,7 +141,7 @@ class Distillation(Trainer, DistillationSettings):
                 EMPTY,
                 EMPTY,
                 np.array([self.dim]),
-                objective,
+                TeacherCosine(read_only(targets)),
             )
 
         record: dict[str, Any] = {
@@ -210,7 +149,7 @@ class Distillation(Trainer, DistillationSettings):
         }  # fmt: skip
 
         def export(saved: Arrays) -> Arrays:
-            record[HELD_OUT_COSINE] = mean_cosine(saved[VECTORS], texts, held_out, words, limit, targets)
+            record[HELD_OUT_COSINE] = mean_cosine(saved[VECTORS], source, held_out, targets[:, : self.dim])
             if self.max_n:
                 saved = {**saved, NGRAMS: fit_ngram_rows(saved[VECTORS], offsets, buckets, rows, data.seed)}
             return saved
@@ -247,10 +186,11 @@ class Distillation(Trainer, DistillationSettings):
             if len(components) != size:
                 raise CorpusError(f"the model was distilled from vectors of {len(components)} numbers, got {size}")
             return components
-        for what, number in (("the vectors have {} numbers", size), ("there are {} texts to train on", len(order))):
-            if number < self.dim:
-                problem = f"{what.format(f'{number:,}')}, fewer than {S.dim(self.dim)}"
-                raise CorpusError(f"{problem}: use a lower {S.dim}")
+        if min(size, len(order)) < self.dim:
+            what = (
+                f"the vectors have {size:,} numbers" if size < self.dim else f"there are {len(order):,} texts to learn"
+            )
+            raise CorpusError(f"{what}, fewer than {S.dim(self.dim)}: use a lower {S.dim}")
         return principal_components(teacher, order, self.dim)
 
     def read_word_vectors(self, data: TrainingData) -> tuple[Vocabulary, NDArray[np.float32] | None]:
@@ -266,8 +206,8 @@ class Distillation(Trainer, DistillationSettings):
         source = resolve_source(path)[0]
         if is_table(source):
             batches = list(read_text_vectors(source))
-            words = [word for batch in batches for word in batch.texts]
-            matrix = np.concatenate([batch.vectors for batch in batches] or [np.empty((0, 1), np.float32)])
+            words = [word for texts, _ in batches for word in texts]
+            matrix = np.concatenate([vectors for _, vectors in batches] or [np.empty((0, 1), np.float32)])
         else:
             words, matrix = list((given := load(path)).words), given.matrix
         row_of = {word: row for row, word in reversed(list(enumerate(words)))}

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.kernels.row_operations import padded
 from embeddings.kernels.text_pooling import sum_texts
-from embeddings.plugins.text_pairs.pair_stream import EncodedPairs
+from embeddings.plugins.text_pairs.text_batch import PairTexts
 from embeddings.support.imports import import_library
 
 RIDGE = 1e-3
@@ -37,8 +38,9 @@ def principal_components(vectors: NDArray[np.float16], order: NDArray[np.int64],
     return np.ascontiguousarray(components * signs, np.float32)
 
 
-def project(vectors: NDArray[np.float16], components: NDArray[np.float32], output: NDArray[np.float32]) -> None:
-    """Write the principal components of vectors to the start of the rows of `output`; norms stay the same."""
+def project(vectors: NDArray[np.float16], components: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The principal components of vectors, (vectors, padded dim); norms stay the same."""
+    output = np.zeros((len(vectors), padded(components.shape[1])), np.float32)
     with import_library("threadpoolctl").threadpool_limits(1):
         for first in range(0, len(vectors), BLOCK):
             block = vectors[first : first + BLOCK].astype(np.float32)
@@ -46,33 +48,32 @@ def project(vectors: NDArray[np.float16], components: NDArray[np.float32], outpu
             norms = np.linalg.norm(part, axis=1, keepdims=True)
             part *= np.linalg.norm(block, axis=1, keepdims=True) / np.where(norms > 0, norms, 1)
             output[first : first + BLOCK, : components.shape[1]] = part
+    return output
 
 
 def text_sums(
-    rows: NDArray[np.float32], texts: EncodedPairs, order: NDArray[np.int64], words: int, limit: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-    """Yield numbers of texts, and the sums of the rows of their known words, (texts, dim), a block at a time."""
+    rows: NDArray[np.float32], texts: PairTexts, order: NDArray[np.int64], targets: NDArray[np.float32]
+) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    """Yield the sums of the rows of the known words of texts, (texts, dim), and their targets, a block at a time."""
     for first in range(0, len(order), BLOCK):
         block = order[first : first + BLOCK]
-        lengths = np.minimum(texts.starts[block + 1] - texts.starts[block], limit)
+        lengths = np.minimum(texts.starts[block + 1] - texts.starts[block], texts.limit)
         starts = np.append(0, np.cumsum(lengths))
         ids = texts.ids[np.repeat(texts.starts[block] - starts[:-1], lengths) + np.arange(starts[-1])].astype(np.int64)
-        known = np.append(0, np.cumsum(ids < words))
+        known = np.append(0, np.cumsum(ids < texts.words))
         sums = np.zeros((len(block), rows.shape[1]), np.float32)
-        sum_texts(rows, ids[ids < words], known[starts], NO_WEIGHTS, sums)
-        yield block, sums
+        sum_texts(rows, ids[ids < texts.words], known[starts], NO_WEIGHTS, sums)
+        yield sums, targets[block]
 
 
 def ridge_map(
-    rows: NDArray[np.float32], texts: EncodedPairs, order: NDArray[np.int64], words: int, limit: int,
-    targets: NDArray[np.float32], dim: int,
-) -> NDArray[np.float32]:  # fmt: skip
+    rows: NDArray[np.float32], texts: PairTexts, order: NDArray[np.int64], targets: NDArray[np.float32]
+) -> NDArray[np.float32]:
     """The linear map A of sums of rows to targets, (dim of rows, dim); targets are weights times unit vectors."""
     size = rows.shape[1]
-    gram, products = np.zeros((size, size)), np.zeros((size, dim))
+    gram, products = np.zeros((size, size)), np.zeros((size, targets.shape[1]))
     with import_library("threadpoolctl").threadpool_limits(1):
-        for block, sums in text_sums(rows, texts, order, words, limit):
-            target = targets[block, :dim]
+        for sums, target in text_sums(rows, texts, order, targets):
             sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.finfo(np.float32).tiny)
             gram += sums.T @ (sums * np.linalg.norm(target, axis=1, keepdims=True))
             products += sums.T @ target
@@ -81,13 +82,11 @@ def ridge_map(
 
 
 def mean_cosine(
-    rows: NDArray[np.float32], texts: EncodedPairs, order: NDArray[np.int64], words: int, limit: int,
-    targets: NDArray[np.float32],
-) -> float:  # fmt: skip
+    rows: NDArray[np.float32], texts: PairTexts, order: NDArray[np.int64], targets: NDArray[np.float32]
+) -> float:
     """The mean cosine of the sums of rows of texts and their targets."""
-    total, dim = 0.0, rows.shape[1]
-    for block, sums in text_sums(rows, texts, order, words, limit):
-        target = targets[block, :dim]
+    total = 0.0
+    for sums, target in text_sums(rows, texts, order, targets):
         norms = np.linalg.norm(sums, axis=1) * np.linalg.norm(target, axis=1)
         total += float((np.einsum("ij,ij->i", sums, target) / np.where(norms > 0, norms, 1)).sum(dtype=np.float64))
     return total / len(order)

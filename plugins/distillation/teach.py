@@ -5,11 +5,13 @@ killed run continues after its last complete group.
 """
 
 import os
+import re
 import shutil
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,11 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.record_rows import batches_of
 from embeddings.corpora.reading.sources import File, Source, file_statuses, resolve_source
+from embeddings.corpora.reading.tables import open_table
+from embeddings.corpora.reading.text_vectors import text_vectors
 from embeddings.corpora.vocabulary import LINE
 from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, SettingError, marked
-from embeddings.plugins.distillation.near_texts import NearTexts, texts_of
+from embeddings.support.arrow import pa
 from embeddings.support.files import atomic_write, check_file
 from embeddings.support.imports import import_extra
 from embeddings.support.progress_display import ProgressOption, showing
@@ -32,6 +36,9 @@ GROUP = 4096  # texts
 BATCH = 32  # texts that a network reads at a time
 MAX_TOKENS = 512
 RECORD = "input.json"
+WORD = re.compile(r"\w+")
+MAX_SHARE = 0.1  # of the texts that a content word may occur in
+MIN_JACCARD = 0.5
 SEEN_LINES = 100  # of a text file, from which a vocabulary is recognised
 
 
@@ -53,7 +60,7 @@ def teach(
         text_column: the text column of tables.
         name: of the teacher; only a run with the same name is continued.
         exclude: files, such as test sets; texts that share at least half of their content words with a text of them
-            are left out (`embeddings.plugins.distillation.near_texts`).
+            are left out.
         group_size: texts that are encoded at a time, ordered by length.
         force: replace existing output, and do not continue an earlier run.
         progress: as for `embeddings.train`.
@@ -70,25 +77,30 @@ def teach(
     excluded = [os.fspath(path) for path in exclude]
     settings = {"text_column": text_column, "name": name, "exclude": excluded, "group_size": group_size}
     folder = start(target, sources, settings, force)
-    near = NearTexts(text for path in excluded for text in texts_of(path))
-    kept = (text for text in non_empty_texts(sources, text_column) if not excluded or text not in near)
-    done = dim = 0
+    is_near = near_texts(excluded)
+    kept = (text for text in non_empty_texts(sources, text_column) if not is_near(text))
+    paths, done, dim = list[Path](), 0, 0
     with showing(progress, "encoding", "texts") as shown:
         for number, group in enumerate(batches_of(kept, group_size)):
-            path = folder / f"{number:06}.parquet"
-            if not path.exists():
-                dim = dim or dim_of(folder)
-                where = f"texts {done + 1:,} to {done + len(group):,}"
-                vectors = encode_group(encode, group, dim, where)
+            paths.append(path := folder / f"{number:06}.parquet")
+            if path.exists():
+                dim = pa.parquet.read_schema(path).field("embedding").type.list_size
+            else:
+                vectors = encode_group(encode, group, dim, f"texts {done + 1:,} to {done + len(group):,}")
                 dim = vectors.shape[1]
-                write_group(path, group, vectors)
+                with atomic_write(path, force=True) as temporary:
+                    pa.parquet.write_table(text_vectors(group, vectors), temporary)
             done += len(group)
             if shown is not None:
                 shown(done, None)
     if not done:
         shutil.rmtree(folder)
         raise CorpusError(f"{', '.join(source.name for source in sources)} has no texts")
-    join_groups(folder, target, force)
+    schema = pa.parquet.read_schema(paths[0])
+    with atomic_write(target, force=force) as temporary, pa.parquet.ParquetWriter(temporary, schema) as writer:
+        for path in paths:
+            writer.write_table(pa.parquet.read_table(path))
+    shutil.rmtree(folder)
     return done
 
 
@@ -97,40 +109,64 @@ def start(target: Path, sources: list[Source], settings: dict[str, Any], force: 
     folder, statuses = target.with_name(f"{target.name}.part"), file_statuses(sources)
     identity = None if statuses is None else [[str(part) for part in status.identity] for status in statuses]
     record = {"input": identity, **settings}
-    if force or (identity is None and folder.exists()):
+    if force or identity is None:
         shutil.rmtree(folder, ignore_errors=True)
-    if (folder / RECORD).exists():
-        if read_json(folder / RECORD) != record:
-            raise OutputError(f"{folder} is of another input or teacher: set {S.force(True)} to start again")
-    else:
+    if not (folder / RECORD).exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / RECORD, record)
+    elif read_json(folder / RECORD) != record:
+        raise OutputError(f"{folder} is of another input or teacher: set {S.force(True)} to start again")
     return folder
 
 
+def near_texts(paths: Sequence[str]) -> Callable[[str], bool]:
+    """A function that returns whether a text is near one in these files: cells of tables, or lines of text.
+
+    The Jaccard index of their sets of content words is 0.5 or more. Words of more than a tenth of the texts in the
+    files are not content words.
+    """
+    sets = set[frozenset[str]]()
+    for source in (source for path in paths for source in resolve_source(path)):
+        with open_table(source) as table:
+            for cells in chain.from_iterable(table.batches(table.texts)):
+                sets.update(frozenset(WORD.findall(cell.lower())) for cell in cells if isinstance(cell, str))
+    counts = Counter(chain.from_iterable(sets))
+    frequent = {word for word, count in counts.items() if count > max(1, MAX_SHARE * len(sets))}
+    sets_with: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for words in {words - frequent for words in sets}:
+        for word in words:
+            sets_with[word].append(words)
+
+    def is_near(text: str) -> bool:
+        words = set(WORD.findall(text.lower())) - frequent
+        shared = Counter(other for word in words for other in sets_with.get(word, ()))
+        return any(count >= MIN_JACCARD * len(words | other) for other, count in shared.items())
+
+    return is_near
+
+
 def non_empty_texts(sources: list[Source], text_column: str | None) -> Iterator[str]:
-    """Yield the texts of sources without white space around them, and the words of vocabularies."""
+    """Yield the texts of sources without white space around them, and the words of vocabularies.
+
+    A text file is a vocabulary if its first lines are words and falling counts.
+    """
     for source in sources:
-        texts = (text.strip() for text in source_texts(source, text_column))
-        is_counted = isinstance(source, File) and source.name.endswith(".txt") and is_vocabulary(source)
-        matches = (LINE.fullmatch(text) for text in texts) if is_counted else None
-        yield from filter(None, texts if matches is None else (match[1] for match in matches if match))
+        texts = filter(None, source_texts(source, text_column))
+        lines = list(islice(texts, SEEN_LINES))
+        counts = [int(match[2]) for match in map(LINE.fullmatch, lines) if match]
+        is_file = isinstance(source, File) and source.name.endswith(".txt")
+        if is_file and len(counts) == len(lines) > 1 and counts == sorted(counts, reverse=True):
+            yield from (match[1] for match in map(LINE.fullmatch, chain(lines, texts)) if match)
+        else:
+            yield from chain(lines, texts)
 
 
 def source_texts(source: Source, text_column: str | None) -> Iterator[str]:
-    """Yield the texts of a source."""
+    """Yield the texts of a source without white space around them."""
     for block in read_texts([source], text_column=text_column):
         if block.token_lists is not None:
             raise CorpusError(f"{source.name} contains lists of tokens; expected texts")
-        yield from (block.data[start:stop].decode() for start, stop in pairwise(block.starts.tolist()))
-
-
-def is_vocabulary(source: Source) -> bool:
-    """Whether the first lines of a text file are words and falling counts."""
-    lines = [text for _, text in zip(range(SEEN_LINES), source_texts(source, None), strict=False)]
-    matches = [LINE.fullmatch(line.strip()) for line in lines]
-    counts = [int(match[2]) for match in matches if match]
-    return len(counts) == len(lines) > 1 and counts == sorted(counts, reverse=True)
+        yield from (block.data[first:stop].decode().strip() for first, stop in pairwise(block.starts.tolist()))
 
 
 def encode_group(encode: Encode, texts: list[str], dim: int, where: str) -> NDArray[np.float16]:
@@ -153,36 +189,6 @@ def encode_group(encode: Encode, texts: list[str], dim: int, where: str) -> NDAr
     return units
 
 
-def write_group(path: Path, texts: Sequence[str], vectors: NDArray[np.float16]) -> None:
-    """Write a group of texts atomically."""
-    import pyarrow.parquet
-
-    from embeddings.corpora.reading.text_vectors import text_vectors
-
-    with atomic_write(path, force=True) as temporary:
-        pyarrow.parquet.write_table(text_vectors(texts, vectors), temporary)
-
-
-def dim_of(folder: Path) -> int:
-    """The dimension of the vectors of the groups in a folder; 0 if there are none."""
-    import pyarrow.parquet
-
-    first = next(iter(sorted(folder.glob("*.parquet"))), None)
-    return 0 if first is None else int(pyarrow.parquet.read_schema(first).field("embedding").type.list_size)
-
-
-def join_groups(folder: Path, target: Path, force: bool) -> None:
-    """Join all groups to one file, each a row group, and remove their folder."""
-    import pyarrow.parquet
-
-    groups = sorted(folder.glob("*.parquet"))
-    schema = pyarrow.parquet.read_schema(groups[0])
-    with atomic_write(target, force=force) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema) as writer:
-        for group in groups:
-            writer.write_table(pyarrow.parquet.read_table(group))
-    shutil.rmtree(folder)
-
-
 def load_teacher(name: str, threads: int | None = None) -> Encode:
     """A teacher: the folder of a network, or `python:module:function`.
 
@@ -191,7 +197,7 @@ def load_teacher(name: str, threads: int | None = None) -> Encode:
         EmbeddingsError: onnxruntime or tokenizers is not installed, or the network cannot be read.
     """
     if not name.startswith("python:"):
-        return OnnxTeacher(Path(name), threads)
+        return load_network(Path(name), threads)
     module, _, function = name.removeprefix("python:").partition(":")
     sys.path.insert(0, os.getcwd())
     try:
@@ -207,59 +213,44 @@ def load_teacher(name: str, threads: int | None = None) -> Encode:
     return encode  # type: ignore[no-any-return]
 
 
-class OnnxTeacher:
+def load_network(folder: Path, threads: int | None) -> Encode:
     """A sentence encoder in a folder, run by onnxruntime: `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`.
 
     The vector of a text is the output `sentence_embedding`, or the mean of the first output over the tokens; that of
     the first token, if `1_Pooling/config.json` says so.
-
-    Arguments:
-        folder: the folder.
-        threads: by default one for each core.
-
-    Raises:
-        SettingError: a file is missing.
-        EmbeddingsError: a library is not installed, or a file cannot be read.
     """
+    path = next((path for path in (folder / "model.onnx", folder / "onnx/model.onnx") if path.exists()), None)
+    if path is None or not (folder / "tokenizer.json").exists():
+        raise SettingError(f"{S.model(folder)} must be a folder with model.onnx and tokenizer.json")
+    onnxruntime = import_extra("onnxruntime", "teacher", "a teacher")
+    tokenizers = import_extra("tokenizers", "teacher", "a teacher")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or 0
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
+        tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # both libraries raise types of their own
+        raise EmbeddingsError(f"{folder} cannot be read: {' '.join(str(error).split()):.300}") from None
+    inputs, names = ([one.name for one in nodes] for nodes in (session.get_inputs(), session.get_outputs()))
+    output = "sentence_embedding" if "sentence_embedding" in names else names[0]
+    config, pooling = folder / "sentence_bert_config.json", folder / "1_Pooling/config.json"
+    max_tokens = read_json(config).get("max_seq_length") if config.exists() else None
+    tokenizer.enable_truncation(max_tokens or MAX_TOKENS)
+    pad = (tokenizer.padding or {}).get("pad_token", "[PAD]")
+    tokenizer.enable_padding(pad_id=tokenizer.token_to_id(pad) or 0, pad_token=pad)
+    uses_first = pooling.exists() and read_json(pooling).get("pooling_mode_cls_token") is True
 
-    def __init__(self, folder: Path, threads: int | None = None) -> None:
-        path = next((path for path in (folder / "model.onnx", folder / "onnx/model.onnx") if path.exists()), None)
-        if path is None or not (folder / "tokenizer.json").exists():
-            raise SettingError(f"{S.model(folder)} must be a folder with model.onnx and tokenizer.json")
-        onnxruntime = import_extra("onnxruntime", "teacher", "a teacher")
-        tokenizers = import_extra("tokenizers", "teacher", "a teacher")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or 0
-        try:
-            self.session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
-            self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # both libraries raise types of their own
-            raise EmbeddingsError(f"{folder} cannot be read: {' '.join(str(error).split()):.300}") from None
-        self.inputs = [one.name for one in self.session.get_inputs()]
-        names = [one.name for one in self.session.get_outputs()]
-        self.output = "sentence_embedding" if "sentence_embedding" in names else names[0]
-        config, pooling = folder / "sentence_bert_config.json", folder / "1_Pooling/config.json"
-        max_tokens = read_json(config).get("max_seq_length") if config.exists() else None
-        self.tokenizer.enable_truncation(max_tokens or MAX_TOKENS)
-        padding = self.tokenizer.padding or {}
-        pad = padding.get("pad_token", "[PAD]")
-        self.tokenizer.enable_padding(pad_id=self.tokenizer.token_to_id(pad) or 0, pad_token=pad)
-        self.uses_first = pooling.exists() and read_json(pooling).get("pooling_mode_cls_token") is True
-
-    def __call__(self, texts: list[str]) -> NDArray[np.float32]:
-        """The vectors of texts, float32 (texts, dim)."""
-        return np.concatenate([self.encode(batch) for batch in batches_of(texts, BATCH)])
-
-    def encode(self, texts: list[str]) -> NDArray[np.float32]:
-        """The vectors of a batch."""
-        encodings = self.tokenizer.encode_batch(texts)
+    def encode_batch(texts: list[str]) -> NDArray[np.float32]:
+        encodings = tokenizer.encode_batch(texts)
         arrays = {
             "input_ids": np.array([one.ids for one in encodings], np.int64),
             "attention_mask": np.array([one.attention_mask for one in encodings], np.int64),
             "token_type_ids": np.array([one.type_ids for one in encodings], np.int64),
         }
-        tokens = self.session.run([self.output], {name: arrays[name] for name in self.inputs})[0]
-        if tokens.ndim == 2 or self.uses_first:
+        tokens = session.run([output], {name: arrays[name] for name in inputs})[0]
+        if tokens.ndim == 2 or uses_first:
             return np.asarray(tokens if tokens.ndim == 2 else tokens[:, 0], np.float32)
         mask = arrays["attention_mask"][..., None].astype(np.float32)
         return np.asarray((tokens * mask).sum(axis=1) / mask.sum(axis=1), np.float32)
+
+    return lambda texts: np.concatenate([encode_batch(batch) for batch in batches_of(texts, BATCH)])

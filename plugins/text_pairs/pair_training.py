@@ -96,13 +96,53 @@ MIN_NGRAM_LENGTH = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, Dimension):
-    """Settings of trainers of text vectors from pairs."""
+class TextVectorSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, Dimension):
+    """Settings of trainers of text vectors."""
 
     dim: int = option(
         256, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(64, 512, log=True), common=True
     )
     min_count: int = option(1, "Drop words that occur less often.", ge=1, common=True)
+    min_n: int = option(
+        MIN_NGRAM_LENGTH,
+        "Minimum length in characters of n-grams, counting the word boundaries < and >. Requires --max-n.",
+        ge=0,
+        le=MAX_NGRAM_LENGTH,
+    )
+    max_n: int = option(
+        0,
+        "Maximum length of n-grams: a word is its own row plus the mean of those of its character n-grams, and unknown "
+        "words have vectors; 0: no n-grams.",
+        ge=0,
+        le=MAX_NGRAM_LENGTH,
+        common=True,
+    )
+    buckets: int | None = option(None, BUCKETS_HELP, ge=1, le=MAX_BUCKETS)
+    max_words: int | None = option(
+        None, "Read only the first words of each text, up to this number.  [default: all]", ge=1, le=1_000_000_000
+    )
+    warm_up: float | None = option(
+        0.05, "Share of training, 0 to 0.9, in which the learning rate first rises linearly.", ge=0, le=0.9
+    )
+    shuffle: bool = option(
+        True,
+        "Read each thread's share of the texts in a new random order in every epoch. Consecutive texts are often of "
+        "one document; pairs of them make bad negatives.",
+        flags="--shuffle/--no-shuffle",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_n == 0 and (self.buckets is not None or self.min_n != MIN_NGRAM_LENGTH):
+            name = "min_n" if self.buckets is None else "buckets"
+            raise SettingError(f"{S[name](getattr(self, name))} requires n-grams: set {S.max_n}")
+        check_ngrams(self.min_n, self.max_n, self.buckets or 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSettings(TextVectorSettings):
+    """Settings of trainers of text vectors from pairs."""
+
     objective: PairObjectiveName = option("in-batch-negatives", PAIR_OBJECTIVES.help("What is learned from pairs."))
     batch_size: int | None = option(
         None,
@@ -147,24 +187,6 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
         "Learn a linear map of text vectors, which starts from the identity. Vectors are saved mapped.",
         flags="--linear-map/--no-linear-map",
     )
-    min_n: int = option(
-        MIN_NGRAM_LENGTH,
-        "Minimum length in characters of n-grams, counting the word boundaries < and >. Requires --max-n.",
-        ge=0,
-        le=MAX_NGRAM_LENGTH,
-    )
-    max_n: int = option(
-        0,
-        "Maximum length of n-grams: a word is its own row plus the mean of those of its character n-grams, and unknown "
-        "words have vectors; 0: no n-grams.",
-        ge=0,
-        le=MAX_NGRAM_LENGTH,
-        common=True,
-    )
-    buckets: int | None = option(None, BUCKETS_HELP, ge=1, le=MAX_BUCKETS)
-    max_words: int | None = option(
-        None, "Read only the first words of each text, up to this number.  [default: all]", ge=1, le=1_000_000_000
-    )
     word_dropout: float = option(
         0.0, "Share of words that are dropped from texts at random, against overfitting.", ge=0, le=0.9
     )
@@ -179,28 +201,11 @@ class PairSettings(DocumentFrequency, VocabularySize, Schedule, InitialValues, D
         search=SearchRange(0.005, 0.2, log=True),
         common=True,
     )
-    warm_up: float | None = option(
-        0.05, "Share of training, 0 to 0.9, in which the learning rate first rises linearly.", ge=0, le=0.9
-    )
-    shuffle: bool = option(
-        True,
-        "Read each thread's share of the pairs in a new random order in every epoch. Consecutive pairs are often of "
-        "one document, and make bad negatives.",
-        flags="--shuffle/--no-shuffle",
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         PAIR_OBJECTIVES.check(self, self.objective)
         self.check_dims()
-        self.check_ngrams()
-
-    def check_ngrams(self) -> None:
-        """Refuse settings of n-grams that have no effect or are out of range."""
-        if self.max_n == 0 and (self.buckets is not None or self.min_n != MIN_NGRAM_LENGTH):
-            name = "min_n" if self.buckets is None else "buckets"
-            raise SettingError(f"{S[name](getattr(self, name))} requires n-grams: set {S.max_n}")
-        check_ngrams(self.min_n, self.max_n, self.buckets or 1)
 
     def check_dims(self) -> None:
         """Refuse dims that are not decreasing integers from dim on."""
