@@ -247,16 +247,13 @@ def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: 
 def new_corpus(corpus: Any, trainer: "Trainer | type[Trainer]", **settings: Any) -> Corpus:
     """A corpus of what a trainer reads, with these settings of a `Corpus`."""
     if getattr(trainer, "reads_vectors", False):
-        settings["vectors"] = VectorFormat()
-    return new_pair_corpus(corpus, **settings) if getattr(trainer, "reads_pairs", False) else Corpus(corpus, **settings)
-
-
-def new_pair_corpus(pairs: TextPairs | str | os.PathLike[str] | Iterable[Any], **settings: Any) -> Corpus:
-    """A corpus of pairs of texts, with these settings of a `Corpus`."""
-    if not isinstance(pairs, TextPairs):
-        return Corpus(pairs, pairs=PairFormat(), **settings)
-    text = {name: getattr(pairs, name) for name in ("encoding", "encoding_errors", "text_column")}
-    return Corpus(*cast(Any, pairs.sources), pairs=format_of(pairs), **(settings | text))
+        return Corpus(corpus, vectors=VectorFormat(), **settings)
+    if not getattr(trainer, "reads_pairs", False):
+        return Corpus(corpus, **settings)
+    if not isinstance(corpus, TextPairs):
+        return Corpus(corpus, pairs=PairFormat(), **settings)
+    text = {name: getattr(corpus, name) for name in ("encoding", "encoding_errors", "text_column")}
+    return Corpus(*cast(Any, corpus.sources), pairs=format_of(corpus), **(settings | text))
 
 
 def check_threads_and_seed(threads: int | None, seed: int, trainer: "Trainer | None" = None) -> tuple[int, int]:

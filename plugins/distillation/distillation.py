@@ -20,10 +20,9 @@ from embeddings.models.subwords import MAX_NGRAM_LENGTH, SubwordVectors, bucket_
 from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
 from embeddings.plugins.distillation.initial_rows import mean_cosine, principal_components, project, ridge_map
 from embeddings.plugins.distillation.ngram_rows import fit_ngram_rows
-from embeddings.plugins.distillation.teacher_cosine import TeacherCosine
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
-from embeddings.plugins.text_pairs.pair_objectives import BatchShape
-from embeddings.plugins.text_pairs.pair_stream import PairStream, known_pairs
+from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCosine
+from embeddings.plugins.text_pairs.pair_stream import PairStream, corpus_pairs
 from embeddings.plugins.text_pairs.pair_training import (
     NGRAMS,
     NO_LIMIT,
@@ -102,7 +101,7 @@ class Distillation(Trainer, TextVectorSettings):
         teacher = data.encoded.text_vectors
         if teacher is None:
             raise CorpusError("the corpus has no vectors of texts; set vectors=VectorFormat() of the Corpus")
-        texts = known_pairs(data.encoded, words, self.max_words, 1, "texts")
+        texts = corpus_pairs(data.encoded, words, self.max_words)
         is_held_out = np.arange(len(texts.order)) % round(1 / self.held_out) == 0
         order, held_out = texts.order[~is_held_out], texts.order[is_held_out]
         source = PairTexts(texts.ids, texts.starts, 1, words, limit, 0)
@@ -187,10 +186,8 @@ class Distillation(Trainer, TextVectorSettings):
                 raise CorpusError(f"the model was distilled from vectors of {len(components)} numbers, got {size}")
             return components
         if min(size, len(order)) < self.dim:
-            what = (
-                f"the vectors have {size:,} numbers" if size < self.dim else f"there are {len(order):,} texts to learn"
-            )
-            raise CorpusError(f"{what}, fewer than {S.dim(self.dim)}: use a lower {S.dim}")
+            few = f"vectors of {size:,} numbers" if size < self.dim else f"{len(order):,} texts to train on"
+            raise CorpusError(f"got {few}, fewer than {S.dim(self.dim)}: use a lower {S.dim}")
         return principal_components(teacher, order, self.dim)
 
     def read_word_vectors(self, data: TrainingData) -> tuple[Vocabulary, NDArray[np.float32] | None]:

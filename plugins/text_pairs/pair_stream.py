@@ -37,7 +37,7 @@ class EncodedPairs:
 
 
 def corpus_pairs(encoded: EncodedCorpus, words: int, limit: int | None = None) -> EncodedPairs:
-    """The pairs of a corpus whose texts all have known words.
+    """The pairs of a corpus whose texts all have known words; if texts have vectors, a pair is one text.
 
     Arguments:
         words: how many words of the vocabulary are known, the most frequent ones.
@@ -46,27 +46,19 @@ def corpus_pairs(encoded: EncodedCorpus, words: int, limit: int | None = None) -
     Raises:
         CorpusError: the corpus has no pairs, or none with words of the vocabulary.
     """
-    sides = encoded.meta.get(PAIR_SIDES)
-    if sides is None:
+    sides, starts = encoded.meta.get(PAIR_SIDES) or (encoded.text_vectors is not None), np.asarray(encoded.sentences)
+    if not sides:
         raise CorpusError("the corpus has no pairs of texts; set pairs of the Corpus, such as pairs=PairFormat()")
-    return known_pairs(encoded, words, limit, sides, "pairs")
-
-
-def known_pairs(encoded: EncodedCorpus, words: int, limit: int | None, sides: int, unit: str) -> EncodedPairs:
-    """The pairs with known words in all of their `sides` texts; with one side, a pair is a text."""
-    starts = np.asarray(encoded.sentences)
     counts = np.zeros(len(starts) - 1, np.int32)
     count_known_words(np.asarray(encoded.ids), starts, words, len(encoded.ids) if limit is None else limit, counts)
-    is_known: NDArray[np.bool_] = np.all(counts.reshape(-1, sides) > 0, axis=1)
-    order = np.flatnonzero(is_known)
+    is_known: NDArray[np.bool_] = np.all(counts.reshape(-1, int(sides)) > 0, axis=1)
+    order, unit = np.flatnonzero(is_known), "texts" if sides == 1 else "pairs"
     if not len(order):
-        where = "" if sides == 1 else " in all of its texts"
-        raise CorpusError(f"none of {len(is_known):,} {unit} has words of the vocabulary{where}")
+        raise CorpusError(f"none of {len(is_known):,} {unit} has words of the vocabulary in all of its texts")
     if len(order) < len(is_known):
         numbers = f"{len(is_known) - len(order):,}", f"{len(is_known):,}", unit
-        lacks = "are without known words" if sides == 1 else "have a text without known words"
-        log.warning(f"%s of %s %s {lacks} and are skipped", *numbers)
-    return EncodedPairs(np.asarray(encoded.ids), starts, sides, order, corpus_ratings(encoded))
+        log.warning("%s of %s %s have a text without known words and are skipped", *numbers)
+    return EncodedPairs(np.asarray(encoded.ids), starts, int(sides), order, corpus_ratings(encoded))
 
 
 def corpus_ratings(encoded: EncodedCorpus) -> NDArray[np.float32]:

@@ -15,9 +15,8 @@ from embeddings.kernels.block import LAST, new_cursor
 from embeddings.kernels.loss_tally import LOSS
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.distillation.ngram_rows import fit_ngram_rows
-from embeddings.plugins.distillation.teacher_cosine import TeacherCosine
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
-from embeddings.plugins.text_pairs.pair_objectives import BatchShape
+from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCosine
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.pair_training import new_text_batch
 from embeddings.plugins.text_pairs.text_batch import PairTexts
