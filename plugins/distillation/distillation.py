@@ -121,7 +121,8 @@ class Distillation(Trainer, TextVectorSettings):
                 has_vector: NDArray[np.bool_] = np.any(start, axis=1)
                 table[has_vector, :dim] = start[has_vector] @ matrix
                 if self.max_n and not has_vector.all():
-                    ngrams = fit_ngram_rows(table[:, :dim], offsets, buckets, rows, seed, has_vector)
+                    known = np.where(has_vector[:, None], table[:, :dim], np.float32(0))
+                    ngrams = fit_ngram_rows(known, offsets, buckets, rows, seed)
                     others = [word for word, has_one in zip(vocabulary.words, has_vector, strict=True) if not has_one]
                     table[~has_vector, :dim] = SubwordVectors(ngrams, self.min_n, self.max_n)(others)
 

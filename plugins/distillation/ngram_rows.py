@@ -37,19 +37,17 @@ def learn_ngram_rows(
 
 
 def fit_ngram_rows(
-    vectors: NDArray[np.float32], offsets: NDArray[np.int64], buckets: NDArray[np.int32], rows: int, seed: int,
-    has_vector: NDArray[np.bool_] | None = None,
-) -> NDArray[np.float32]:  # fmt: skip
-    """N-gram rows, (rows, dim), whose means have about the directions of the vectors of words.
+    vectors: NDArray[np.float32], offsets: NDArray[np.int64], buckets: NDArray[np.int32], rows: int, seed: int
+) -> NDArray[np.float32]:
+    """N-gram rows, (rows, dim), whose means have about the directions of the vectors of words; zeros are left out.
 
     All words have the same norm, the median norm of the rarer half: an unknown word weighs as much as a rare one.
 
     Arguments:
         vectors: (words, dim), most frequent first. offsets, buckets: as those of `embeddings.models.subwords.subwords`.
-        has_vector: (words,), which vectors are given; by default all.
     """
     norms, dim = np.linalg.norm(vectors, axis=1), vectors.shape[1]
-    given = np.arange(len(vectors)) if has_vector is None else np.flatnonzero(has_vector)
+    given = np.flatnonzero(norms)
     norm = np.float32(np.median(norms[given[len(given) // 2 :]]))
     targets = np.zeros((len(vectors), padded(dim)), np.float32)
     np.divide(vectors * norm, norms[:, None], out=targets[:, :dim], where=norms[:, None] > 0)
