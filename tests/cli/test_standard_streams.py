@@ -38,6 +38,9 @@ PRINTING = [  # what the commands print on standard output
     ["predict", "classifier", "labels.txt", "--json"],
     ["quantize", "classifier", "-o", "out.ftz", "--dsub", "2", "--json"],
     ["index", "lsh", "model", "-o", "out", "--json"],
+    ["index", "texts", "model", "text.txt", "-o", "out", "--json"],
+    ["search", "texts.index", "king"],
+    ["teach", "text.txt", "--model", "python:my_teacher:encode", "-o", "out.parquet", "--json"],
     ["export", "model", "out.txt", "--json"],
     ["info", "model"],
     ["info", "model", "--json"],
@@ -78,6 +81,8 @@ def inputs(tmp_path_factory):
     (place / "labels.txt").write_text("__label__a good fine\n__label__b bad poor\n" * 50)
     expect("train", "skipgram", place / "text.txt", "-o", place / "model", *MODEL)
     expect("train", "classifier", place / "labels.txt", "-o", place / "classifier", *MODEL)
+    (place / "my_teacher.py").write_text("import numpy\ndef encode(texts):\n    return numpy.ones((len(texts), 4))\n")
+    em.TextIndex.build(place / "model", place / "text.txt", place / "texts.index", progress=False)
     em.Vectors(["größe", "日本", "the"], np.eye(3)).save(place / "v.arrow")
     return place
 

@@ -13,7 +13,10 @@ RESULTS = Path(__file__).parents[2] / "eval" / "results"
 RECORDED = {  # the tables of each study, apart from the one of its name
     "settings": ["choices", "defaults", "initial-values", "pretrained", "regularisation", "schedules"],
     "replicas": ["results", "../replicas-tried/results", "../replica-intervals/results"],
-    **{name: [] for name in ("classifiers", "cluster-check", "kernels", "objectives", "search", "text-pairs")},
+    **{
+        name: []
+        for name in ("classifiers", "cluster-check", "distillation", "kernels", "objectives", "search", "text-pairs")
+    },
     **{name: [] for name in ("threads", "tokenizers", "unseen-words", "reproduction")},
 }
 

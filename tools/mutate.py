@@ -1,6 +1,6 @@
 """Changes the meaning of random lines of the product, one at a time, and reports the changes that no test detects.
 
-Run from the root of the repository: `python tools/mutations.py --rooms kernels objectives --number 40`. It works on a
+Run from the root of the repository: `python tools/mutate.py --rooms kernels objectives --number 40`. It works on a
 copy of the tree, so that nothing is changed if it is interrupted; started again, it goes on where it ended, as long as
 the product's sources are the same. The copy has its own cache, where kernels are reused whose sources are not mutated.
 

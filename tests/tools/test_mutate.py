@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-mutations = pytest.importorskip("mutations", reason="requires POSIX limits of resources", exc_type=ImportError)
+mutate = pytest.importorskip("mutate", reason="requires POSIX limits of resources", exc_type=ImportError)
 
 SOURCE = '''"""A module."""
 from typing import TYPE_CHECKING
@@ -47,13 +47,13 @@ def project(tmp_path, monkeypatch):
         (tmp_path / "root" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "root" / name).write_text(text)
     subprocess.run(["git", "init", "-q"], cwd=tmp_path / "root", check=True)
-    monkeypatch.setattr(mutations, "ROOT", tmp_path / "root")
-    monkeypatch.setattr(mutations, "cache_folder", lambda *_: None)
+    monkeypatch.setattr(mutate, "ROOT", tmp_path / "root")
+    monkeypatch.setattr(mutate, "cache_folder", lambda *_: None)
     return tmp_path
 
 
 def changes():
-    lines = mutations.mutations_of("embeddings/part/double.py").values()
+    lines = mutate.mutations_of("embeddings/part/double.py").values()
     return {(one.before, one.after) for line in lines for one in line}
 
 
@@ -92,31 +92,31 @@ def test_expressions_and_statements_are_changed_but_no_messages_annotations_and_
     ],
 )
 def test_changes(source, expected):
-    found = {new for node in mutations.nodes(ast.parse(source)) for _, new in mutations.replacements(node)}
+    found = {new for node in mutate.nodes(ast.parse(source)) for _, new in mutate.replacements(node)}
     assert found == expected
 
 
 def test_draws_repeat_and_grow(project):
-    few, many = (mutations.draw(["part"], 1, number) for number in (2, 5))
-    assert many[:2] == few == mutations.draw(["part"], 1, 2)
+    few, many = (mutate.draw(["part"], 1, number) for number in (2, 5))
+    assert many[:2] == few == mutate.draw(["part"], 1, 2)
     assert len({one.line for one in many}) == len(many) == 3  # one for each line with mutations
-    assert mutations.draw(["part"], 2, 5) != many
+    assert mutate.draw(["part"], 2, 5) != many
 
 
 @pytest.mark.slow
 def test_a_test_detects_a_mutation_and_the_tree_stays_as_it_is(project):
-    workplace = mutations.Workplace(project / "work", 0)
-    lines = mutations.mutations_of("embeddings/part/double.py").values()
+    workplace = mutate.Workplace(project / "work", 0)
+    lines = mutate.mutations_of("embeddings/part/double.py").values()
     drawn = [one for line in lines for one in line if one.after in ("(x / 2)", "(x <= 0)")]
     workplace.run_stage("module", drawn)
     test = "tests/part/test_double.py::test_double"
     assert {one.after: result for one, result in workplace.results.items()} == {
         "(x / 2)": ("module", test),
-        "(x <= 0)": ("module", mutations.SURVIVED),
+        "(x <= 0)": ("module", mutate.SURVIVED),
     }
     workplace.run_stage("room", drawn)
-    assert {result for _, result in workplace.results.values()} == {test, mutations.SURVIVED}
-    assert mutations.Workplace(project / "work", 0).results == workplace.results  # goes on where it ended
+    assert {result for _, result in workplace.results.values()} == {test, mutate.SURVIVED}
+    assert mutate.Workplace(project / "work", 0).results == workplace.results  # goes on where it ended
     for folder in (project / "root", workplace.tree):
         assert (folder / "embeddings/part/double.py").read_text() == SOURCE
 
@@ -124,8 +124,8 @@ def test_a_test_detects_a_mutation_and_the_tree_stays_as_it_is(project):
 @pytest.mark.slow
 def test_a_test_that_always_fails_detects_nothing(project):
     (project / "root/tests/part/test_double.py").write_text("def test_nothing():\n    assert False\n")
-    workplace = mutations.Workplace(project / "work", 0)
-    drawn = mutations.draw(["part"], 1, 1)
+    workplace = mutate.Workplace(project / "work", 0)
+    drawn = mutate.draw(["part"], 1, 1)
     workplace.run_stage("module", drawn)
     workplace.check_tests()
-    assert workplace.results[drawn[0]][1] == mutations.SURVIVED
+    assert workplace.results[drawn[0]][1] == mutate.SURVIVED
