@@ -102,8 +102,12 @@ class Distillation(Trainer, TextVectorSettings):
         if teacher is None:
             raise CorpusError("the corpus has no vectors of texts; set vectors=VectorFormat() of the Corpus")
         texts = corpus_pairs(data.encoded, words, self.max_words)
-        is_held_out = np.arange(len(texts.order)) % round(1 / self.held_out) == 0
+        shares = 1 + np.arange(len(texts.order)) * self.held_out
+        floors = [np.floor(np.round(one, 9)) for one in (shares, shares - self.held_out)]
+        is_held_out = floors[0] > floors[1]  # the first text, and others at even distances
         order, held_out = texts.order[~is_held_out], texts.order[is_held_out]
+        if not len(order):
+            raise CorpusError(f"got {len(held_out)} texts with words; at least 2 are required, as one is held out")
         source = PairTexts(texts.ids, texts.starts, 1, words, limit, 0)
         components = self.components(teacher, order, data.run_options.continued)
         targets = project(teacher, components)

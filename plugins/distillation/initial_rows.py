@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.errors import CorpusError
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.text_pooling import sum_texts
 from embeddings.plugins.text_pairs.text_batch import PairTexts
@@ -77,6 +78,8 @@ def ridge_map(
             sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.finfo(np.float32).tiny)
             gram += sums.T @ (sums * np.linalg.norm(target, axis=1, keepdims=True))
             products += sums.T @ target
+        if not gram.any():
+            raise CorpusError("no text to train on has a word with a vector of the teacher")
         penalty = RIDGE * float(np.trace(gram)) / size
         return np.linalg.solve(gram + penalty * np.eye(size), products).astype(np.float32)
 

@@ -25,6 +25,7 @@ from embeddings.corpora.reading.tables import open_table
 from embeddings.corpora.reading.text_vectors import text_vectors
 from embeddings.corpora.vocabulary import LINE
 from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, SettingError, marked
+from embeddings.settings import Positive, check_value
 from embeddings.support.arrow import pa
 from embeddings.support.files import atomic_write, check_file
 from embeddings.support.imports import import_extra
@@ -36,6 +37,7 @@ GROUP = 4096  # texts
 BATCH = 32  # texts that a network reads at a time
 MAX_TOKENS = 512
 RECORD = "input.json"
+MEAN_POOLING, FIRST_TOKEN = "pooling_mode_mean_tokens", "pooling_mode_cls_token"
 WORD = re.compile(r"\w+")
 MAX_SHARE = 0.1  # of the texts that a content word may occur in
 MIN_JACCARD = 0.5
@@ -71,11 +73,15 @@ def teach(
             continue.
         OutputError: the file exists, or cannot be written.
     """
+    check_value("group_size", group_size, Positive, {})
     target = check_file(out, force=force)
     given: list[Any] = list(texts) if isinstance(texts, tuple) else [texts]
     sources = [source for one in given for source in resolve_source(one)]
     excluded = [os.fspath(path) for path in exclude]
-    settings = {"text_column": text_column, "name": name, "exclude": excluded, "group_size": group_size}
+    networks = [Path(name, file) for file in ("model.onnx", "onnx/model.onnx", "tokenizer.json")]
+    files: list[str | Path] = [*excluded, *(path for path in networks if path.is_file())]
+    statuses = [[str(file), os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files if os.path.isfile(file)]
+    settings = {"text_column": text_column, "name": name, "files": statuses, "group_size": group_size}
     folder = start(target, sources, settings, force)
     is_near = near_texts(excluded)
     kept = (text for text in non_empty_texts(sources, text_column) if not is_near(text))
@@ -204,7 +210,7 @@ def load_teacher(name: str, threads: int | None = None) -> Encode:
         encode: Any = import_module(module)
         for part in function.split("."):
             encode = getattr(encode, part)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # of a module that may be the user's
         raise SettingError(f"{S.model(name)} must be python:module:function: {' '.join(str(error).split())}") from None
     finally:
         sys.path.pop(0)
@@ -238,7 +244,14 @@ def load_network(folder: Path, threads: int | None) -> Encode:
     tokenizer.enable_truncation(max_tokens or MAX_TOKENS)
     pad = (tokenizer.padding or {}).get("pad_token", "[PAD]")
     tokenizer.enable_padding(pad_id=tokenizer.token_to_id(pad) or 0, pad_token=pad)
-    uses_first = pooling.exists() and read_json(pooling).get("pooling_mode_cls_token") is True
+    modes = {mode for mode, is_used in (read_json(pooling) if pooling.exists() else {}).items() if is_used is True}
+    unknown = {mode for mode in modes if mode.startswith("pooling_mode_")} - {MEAN_POOLING, FIRST_TOKEN}
+    if output != "sentence_embedding" and (unknown or len(modes & {MEAN_POOLING, FIRST_TOKEN}) > 1):
+        found = ", ".join(sorted(modes))
+        raise SettingError(f"{S.model(folder)} pools tokens by {found}: only the mean or the first token is supported")
+    if output != "sentence_embedding" and list(folder.glob("*_Dense")):
+        raise SettingError(f"{S.model(folder)} has a dense layer after pooling, which its model.onnx does not contain")
+    uses_first = FIRST_TOKEN in modes
 
     def encode_batch(texts: list[str]) -> NDArray[np.float32]:
         encodings = tokenizer.encode_batch(texts)

@@ -310,3 +310,22 @@ def test_settings_are_honoured_or_refused():
         em.Corpus(["a"], vectors=em.corpora.VectorFormat(), deduplicate=True)
     with pytest.raises(SettingError, match="VectorFormat, got True"):
         em.Corpus(["a"], vectors=True)
+
+
+def test_the_share_that_is_held_out_is_the_one_that_was_asked_for():
+    texts, vectors, _ = teacher_texts(100)
+    for share in (0.01, 0.07, 0.4, 0.5):
+        model = train(texts, vectors, held_out=share, epochs=1)
+        assert model.record["held_out_texts"] == pytest.approx(100 * share, abs=1)
+
+
+def test_too_few_texts_and_words_are_refused(tmp_path):
+    """Also where only texts that are held out have words with vectors, and where a model is continued."""
+    texts, vectors, words = teacher_texts()
+    model = train(texts, vectors)
+    trainer, one = em.Distillation(dim=DIM, batch_size=16, max_n=0), em.corpora.text_vectors(texts[:1], vectors[:1])
+    with pytest.raises(CorpusError, match="at least 2"):
+        trainer.train(one, threads=1, continued=model)
+    path = save_words(tmp_path / "words.parquet", words[:1], ["rare"])
+    with pytest.raises(CorpusError, match="no text to train on"):
+        train(["rare word1", *texts[1:]], vectors, word_vectors=path, held_out=0.01, min_count=1)

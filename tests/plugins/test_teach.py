@@ -164,12 +164,35 @@ def test_a_killed_command_continues(tmp_path):
     assert read(tmp_path / "v.parquet")[0][4999] == "text 4999"
 
 
-def test_wrong_teachers_are_refused_in_one_line(tmp_path):
+def test_changed_files_to_exclude_start_no_second_half_of_a_run(tmp_path):
+    texts, tests = tmp_path / "t.txt", tmp_path / "tests.csv"
+    texts.write_text("".join(f"text number {number}\n" for number in range(20)))
+    tests.write_text("text\napple pie\n")
+    groups = iter(range(3))
+
+    def encode(batch):
+        if next(groups) == 2:
+            raise RuntimeError("no more")
+        return np.ones((len(batch), 3), np.float32)
+
+    with pytest.raises(EmbeddingsError, match="no more"):
+        teach(texts, encode, tmp_path / "v.parquet", exclude=[tests], group_size=5)
+    tests.write_text("text\ntext number 3\n")
+    with pytest.raises(OutputError, match="another input"):
+        teach(texts, encode, tmp_path / "v.parquet", exclude=[tests], group_size=5)
+    with pytest.raises(SettingError, match="group_size"):
+        teach(texts, encode, tmp_path / "w.parquet", group_size=-1)
+
+
+def test_wrong_teachers_are_refused_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken_teacher.py").write_text("def f(:\n")
     for name, message in (
         ("python:nothing_of_this_name:f", "python:module:function: No module named"),
         ("python:json", "python:module:function"),
         ("python:json:nothing", "has no attribute 'nothing'"),
         ("python:json:__name__", "must name a function"),
+        ("python:broken_teacher:f", "invalid syntax|never closed"),
         (str(tmp_path), "a folder with model.onnx and tokenizer.json"),
     ):
         with pytest.raises(SettingError, match=message):
@@ -210,9 +233,33 @@ def test_a_network_gives_the_mean_of_its_tokens_or_the_first_one(tmp_path):
     (tmp_path / "1_Pooling").mkdir()
     (tmp_path / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
     np.testing.assert_allclose(load_teacher(str(tmp_path))(texts), table[[row[0] for row in numbers]], atol=1e-6)
+    for modes in (
+        {"pooling_mode_max_tokens": True},
+        {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True},
+    ):
+        (tmp_path / "1_Pooling/config.json").write_text(json.dumps(modes))
+        with pytest.raises(SettingError, match="pooling_mode"):
+            load_teacher(str(tmp_path))
+    (tmp_path / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_mean_tokens": True}))
+    (tmp_path / "2_Dense").mkdir()
+    with pytest.raises(SettingError, match="dense layer"):
+        load_teacher(str(tmp_path))
+    (tmp_path / "2_Dense").rmdir()
     (tmp_path / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 1}))
     (tmp_path / "1_Pooling/config.json").unlink()
     np.testing.assert_allclose(load_teacher(str(tmp_path))(texts), table[[row[0] for row in numbers]], atol=1e-6)
+    for modes in (
+        {"pooling_mode_max_tokens": True},
+        {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True},
+    ):
+        (tmp_path / "1_Pooling/config.json").write_text(json.dumps(modes))
+        with pytest.raises(SettingError, match="pooling_mode"):
+            load_teacher(str(tmp_path))
+    (tmp_path / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_mean_tokens": True}))
+    (tmp_path / "2_Dense").mkdir()
+    with pytest.raises(SettingError, match="dense layer"):
+        load_teacher(str(tmp_path))
+    (tmp_path / "2_Dense").rmdir()
 
 
 def test_a_teacher_and_its_student_as_a_newcomer_types_them(tmp_path):

@@ -17,7 +17,7 @@ RECORDED = {  # the tables of each study, apart from the one of its name
         name: []
         for name in ("classifiers", "cluster-check", "distillation", "kernels", "objectives", "search", "text-pairs")
     },
-    **{name: [] for name in ("threads", "tokenizers", "unseen-words", "reproduction")},
+    **{name: [] for name in ("text-pairs", "threads", "tokenizers", "unseen-words", "reproduction")},
 }
 
 
