@@ -104,7 +104,7 @@ OWN_NAMES = {
     "eval/index_quality.py": (2, "constants"),
     "eval/tuning/study_folder.py": (7, "constants"),
     "plugins/distillation/initial_rows.py": (1, "a quotient of numbers"),
-    "plugins/distillation/teach.py": (1, "a number"),
+    "plugins/distillation/teach.py": (2, "a number, and constants in the folder that the user names"),
     "plugins/glove/cooccurrences.py": (1, "a number"),
 }
 FOLDERS = ["folder", "path", "parent", "root", "scratch", "target", "place", "home", "local", "directory", "cache"]
