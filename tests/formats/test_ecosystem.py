@@ -129,7 +129,8 @@ def test_tokenizers_split_text_as_here(tmp_path, run_json):
     expected = [["the", "king's", "queen"], ["été_x", "new_york", "日本"], [lower_case("ΣΑΣ")], ["नमस्ते"]]
     assert run_json(TOKENS, tmp_path / "v", *TEXTS) == expected
     Vectors(["U.S.", "the"], np.ones((2, 1))).save(tmp_path / "w", "model2vec")
-    assert run_json(TOKENS, tmp_path / "w", "the U.S. The") == [["the", "U.S.", "[UNK]"]]
+    # vectors of unknown origin get the tokenizer of `em.embed`, for which U.S. ends before its last point
+    assert run_json(TOKENS, tmp_path / "w", "the U.S. The") == [["the", "[UNK]", "[UNK]"]]
 
 
 AUTO = """

@@ -49,13 +49,13 @@ class RandomHalves(Study):
         encoded = corpus_of(options.text, options.piece_words).encode()
         documents = len(encoded.documents) - 1
         (folder / "documents.txt").write_text(f"{documents}\n", encoding="utf-8")
-        groups = DocumentGroups(encoded, np.arange(documents) % 2)
+        groups = DocumentGroups.of(encoded, np.arange(documents) % 2, "blocks")
         trainer = GroupTrainer(em.SkipGram(dim=options.dim, epochs=options.epochs), 1, 1)
         for number, division in enumerate(groups.divisions(options.divisions, trainer.seed)):
             path = folder / f"division-{number:03}.npy"
             if number == 0 or path.exists():  # the first one is not random
                 continue
-            pair = [trainer.train(encoded, half) for half in division]
+            pair = [trainer.train(groups, half) for half in division]
             changes = distances(pair, compared_rows(pair[0], groups.counts, DEFAULT_OCCURRENCES))
             partial = path.with_suffix(".partial")
             with partial.open("wb") as file:
