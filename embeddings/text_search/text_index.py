@@ -260,7 +260,7 @@ class TextIndex:
 
     @cached_property
     def embedder(self) -> TextEmbedder:
-        """What makes vectors of queries and new texts.
+        """The embedder that turns queries and new texts into vectors.
 
         Raises:
             FormatError: the index has no model, or the model is gone or has changed.
@@ -270,7 +270,7 @@ class TextIndex:
             location = reference.get("path")
             if not isinstance(location, str):
                 raise FormatError(f"{self.path} has no model, so queries must be vectors, or be ranked by words only")
-            path = self.path / "model" if location == "model" else Path(location)
+            path = self.path / MODEL if location == MODEL else Path(location)
             try:
                 source = load_source(path)
             except FormatError as error:
@@ -388,6 +388,8 @@ class TextIndex:
 
     def complete(self, cosines: np.ndarray, scores: np.ndarray, query: np.ndarray, number: int) -> None:
         """Compute the cosines (rows,) of the rows with the best scores of words that have none yet."""
+        if (cosines > -np.inf).all():  # exact search has computed all
+            return
         best = np.argpartition(scores, -min(number, len(scores)))[-number:]
         rows = np.sort(best[(scores[best] > -np.inf) & (cosines[best] == -np.inf)])
         for segment, start in zip(self.segments, self.starts, strict=False):
@@ -430,9 +432,10 @@ class TextIndex:
         found = np.flatnonzero(scores > -np.inf)
         if len(found) > top:
             found = found[scores[found] >= np.partition(scores[found], len(found) - top)[len(found) - top]]
+        starts = self.starts
         for row in found[np.argsort(-scores[found], kind="stable")][:top].tolist():
-            segment = int(np.searchsorted(self.starts, row, side="right")) - 1
-            record = self.segments[segment].rows.slice(row - int(self.starts[segment]), 1).to_pylist()[0]
+            segment = int(np.searchsorted(starts, row, side="right")) - 1
+            record = self.segments[segment].rows.slice(row - int(starts[segment]), 1).to_pylist()[0]
             yield {ID: record.pop(ID), "score": float(scores[row]), **record}
 
     def add(
