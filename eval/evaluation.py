@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from numbers import Integral
 from pathlib import Path
@@ -41,6 +41,7 @@ from embeddings.models.model import Model
 from embeddings.models.model_group import ModelGroup, is_group
 from embeddings.settings import Range, check_value
 from embeddings.support.progress_display import MEGABYTES, ProgressOption, showing
+from embeddings.text_search.index_folder import is_text_index
 from embeddings.vectors.vectors import Vectors
 
 ALL_KINDS = (  # in the order of results
@@ -68,7 +69,8 @@ class Suite:
         method: str | Sequence[str] = ("3cosadd",), window: int = tagging.WINDOW, text_column: str = "text",
         label_column: str = "label", use_trained_vectors: bool = False, name_column: str | None = None,
         left_column: str | None = None, right_column: str | None = None, rating_column: str | None = None,
-        index: str | None = None, encoding_errors: str = "strict", half: Half = ALL, **pooling: Any,
+        ranking: str | Sequence[str] = (), stemming: str | None = None, index: str | None = None,
+        encoding_errors: str = "strict", half: Half = ALL, **pooling: Any,
     ) -> "Suite":  # fmt: skip
         """Read test sets by name or path; see `evaluate` for the arguments.
 
@@ -104,12 +106,25 @@ class Suite:
 
 
 def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> Comparisons:
-    """Paired tests of each pair of vectors or settings, given `Suite.score` of each, where both have a value."""
+    """Paired tests of each pair of vectors or settings, given `Suite.score` of each, where both have a value.
+
+    If retrieval has several rankings, each of each vectors is compared with all others.
+    """
     comparisons = []
-    for first, second in combinations(scores, 2):
+    for first, second in combinations([part for one in scores for part in by_ranking(one)], 2):
         others = {one.key: one for one in second}
         comparisons += [compare_settings(one, others[one.key]) for one in first if one.key in others]
     return Comparisons.corrected(comparison for comparison in comparisons if comparison is not None)
+
+
+def by_ranking(scores: Sequence[ItemScores]) -> list[list[ItemScores]]:
+    """The scores of vectors, those of each ranking of retrieval apart if there are several."""
+    parts: dict[str | None, list[ItemScores]] = {}
+    for one in scores:
+        ranking = one.key.method if one.key.measure in retrieval.MEASURES else None
+        renamed = replace(one, vectors=f"{one.vectors} ({ranking})", key=replace(one.key, method=None))
+        parts.setdefault(ranking, []).append(renamed if ranking else one)
+    return list(parts.values()) if len(set(parts) - {None}) > 1 else [list(scores)]
 
 
 def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[Any]]) -> EvaluationSettings:
@@ -120,6 +135,7 @@ def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[An
         raise SettingError(f"unknown setting {unknown[0]!r} of an evaluation{remedy}")
     given["restrict"] = check_limits(given["restrict"])
     given["method"] = analogies.check_methods(given["method"])
+    given["ranking"] = retrieval.check_rankings(given["ranking"])
     tagging.check_window(given["window"])
     check_value("encoding_errors", given["encoding_errors"], DecodingPolicy, {})
     if given["index"] is not None:
@@ -176,9 +192,9 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
 
     Arguments:
         vectors: vectors, a model, or the path of either; for documents also the result of
-            `embeddings.training.concatenate(model, other)`. A group of models, its folder, or a list of models are runs
-            of one setting: results have the mean, the standard deviation over runs, and an interval that covers other
-            runs and other items.
+            `embeddings.training.concatenate(model, other)`, for retrieval also an index of its documents. A group of
+            models, its folder, or a list of models are runs of one setting: results have the mean, the standard
+            deviation over runs, and an interval that covers other runs and other items.
         name: what results call the vectors; by default the path.
         similarity: word pairs with ratings: wordsim353, simlex999 or a file. In Python, of each kind one or several.
         analogy: analogies: google-analogies, google-phrases or a file in Google, MSR or BATS format.
@@ -205,7 +221,10 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
         rating_column: the column of the ratings of pairs; by default score, rating or label.
         half: use only this half of the items of similarity, analogy, pairs or labels; a hash of each item decides.
             Early stopping and tuning see "dev" only, so "test" is left for reports.
-        index: the index that retrieval uses, such as lsh:bits=512; by default search is exact.
+        ranking: rank documents by "vectors", by words ("lexical", BM25), or by both ("fused"); one or several. By
+            default by vectors, and those of an index of texts by both.
+        stemming: rank by the stems of words in this language, such as "english".
+        index: the index of vectors that retrieval uses, such as lsh:bits=512; by default search is exact.
         encoding_errors: "strict", "replace" or "ignore" for bytes of pairs, retrieval, clustering and probe files that
             are not valid UTF-8.
         pool, constant, frequencies, remove_components, fit_on, dim: how vectors of texts are pooled for pairs,
@@ -249,7 +268,7 @@ def resolve(vectors: One | ModelGroup | Sequence[One]) -> tuple[Evaluable | list
     if isinstance(vectors, str | os.PathLike):
         if is_group(vectors):
             return resolve(ModelGroup.load(vectors))
-        return load_model_or_vectors(vectors), Path(vectors).name
+        return load_evaluable(vectors), Path(vectors).name
     if isinstance(vectors, ConcatenatedModels):
         return vectors, " + ".join(model.name for model in vectors.models)
     if isinstance(vectors, Sequence):
@@ -257,9 +276,20 @@ def resolve(vectors: One | ModelGroup | Sequence[One]) -> tuple[Evaluable | list
         if not runs or any(isinstance(one, list) for one, _ in runs):
             raise SettingError(f"several runs must be a list of models, vectors or paths, got {vectors!r:.80}")
         return [one for one, _ in runs if not isinstance(one, list)], f"{len(runs)} runs of {runs[0][1]}"
-    if not isinstance(vectors, Vectors | Model):
+    if isinstance(vectors, Vectors | Model):
+        return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name
+    if type(vectors).__name__ != "TextIndex":
         raise SettingError(f"vectors must be a model, vectors, a path or a list of runs, got {vectors!r:.80}")
-    return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name
+    return vectors, vectors.path.name
+
+
+def load_evaluable(path: str | os.PathLike[str], **read_options: Any) -> Evaluable:
+    """Load an index of texts, a model or vectors, with options of `embeddings.load` for the latter two."""
+    if is_text_index(path):
+        from embeddings.text_search.text_index import TextIndex  # imports numba
+
+        return TextIndex(path)
+    return load_model_or_vectors(path, **read_options)
 
 
 Classifier = Ranker | str | os.PathLike[str]

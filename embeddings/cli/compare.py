@@ -35,8 +35,8 @@ def command(
 
     With --labels, VECTORS are classifiers, which are scored on the same labelled texts.
     """
-    if len(vectors) < 2:
-        raise click.UsageError("compare requires at least two VECTORS")
+    if len(vectors) < 2 and len(set(options["ranking"])) < 2:
+        raise click.UsageError("compare requires at least two VECTORS, or two --ranking")
     if (label_options := label_evaluation.classifier_arguments(options)) is not None:
         if sections:
             raise click.UsageError("--sections cannot be combined with --labels")
@@ -55,5 +55,11 @@ def command(
             print_rows(map(comparisons.shown, comparisons) if sections and not as_json else comparisons, as_json)
     if not comparisons:
         note("nothing to compare: no test set has items for which two of VECTORS have scores")
-    elif missing := {name for name, _ in evaluation.runs}.difference(*((one.first, one.second) for one in comparisons)):
+    elif missing := {
+        name
+        for name, _ in evaluation.runs
+        if not any(
+            side == name or side.startswith(f"{name} (") for one in comparisons for side in (one.first, one.second)
+        )
+    }:
         note(f"not compared, for lack of items with scores: {', '.join(sorted(missing))}")

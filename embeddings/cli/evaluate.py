@@ -14,10 +14,10 @@ from embeddings.cli.options import FORCE, JSON, from_signature, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths, parse_runs
 from embeddings.eval import Suite
-from embeddings.eval.evaluation import evaluate_classifier
+from embeddings.eval.evaluation import evaluate_classifier, load_evaluable
 from embeddings.eval.statistics.results import RUNS, ItemScores, result_cells
 from embeddings.eval.tasks.evaluation_kind import Evaluable
-from embeddings.models.loading import load_concatenated, load_model_or_vectors
+from embeddings.models.loading import load_concatenated
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
 from embeddings.support.masking import mask
@@ -124,7 +124,7 @@ class Evaluation:
         def load(path: str) -> Evaluable:
             if concat_with:
                 return load_concatenated([path, *concat_with])
-            source = load_model_or_vectors(path, **read_options)
+            source = load_evaluable(path, **read_options)
             if options["unknown"] is not None:
                 words = as_vectors(source)
                 words.compose = words.with_unknown_rows().compose

@@ -67,12 +67,12 @@ def index_command(name: str, kind: type) -> click.Command:
 
 
 COLUMN_OPTIONS = {"text_column": "NAME", "id_column": "NAME", "vector_column": "NAME"}
-POOLING = {name: metavar for name, metavar in POOLING_OPTIONS.items() if name != "fit_on"}
 ALLOW_FAISS = from_signature(TextIndex, allow_faiss=None)
 
 
 def build_texts(
-    *, model: str, texts: tuple[str, ...], out: str, force: bool, as_json: bool, quiet: bool, **options: Any
+    *, model: str, texts: tuple[str, ...], out: str, fit_on: str | None, force: bool, as_json: bool, quiet: bool,
+    **options: Any,
 ) -> None:  # fmt: skip
     """Index the texts of TEXTS, for `embeddings search`: by the vectors that MODEL gives them, and by their words.
 
@@ -80,7 +80,10 @@ def build_texts(
     and each row of a table is a text.
     """
     source, paths = None if model == "-" else model, list(map(Path, texts))
-    index = TextIndex.build(source, paths, out, force=force, progress=False if quiet else None, **options)
+    learned_from = None if fit_on is None else Path(fit_on)
+    index = TextIndex.build(
+        source, paths, out, fit_on=learned_from, force=force, progress=False if quiet else None, **options
+    )
     if not quiet:
         note(f"indexed {quantity(len(index), 'text')} in {out}")
     if as_json:
@@ -133,7 +136,9 @@ TEXT_COMMANDS = {
             OUT_FOLDER,
             *from_signature(TextIndex.build, **COLUMN_OPTIONS, kind="KIND[:NAME=VALUE,...]", dtype=None),
             *grouped("words", from_signature(TextIndex.build, stemming="LANGUAGE")),
-            *grouped("vectors", from_signature(embed, {"pool": "sif"}, **POOLING), ("pool", "remove_components")),
+            *grouped(
+                "vectors", from_signature(embed, {"pool": "sif"}, **POOLING_OPTIONS), ("pool", "remove_components")
+            ),
             *from_signature(TextIndex.build, copy_model=None),
             THREADS,
             *OUTPUT,

@@ -11,7 +11,8 @@ from embeddings.cli.options import JSON, from_signature, option
 from embeddings.cli.output import is_terminal, note, print_rows
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import STANDARD_INPUT, resolve_source
-from embeddings.text_search.text_index import Method, TextIndex
+from embeddings.text_search.index_folder import Method
+from embeddings.text_search.text_index import TextIndex
 
 PROMPT = "query> "
 BATCH = 256  # queries of a file that are searched at a time

@@ -10,6 +10,7 @@ from embeddings.cli.output import note
 from embeddings.models.loading import has_model
 from embeddings.models.model_group import ModelGroup, is_group
 from embeddings.support.remote.address import is_remote
+from embeddings.text_search.index_folder import is_text_index
 from embeddings.vectors.vectors import Vectors
 
 SEARCH = from_signature(Vectors.most_similar, top=None, restrict="N")  # of commands that print neighbours
@@ -39,7 +40,8 @@ def group_paths(path: str) -> list[str]:
 def check_paths(paths: Iterable[str]) -> None:
     """Refuse paths that are missing or of unknown format, before work starts on any of them."""
     for path in paths:
-        has_model(path)
+        if not is_text_index(path):
+            has_model(path)
 
 
 def visible(word: str) -> str:

@@ -13,6 +13,7 @@ have read, which stay readable after they are removed.
 
 import copy
 import json
+import os
 import re
 import secrets
 import shutil
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -34,9 +35,11 @@ from embeddings.support.arrow import combine_chunks, read_table
 from embeddings.support.files import atomic_write
 from embeddings.support.foreign_files import path_below
 from embeddings.support.records import check_fields, checksum, read_versioned, to_jsonable, write_json
+from embeddings.support.remote.address import is_remote
 from embeddings.support.shared_lock import exclusive_lock
 from embeddings.support.word_list import WordList
 
+Method = Literal["fused", "vectors", "lexical"]  # of ranking texts
 INDEX, RECIPE, MODEL, SEGMENT = "text-index.json", "recipe", "model", "segment.json"
 ID, TEXT = "id", "text"  # columns of rows
 TENSORS, ROWS, TERMS = "tensors.safetensors", "rows.arrow", "terms.arrow"
@@ -272,6 +275,11 @@ class IndexFolder:
             if OWN_NAME.fullmatch(entry.name) and entry.name not in used:
                 with suppress(OSError):
                     shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+
+
+def is_text_index(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of an index of texts."""
+    return not is_remote(path) and (Path(path) / INDEX).is_file()
 
 
 def owned_names(path: Path) -> set[str]:

@@ -24,16 +24,15 @@ from embeddings.text_search.lexical import Lexicon
 from embeddings.text_search.stored_vectors import StoredVectors, store
 
 SEGMENT_ROWS = 1_000_000  # of a segment at most
-INDEXED_ROWS = 10_000  # segments with fewer rows are searched exactly
 ENGINE = "engine."  # the prefix of the arrays of an index of nearest neighbours
 
 
-def engine_arrays(kind: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def engine_arrays(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The arrays of the index of nearest neighbours for vectors; none if there are few, or the kind is exact."""
     stored = StoredVectors.of(arrays)
-    if len(stored) < INDEXED_ROWS:
+    if len(stored) < record["index_from"]:
         return {}
-    engine = registry.create("index", *parse_spec(kind)).build(stored.units)
+    engine = registry.create("index", *parse_spec(record["kind"])).build(stored.units)
     return {ENGINE + name: array for name, array in engine.arrays().items()}
 
 
@@ -195,4 +194,4 @@ class SegmentWriter:
         vectors = np.concatenate(parts) if self.record["dim"] else np.zeros((len(rows), 0), np.float32)
         arrays = store(vectors, self.record["dtype"])
         terms, postings = self.lexicon.postings(rows.column(TEXT).to_pylist(), self.threads)
-        return write_segment(self.folder, rows, terms, arrays | engine_arrays(self.record["kind"], arrays) | postings)
+        return write_segment(self.folder, rows, terms, arrays | engine_arrays(self.record, arrays) | postings)

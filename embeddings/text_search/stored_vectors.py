@@ -1,6 +1,6 @@
 """Unit vectors as they are stored, float32, float16 or int8, and their products with queries."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,6 +74,22 @@ class StoredVectors:
         for part in row_blocks(len(self), 4 * self.shape[1]):
             scores[:, part] = queries @ self.rows[part].astype(np.float32).T
         return scores if self.scales is None else scores * self.scales
+
+
+class JoinedVectors:
+    """The stored vectors of several segments, indexed by rows (rows,) like one array of float32."""
+
+    def __init__(self, parts: Sequence[StoredVectors], dim: int) -> None:
+        self.parts = parts
+        self.starts = np.cumsum([0, *map(len, parts)])
+        self.shape = (int(self.starts[-1]), dim)
+
+    def __getitem__(self, rows: np.ndarray) -> np.ndarray:
+        selected = np.empty((len(rows), self.shape[1]), np.float32)
+        for part, start in zip(self.parts, self.starts, strict=False):
+            own = (rows >= start) & (rows < start + len(part))
+            selected[own] = part[rows[own] - start]
+        return selected
 
 
 def check_stored(arrays: Mapping[str, np.ndarray], dtype: DataType, shape: tuple[int, int]) -> bool:

@@ -7,20 +7,26 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from embeddings import registry
-from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, FormatError, RegistryError, S, SettingError
+from embeddings.indexes.cosine_search import pair_cosines, product_error, select_top
 from embeddings.indexes.index_spec import parse_spec
-from embeddings.models.embed import DEFAULT_TEXT, load_source, text_embedder, text_settings, text_sources
+from embeddings.models.embed import (
+    DEFAULT_TEXT,
+    load_source,
+    text_batches_of,
+    text_embedder,
+    text_settings,
+)
 from embeddings.models.model import Model
 from embeddings.models.text_embedder import TextEmbedder, TextFrequencies
 from embeddings.setting_names import WORD_SETTINGS
@@ -43,6 +49,7 @@ from embeddings.text_search.index_folder import (
     TENSORS,
     TEXT,
     IndexFolder,
+    Method,
     Segment,
     copy_segment,
     owned_names,
@@ -52,17 +59,18 @@ from embeddings.text_search.index_folder import (
 from embeddings.text_search.lexical import Lexicon, check_postings, common_words, lexical_scores, merge_postings
 from embeddings.text_search.row_filter import matching_rows
 from embeddings.text_search.segment_writer import ENGINE, Columns, SegmentWriter, check_distinct, engine_arrays
-from embeddings.text_search.stored_vectors import SCALES, VECTORS, StoredVectors, check_stored
+from embeddings.text_search.stored_vectors import SCALES, VECTORS, JoinedVectors, StoredVectors, check_stored
 from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
-Method = Literal["fused", "vectors", "lexical"]
 MERGED_ROWS = 4_000_000  # of a merged segment at most
 LEXICAL_SHARE = 0.6  # of the fused score
 CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 28  # of the scores of a block of queries
 COMPONENTS, COMMON = "components", "common.arrow"
-FIELDS = {"id": str, "dim": int, "dtype": str, "kind": str, "model": dict, "pooling": dict, "words": dict}
+FIELDS = {
+    "id": str, "dim": int, "dtype": str, "kind": str, "index_from": int, "model": dict, "pooling": dict, "words": dict,
+}  # fmt: skip
 
 
 SCORES = {
@@ -156,9 +164,11 @@ class TextIndex:
         constant: Annotated[float, Range(ge=1e-9)] | None = None,
         frequencies: Frequencies | None = None,
         remove_components: Annotated[int, Range(ge=0)] = 0,
+        fit_on: Any = None,
         dim: Positive | None = None,
         stemming: str | None = None,
         copy_model: bool = False,
+        index_from: Positive = 10_000,
         force: bool = False,
         threads: int | None = None,
         progress: ProgressOption = None,
@@ -176,9 +186,10 @@ class TextIndex:
             vector_column: the column of tables that holds vectors of the texts, from any source.
             kind: how nearest neighbours are found: "exact", "lsh", "faiss:factory=HNSW32", as `embeddings.build_index`.
             dtype: the type of the stored vectors; "int8" takes a quarter of the memory.
-            pool, constant, frequencies, remove_components, dim: as for `embeddings.embed`.
+            pool, constant, frequencies, remove_components, fit_on, dim: as for `embeddings.embed`.
             stemming: rank by the stems of words in this language, such as "english".
             copy_model: copy the model into the folder, instead of recording its path.
+            index_from: fewer texts that are written together are searched exactly, whatever the kind.
             force: replace an existing index.
             threads: by default all cores.
             progress: True shows a bar, False none; by default there is one on a terminal and in a notebook.
@@ -189,6 +200,7 @@ class TextIndex:
             OutputError: the folder exists or cannot be written.
         """
         check_value("dtype", dtype, DataType, {})
+        check_value("index_from", index_from, Positive, {})
         index_kind, settings = parse_spec(kind)
         registry.create("index", index_kind, settings)
         if index_kind == "lsh" and dtype != "float32":
@@ -199,6 +211,8 @@ class TextIndex:
         }  # fmt: skip
         source = None if model is None else load_source(model)
         embedder = None if source is None else text_embedder(source, normalize=True, **pooling)
+        if embedder is not None and fit_on is not None:
+            embedder.fit_first(text_batches_of(fit_on, text_column))
         common = common_words(None if embedder is None else embedder.vocabulary)
         lexicon = Lexicon(word_settings(source), stemming, common)
         lexicon.stem([])  # refuses an unknown language, or a missing library
@@ -209,7 +223,8 @@ class TextIndex:
         with atomic_write(target, force=force, folder=True) as scratch:
             record = {
                 "id": secrets.token_hex(8), "dim": 0 if embedder is None else embedder.output_dim, "dtype": dtype,
-                "kind": kind, "model": write_model(scratch, model, source, copy=copy_model), "pooling": pooling,
+                "kind": kind, "index_from": index_from, "pooling": pooling,
+                "model": write_model(scratch, model, source, copy=copy_model),
                 "words": {"settings": dict(lexicon.settings), "stemming": stemming},
             }  # fmt: skip
             writer = SegmentWriter(scratch, record, lexicon, embedder, columns, threads)
@@ -223,6 +238,8 @@ class TextIndex:
             folder.n_written = writer.n_written
             folder.write_state(1, segments)
         index = cls(target, model=source, allow_faiss=True)
+        if embedder is not None:
+            index.embedder = embedder
         if temporary is not None:
             weakref.finalize(index, shutil.rmtree, temporary, ignore_errors=True)
         return index
@@ -284,6 +301,11 @@ class TextIndex:
         read_recipe(self.path / RECIPE, embedder)
         return embedder
 
+    def ids(self, *, removed: bool = False) -> list[str]:
+        """The ids of the texts, in the order of rows; also of those that are `removed`, which may occur again."""
+        parts = [one.rows[ID] if removed else one.rows[ID].filter(to_arrow(one.live)) for one in self.segments]
+        return [name for part in parts for name in part.to_pylist()]
+
     def refresh(self) -> None:
         """Continue with the newest state, which other processes may have written."""
         _, segments = self.folder.read(self.segments)
@@ -325,24 +347,18 @@ class TextIndex:
             method = "vectors"  # queries that are vectors have no words to rank by
         if texts is None and method == "lexical":
             raise SettingError(f"{S.method('lexical')} requires queries that are texts")
-        allowed = [
-            segment.live if where is None else segment.live & matching_rows(segment.rows, where)
-            for segment in self.segments
-        ]
         vectors = None if method == "lexical" else self.query_vectors(queries, texts)
         hits: list[dict[str, Any]] = []
         ranked = None if method == "vectors" else texts
-        results = self.scores(ranked, vectors, top, allowed) if self.segments else ()
-        for number, scores in enumerate(results):
-            for row in self.best(scores, top):
-                query = {} if is_single else {"query": number if texts is None else texts[number]}
-                hits.append(query | row)
+        for number, best in enumerate(self.rank(ranked, vectors, top, where)):
+            query = {} if is_single else {"query": number if texts is None else texts[number]}
+            hits += (query | self.hit(row, score) for row, score in zip(*best, strict=True))
         return SearchHits(hits, columns={ID: "", "score": SCORES[method], TEXT: ""})
 
     def query_vectors(self, queries: Any, texts: Sequence[str] | None) -> np.ndarray:
         """The unit vectors of queries, (queries, dim) float32."""
         if texts is not None:
-            parts = [rows for _, rows in self.embedder.embed(read_texts(text_sources(list(texts))))]
+            parts = [rows for _, rows in self.embedder.embed(text_batches_of(list(texts), None))]
             return np.concatenate([np.zeros((0, self.record["dim"]), np.float32), *parts])
         try:
             rows = np.atleast_2d(np.asarray(queries, np.float32))
@@ -352,19 +368,37 @@ class TextIndex:
             raise SettingError(f"query vectors must be finite, (queries, {self.record['dim']}), got {rows.shape}")
         return normalize_rows(rows)
 
-    def scores(
-        self,
-        texts: Sequence[str] | None,
-        vectors: np.ndarray | None,
-        top: int,
-        allowed: list[np.ndarray],
-    ) -> Iterator[np.ndarray]:
-        """For each query the scores of all rows, (rows,) float32; -inf for those that are not found.
+    def rank(
+        self, texts: Sequence[str] | None, vectors: np.ndarray | None, top: int, where: str | None = None
+    ) -> Iterator[tuple[list[int], list[float]]]:
+        """For each query the rows of the best texts among those of all segments, best first, and their scores.
+
+        A tie goes to the earlier row. A text whose cosine is 0, as one without a vector, is not found.
 
         Arguments:
             texts: the queries, if they are ranked by words.
-            vectors: the vectors of the queries, if they are ranked by vectors.
+            vectors: the unit vectors of the queries (queries, dim), if they are ranked by vectors.
         """
+        if not self.segments:
+            return
+        allowed = [
+            segment.live if where is None else segment.live & matching_rows(segment.rows, where)
+            for segment in self.segments
+        ]
+        stored: Any = self.stored
+        for query, scores in enumerate(self.scores(texts, vectors, top, allowed)):
+            found = np.flatnonzero((scores > -np.inf) & (scores != 0))
+            exact, margin = scores.__getitem__, 0.0
+            if texts is None and vectors is not None:
+                unit = vectors[query].astype(np.float64)
+                exact, margin = partial(pair_cosines, stored, queries=unit), product_error(vectors)
+            rows, values = select_top(scores[found], top, (), margin, lambda rows: exact(found[rows]))  # noqa: B023
+            yield found[rows].tolist(), values.tolist()
+
+    def scores(
+        self, texts: Sequence[str] | None, vectors: np.ndarray | None, top: int, allowed: list[np.ndarray]
+    ) -> Iterator[np.ndarray]:
+        """For each query of `rank` the scores of all rows, (rows,) float32; -inf for those that are not found."""
         n_queries, n_rows = len(texts if vectors is None else vectors), sum(map(len, self.segments))  # type: ignore[arg-type]
         is_allowed = np.concatenate(allowed)
         for start in range(0, n_queries, step := max(1, SCORE_BYTES // (4 * n_rows))):
@@ -391,16 +425,13 @@ class TextIndex:
         if (cosines > -np.inf).all():  # exact search has computed all
             return
         best = np.argpartition(scores, -min(number, len(scores)))[-number:]
-        rows = np.sort(best[(scores[best] > -np.inf) & (cosines[best] == -np.inf)])
-        for segment, start in zip(self.segments, self.starts, strict=False):
-            own = rows[(rows >= start) & (rows < start + len(segment))]
-            if len(own):
-                cosines[own] = StoredVectors.of(segment.arrays)[own - start] @ query
+        rows = best[(scores[best] > -np.inf) & (cosines[best] == -np.inf)]
+        cosines[rows] = self.stored[rows] @ query
 
     @property
-    def starts(self) -> np.ndarray:
-        """Where the rows of each segment begin among all rows, (segments + 1,)."""
-        return np.cumsum([0, *map(len, self.segments)])
+    def stored(self) -> JoinedVectors:
+        """The vectors of the rows of all segments."""
+        return JoinedVectors([StoredVectors.of(segment.arrays) for segment in self.segments], self.record["dim"])
 
     def cosines(self, segment: Segment, queries: np.ndarray, top: int, allowed: np.ndarray) -> np.ndarray:
         """The cosines (queries, rows) of the rows of a segment; -inf for rows that its index did not find."""
@@ -427,16 +458,14 @@ class TextIndex:
             segment.engine = self.index_kind.restore(units, arrays)
         return segment.engine
 
-    def best(self, scores: np.ndarray, top: int) -> Iterator[dict[str, Any]]:
-        """The records of the rows with the highest of scores (rows,), the first of equal ones first."""
-        found = np.flatnonzero(scores > -np.inf)
-        if len(found) > top:
-            found = found[scores[found] >= np.partition(scores[found], len(found) - top)[len(found) - top]]
-        starts = self.starts
-        for row in found[np.argsort(-scores[found], kind="stable")][:top].tolist():
-            segment = int(np.searchsorted(starts, row, side="right")) - 1
-            record = self.segments[segment].rows.slice(row - int(starts[segment]), 1).to_pylist()[0]
-            yield {ID: record.pop(ID), "score": float(scores[row]), **record}
+    def hit(self, row: int, score: float) -> dict[str, Any]:
+        """The record of a row, by its number among those of all segments."""
+        for segment in self.segments:
+            if row < len(segment):
+                break
+            row -= len(segment)
+        record = segment.rows.slice(row, 1).to_pylist()[0]
+        return {ID: record.pop(ID), "score": score, **record}
 
     def add(
         self,
@@ -539,7 +568,7 @@ class TextIndex:
             if name in segments[0].arrays
         }
         terms, postings = merge_postings(segments)
-        arrays |= engine_arrays(self.record["kind"], arrays) | postings
+        arrays |= engine_arrays(self.record, arrays) | postings
         return write_segment(self.path, rows, terms, arrays)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:

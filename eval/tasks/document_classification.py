@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key
-from embeddings.eval.tasks.evaluation_kind import Evaluable, Kind, Subject
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
 from embeddings.eval.tasks.pooled_texts import word_coverage
 from embeddings.eval.test_sets import FOLDS, Split, splits_of, train_and_test_files
@@ -131,7 +131,9 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
 
     Accuracy and macro-F1 are reported with those of the most frequent label of the training documents.
     """
-    source, name = subject.source, subject.name
+    source: Vectors | Model | ConcatenatedModels
+    source = subject.source if isinstance(subject.source, ConcatenatedModels) else subject.word_source
+    name = subject.name
     matrix, covered, kind = represent(source, test)
     labels, label = np.unique(test.documents.labels, return_inverse=True)
     reason = None if covered.any() else NOT_COVERED[kind]
@@ -165,7 +167,9 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
     return [*scores, word_coverage(name, test.name, known, words)]
 
 
-def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.bool_], str]:
+def represent(
+    source: Vectors | Model | ConcatenatedModels, test: DocumentSet
+) -> tuple[np.ndarray, NDArray[np.bool_], str]:
     """The vectors of the documents (documents, dim), which of them are covered, and a description of the vectors."""
     if test.names is not None:
         document_vectors = source if isinstance(source, Vectors) else source.documents

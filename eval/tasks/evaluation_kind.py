@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Union
 
 from embeddings.errors import SettingError
 from embeddings.eval.statistics.results import ItemScores
@@ -15,8 +15,11 @@ from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
+if TYPE_CHECKING:
+    from embeddings.text_search.text_index import TextIndex
+
 METHODS = ("3cosadd", "3cosmul", "pairdirection")  # of answering analogies
-Evaluable = Vectors | Model | ConcatenatedModels
+Evaluable = Union[Vectors, Model, ConcatenatedModels, "TextIndex"]
 TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -35,6 +38,8 @@ class EvaluationSettings:
     left_column: str | None = None
     right_column: str | None = None
     rating_column: str | None = None
+    ranking: Sequence[str] = ()
+    stemming: str | None = None
     index: str | None = None
     encoding_errors: str = "strict"
     half: str = ALL
@@ -58,6 +63,8 @@ class Subject:
         """
         if isinstance(self.source, ConcatenatedModels):
             raise SettingError("concatenated models have document vectors only: evaluate them by documents")
+        if not isinstance(self.source, Vectors | Model):
+            raise SettingError(f"{self.name} is an index of texts, which is evaluated by retrieval only")
         return self.source
 
     @property

@@ -1,11 +1,13 @@
-"""Retrieval of documents by the cosines of text vectors: nDCG, recall and reciprocal rank, as in trec_eval."""
+"""Retrieval of documents by vectors, by words or by both: nDCG, recall and reciprocal rank, as in trec_eval."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.corpora.reading.tables import open_table
@@ -15,10 +17,13 @@ from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.tasks.pooled_texts import POOLING, check_text, word_coverage
 from embeddings.eval.tasks.word_similarity import to_number
 from embeddings.eval.test_sets import read_lines, set_name
-from embeddings.indexes.index_spec import as_index
-from embeddings.vectors.vectors import Vectors
+from embeddings.settings import check_value
+from embeddings.text_search.index_folder import ID, TEXT, Method
 
-ID, TEXT, TITLE = "_id", "text", "title"
+if TYPE_CHECKING:
+    from embeddings.text_search.text_index import TextIndex
+
+KEY, TITLE = "_id", "title"
 StrPath = str | os.PathLike[str]
 
 
@@ -28,6 +33,7 @@ class RetrievalSet:
 
     name: str
     queries: list[str]
+    ids: list[str]
     documents: list[str]
     relevant: list[dict[int, int]]
 
@@ -72,7 +78,7 @@ def read_retrieval_set(paths: StrPath | Sequence[StrPath], *, encoding_errors: s
     texts = list(queries.values())
     name = Path(document_file).parent.name if Path(document_file).name.startswith("corpus.") else ""
     return RetrievalSet(
-        name or set_name(judgement_file), [texts[row] for row in asked], list(documents.values()),
+        name or set_name(judgement_file), [texts[row] for row in asked], list(documents), list(documents.values()),
         [positive[row] for row in asked],
     )  # fmt: skip
 
@@ -83,7 +89,7 @@ def read_texts(path: StrPath, encoding_errors: str) -> dict[str, str]:
     for source in resolve_source(path):
         with open_table(source, encoding_errors=encoding_errors) as table:
             number = 0
-            for ids, *columns in table.batches([ID, TEXT], optional=[TITLE]):
+            for ids, *columns in table.batches([KEY, TEXT], optional=[TITLE]):
                 for name, body, title in zip(ids, *columns, strict=True):
                     number += 1
                     parts = [check_text(part, f"{source.name}, row {number}: a text") for part in (title, body)]
@@ -117,63 +123,97 @@ def read_judgements(path: Path) -> list[tuple[str, str, str, int]]:
 
 DEPTH = 100  # documents retrieved for each query
 MEASURES = ("ndcg@10", "recall@10", "recall@100", "mrr@10")
+RANKINGS = {
+    "vectors": "the cosine of text vectors",
+    "lexical": "BM25",
+    "fused": "0.6 x BM25 / its highest + 0.4 x the cosine of text vectors / its highest",
+}
 PROTOCOL = (
-    "documents by the cosine of text vectors ({pooling}), {search}; ties go to the earlier document; the mean over "
-    "queries with a relevant document; a query without a known word counts 0, a document without one is never found; "
-    "gain of nDCG: the grade; interval: bootstrap over queries"
+    "documents by {ranking} ({settings}); ties go to the earlier document; the mean over queries with a relevant "
+    "document; a query without a known word counts 0, a document without one is never found; gain of nDCG: the grade; "
+    "interval: bootstrap over queries"
 )
 
 
-def score_retrieval(subject: Subject, test: RetrievalSet) -> list[ItemScores]:
-    """nDCG@10, recall@10, recall@100 and MRR@10 of each query, and word coverage of queries and documents."""
-    vectors, name, index = subject.texts, subject.name, subject.settings.index
-    documents, queries = vectors.embed(test.documents, test.queries)
-    found = retrieve(documents.matrix, documents.covered, queries.matrix, index)
-    found[~queries.covered] = -1
-    values = measure_queries(found, test.relevant)
-    protocol = PROTOCOL.format(pooling=vectors.description, search=f"index {index}" if index else "exact search")
-    reason = None if documents.covered.any() else "no document has a known word"
-    scores: list[ItemScores] = [
-        MeanScores(
-            vectors=name,
-            key=Key(test.name, measure),
-            values=column,
-            covered=queries.covered,
-            protocol=protocol,
-            reason=reason,
-        )
-        for measure, column in zip(MEASURES, values.T, strict=True)
-    ]
-    known, words = documents.known_words + queries.known_words, documents.words + queries.words
-    return [*scores, word_coverage(name, test.name, known, words)]
+def check_rankings(rankings: object) -> list[str]:
+    """The rankings as a list, each once."""
+    names = [rankings] if isinstance(rankings, str) else list(rankings)  # type: ignore[call-overload]
+    for name in names:
+        check_value("ranking", name, Method, {})
+    return list(dict.fromkeys(names))
 
 
-def retrieve(documents: np.ndarray, covered: np.ndarray, queries: np.ndarray, index: str | None) -> np.ndarray:
-    """The nearest documents of each query, (queries, DEPTH) int64, best first; -1 after the last one found.
+def index_of(subject: Subject, test: RetrievalSet) -> "TextIndex":
+    """The index of texts that is evaluated, or one of the documents of a set.
 
-    Arguments:
-        documents: (documents, dim), of which only those that are `covered` (documents,) bool can be found.
+    Raises:
+        SettingError: the index that is evaluated lacks a document, or has other settings.
     """
-    rows = np.flatnonzero(covered)
-    found = np.full((len(queries), DEPTH), -1, np.int64)
-    if len(rows):
-        candidates = Vectors([str(row) for row in rows.tolist()], documents[rows])
-        ids = as_index(index, candidates).search(queries, top=DEPTH).ids
-        found[:, : ids.shape[1]] = np.where(ids >= 0, rows[ids], -1)
-    return found
+    from embeddings.text_search.text_index import TextIndex  # imports numba
+
+    settings, pooling = subject.settings, {"pool": "mean", **subject.settings.pooling}
+    if isinstance(subject.source, TextIndex):
+        own = settings_of(subject.source)
+        for name, value in {**settings.pooling, "stemming": settings.stemming, "index": settings.index}.items():
+            if value is not None and value != own.get(name):
+                raise SettingError(f"{S[name](value)} does not apply to {subject.source.path}: it has {own.get(name)}")
+        if missing := set(test.ids).difference(subject.source.ids()):
+            name = min(missing)
+            raise SettingError(f"{subject.source.path} lacks the document {name!r:.80} of {test.name}: index them all")
+        return subject.source
+    if pooling.get("fit_on") is not None:
+        pooling["fit_on"] = Path(pooling["fit_on"])
+    return TextIndex.build(
+        subject.word_source, pa.table({ID: test.ids, TEXT: test.documents}), kind=settings.index or "exact",
+        index_from=1, stemming=settings.stemming, **pooling, progress=False,
+    )  # fmt: skip
 
 
-def measure_queries(found: np.ndarray, relevant: Sequence[dict[int, int]]) -> np.ndarray:
-    """The measures of each query, (queries, 4) float64."""
+def settings_of(index: "TextIndex") -> dict[str, Any]:
+    """The settings of an index of texts, by the names that they have in an evaluation."""
+    record = index.record
+    return {**record["pooling"], "stemming": record["words"]["stemming"], "index": record["kind"]}
+
+
+def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores]:
+    """nDCG@10, recall@10, recall@100 and MRR@10 of each query, and word coverage of queries and documents."""
+    index, name = index_of(subject, test), subject.name
+    default = "vectors" if index is not subject.source else "fused" if index.record["model"] else "lexical"
+    rankings = subject.settings.ranking or [default]
+    vectors = index.query_vectors(None, test.queries) if set(rankings) - {"lexical"} else None
+    rows = {name: row for row, name in enumerate(test.ids)}
+    documents = np.array([rows.get(name, -1) for name in index.ids(removed=True)])
+    about = ", ".join(f"{name} {value}" for name, value in settings_of(index).items() if value)
+    for ranking in rankings:
+        ranks = index.rank(
+            None if ranking == "vectors" else test.queries, None if ranking == "lexical" else vectors, DEPTH
+        )
+        found = [documents[best].tolist() for best, _ in ranks]
+        for measure, column in zip(MEASURES, measure_queries(found, test.relevant).T, strict=True):
+            yield MeanScores(
+                vectors=name,
+                key=Key(test.name, measure, method=ranking if subject.settings.ranking else None),
+                values=column,
+                covered=np.array(list(map(bool, found))),
+                protocol=PROTOCOL.format(ranking=RANKINGS[ranking], settings=about),
+                reason=None if any(found) else "no document is found for any query",
+            )
+    if vectors is not None:
+        counts = index.embedder.counts
+        yield word_coverage(name, test.name, counts.words - counts.unknown_words, counts.words)
+
+
+def measure_queries(found: Sequence[Sequence[int]], relevant: Sequence[dict[int, int]]) -> np.ndarray:
+    """The measures of each query, (queries, 4) float64, by the documents found for it, best first."""
     discounts = 1 / np.log2(np.arange(2, 12))
     values = np.zeros((len(relevant), len(MEASURES)))
-    for query, (ids, grades) in enumerate(zip(found.tolist(), relevant, strict=True)):
+    for query, (ids, grades) in enumerate(zip(found, relevant, strict=True)):
         gains = np.array([grades.get(document, 0) for document in ids], np.float64)
         ideal = np.sort(list(grades.values()))[::-1][:10]
         hits = gains > 0
         first = np.flatnonzero(hits[:10])
         values[query] = (
-            gains[:10] @ discounts / (ideal @ discounts[: len(ideal)]),
+            gains[:10] @ discounts[: len(gains)] / (ideal @ discounts[: len(ideal)]),
             hits[:10].sum() / len(grades),
             hits.sum() / len(grades),
             1 / (first[0] + 1) if len(first) else 0,
@@ -185,7 +225,7 @@ KIND = Kind(
     name="retrieval",
     read=lambda test, settings: read_retrieval_set(test, encoding_errors=settings.encoding_errors),
     score=score_retrieval,
-    settings=("index", *POOLING),
+    settings=("ranking", "stemming", "index", *POOLING),
     of_words=False,
     as_list=lambda tests: [tests] if len(tests) and isinstance(tests[0], str | os.PathLike) else list(tests),
 )

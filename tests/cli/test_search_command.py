@@ -126,3 +126,17 @@ def test_a_prompt_asks_for_queries_on_a_terminal(folder):
         os.close(parent)
     assert process.returncode == 0
     assert b"a red car" in output
+
+
+def test_an_index_and_its_parts_are_evaluated_and_compared(folder):
+    write("corpus.jsonl", [{"_id": row["key"], "text": row["body"]} for row in ROWS] * 1)
+    write("queries.jsonl", [{"_id": 1, "text": "a car"}, {"_id": 2, "text": "42"}])
+    (folder / "qrels.tsv").write_text("1\t1\t1\n2\t3\t1\n")
+    build()
+    retrieval = ("--retrieval", "queries.jsonl", "corpus.jsonl", "qrels.tsv")
+    rows = table(expect("evaluate", "docs.index", *retrieval, "--ranking", "vectors", "--ranking", "fused").stdout)
+    values = {(row["measure"], row["method"]): float(row["value"]) for row in rows if row["method"] != "-"}
+    assert (values["recall@10", "vectors"], values["recall@10", "fused"]) == (0.5, 1)
+    rows = table(expect("compare", "docs.index", *retrieval, "--ranking", "vectors", "--ranking", "fused").stdout)
+    assert {(row["first"], row["second"]) for row in rows} == {("docs.index (vectors)", "docs.index (fused)")}
+    assert "two --ranking" in refused("compare", "docs.index", *retrieval, code=2)

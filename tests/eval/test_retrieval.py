@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from text_sets import by_measure, write_csv, write_retrieval
 
@@ -124,3 +125,54 @@ def test_titles_of_documents_are_optional(tmp_path):
     for names, expected in ((["_id", "title", "text"], "One first"), (["text", "_id"], "first")):
         paths[1] = write_csv(tmp_path / "d.csv", names, [[documents[0][name] for name in names]])
         assert read_retrieval_set(paths).documents == [expected]
+
+
+def test_rankings_are_those_of_an_index_of_the_documents(vectors, tmp_path):
+    paths = write_retrieval(tmp_path)
+    test = read_retrieval_set(paths)
+    rows = pa.table({"id": test.ids, "text": test.documents})
+    index = em.TextIndex.build(vectors, rows, tmp_path / "i", pool="mean")
+    for ranking in ("lexical", "fused"):
+        expected = []
+        for query, grades in zip(test.queries, test.relevant, strict=True):
+            hits = index.search(query, top=100, method=ranking)
+            expected.append(naive_measures([test.ids.index(hit["id"]) for hit in hits], grades))
+        results = by_measure(em.evaluate(vectors, retrieval=paths, ranking=ranking))
+        for place, measure in enumerate(MEASURES):
+            value = results[measure, ranking].value
+            assert value == pytest.approx(np.mean([row[place] for row in expected]), abs=1e-9)
+            assert by_measure(em.evaluate(index, retrieval=paths, ranking=ranking))[measure, ranking].value == value
+    assert by_measure(em.evaluate(str(tmp_path / "i"), retrieval=paths))["mrr@10", None].value == value  # fused
+    words = em.TextIndex.build(None, rows)
+    by_words = [em.evaluate(words, retrieval=paths, ranking=one)[0].value for one in ((), "lexical")]
+    assert by_words[0] == by_words[1] > 0
+
+
+def test_rankings_are_compared_with_each_other(vectors, tmp_path):
+    paths = write_retrieval(tmp_path)
+    rankings = ["vectors", "lexical", "fused"]
+    values = by_measure(em.evaluate(vectors, retrieval=paths, ranking=rankings))
+    tests = em.compare(vectors, vectors, names=["a", "b"], retrieval=paths, ranking=rankings)
+    sides = {(one.first, one.second): one for one in tests if one.measure == "mrr@10"}
+    assert len(sides) == 15
+    one = sides["a (vectors)", "b (fused)"]
+    assert (one.value_first, one.value_second) == (values["mrr@10", "vectors"].value, values["mrr@10", "fused"].value)
+    alone = em.compare(vectors, vectors, names=["a", "b"], retrieval=paths, ranking="fused")
+    assert {(one.first, one.second, one.method) for one in alone} == {("a", "b", "fused")}
+    runs = em.compare([vectors, vectors], names=["a"], retrieval=paths, ranking=rankings[:2])
+    assert {(one.first, one.second) for one in runs} == {("a (vectors)", "a (lexical)")}
+
+
+def test_an_index_that_cannot_be_evaluated_is_refused(vectors, tmp_path):
+    paths = write_retrieval(tmp_path)
+    index = em.TextIndex.build(vectors, ["w1 w2"])
+    with pytest.raises(SettingError, match="lacks the document 'd0'"):
+        em.evaluate(index, retrieval=paths)
+    with pytest.raises(SettingError, match="sif"):
+        em.evaluate(index, retrieval=paths, pool="mean")
+    with pytest.raises(SettingError, match="retrieval only"):
+        em.evaluate(index, similarity="wordsim353")
+    with pytest.raises(SettingError, match="best"):
+        em.evaluate(vectors, retrieval=paths, ranking="best")
+    with pytest.raises(SettingError, match="retrieval"):
+        em.evaluate(vectors, similarity="wordsim353", ranking="fused")

@@ -17,7 +17,6 @@ import pytest
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.support.records import checksum
-from embeddings.text_search import segment_writer
 from embeddings.text_search.index_folder import write_sealed
 from embeddings.text_search.text_index import TextIndex
 
@@ -145,11 +144,10 @@ def test_small_types_keep_the_order_and_take_less(vectors, dtype):
 
 
 @pytest.mark.parametrize(("kind", "dtype"), [("lsh:bits=128,rerank=200", "float32"), ("faiss:factory=HNSW16", "int8")])
-def test_indexes_of_nearest_neighbours(vectors, monkeypatch, kind, dtype):
+def test_indexes_of_nearest_neighbours(vectors, kind, dtype):
     """With removed rows, conditions and later additions; the index finds nearly all that exact search finds."""
-    monkeypatch.setattr(segment_writer, "INDEXED_ROWS", 100)
     texts = some_texts(800)
-    index = TextIndex.build(vectors, table(texts[:600]), kind=kind, dtype=dtype)
+    index = TextIndex.build(vectors, table(texts[:600]), kind=kind, dtype=dtype, index_from=100)
     assert index.engine(index.segments[0]) is not None
     index.add(table(texts[600:], 600))
     index.remove([f"d{row}" for row in range(0, 40)])
@@ -166,11 +164,10 @@ def test_indexes_of_nearest_neighbours(vectors, monkeypatch, kind, dtype):
             TextIndex(index.path)
 
 
-def test_words_of_rare_rows_are_found_beside_an_index(vectors, monkeypatch):
+def test_words_of_rare_rows_are_found_beside_an_index(vectors):
     """Allowed rows that only their words find, behind many rows that are not allowed."""
-    monkeypatch.setattr(segment_writer, "INDEXED_ROWS", 100)
     texts = ["unknown42"] * 150 + some_texts(2000) + ["unknown42 w9"]
-    index = TextIndex.build(vectors, table(texts), kind="lsh:bits=64")
+    index = TextIndex.build(vectors, table(texts), kind="lsh:bits=64", index_from=100)
     index.remove([f"d{row}" for row in range(150)])
     assert index.search("w3 unknown42", top=1)[0]["id"] == "d2150"
 
