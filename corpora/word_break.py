@@ -12,13 +12,12 @@ Only what contains a letter, a number or an emoji is a token.
 """
 
 from functools import cache
+from pathlib import Path
 from re import finditer
 from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
-
-from embeddings.corpora.word_break_data import RANGES
 
 # classes of code points
 (
@@ -99,9 +98,16 @@ def table_limit(data: bytes) -> int:
     return LIMITS[0] if highest < 0x80 else LIMITS[1] if highest < 0xF0 else LIMITS[2]
 
 
+@cache
+def properties() -> dict[str, str]:
+    """Return the ranges of code points with each property, in hexadecimal."""
+    _, *lines = Path(__file__).with_name("word-break.tsv").read_text("ascii").splitlines()
+    return dict(line.split("\t") for line in lines)
+
+
 def ranges(name: str) -> list[tuple[int, int]]:
     """Return the ranges (first, last) of code points with a property."""
-    pairs = (text.partition("-") for text in RANGES[name].split())
+    pairs = (text.partition("-") for text in properties()[name].split())
     return [(int(first, 16), int(last or first, 16)) for first, _, last in pairs]
 
 

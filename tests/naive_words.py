@@ -3,7 +3,7 @@
 import unicodedata
 from functools import cache
 
-from embeddings.corpora.word_break_data import RANGES
+from embeddings.corpora.word_break import properties
 
 LETTERS = ("ALetter", "Hebrew_Letter")
 IGNORED = ("Extend", "Format", "ZWJ")
@@ -14,7 +14,7 @@ HYPHENS = "-\u2010\u2011"
 
 @cache
 def points(name):
-    pairs = [[int(end, 16) for end in text.split("-")] for text in RANGES[name].split()]
+    pairs = [[int(end, 16) for end in text.split("-")] for text in properties()[name].split()]
     return {point for pair in pairs for point in range(pair[0], pair[-1] + 1)}
 
 
@@ -25,7 +25,7 @@ def has_property(character, name):
 @cache
 def official(character):
     """The Word_Break property."""
-    names = [name for name in RANGES if "Emoji" not in name and "Pict" not in name]
+    names = [name for name in properties() if "Emoji" not in name and "Pict" not in name]
     return next((name for name in names if has_property(character, name)), "Other")
 
 

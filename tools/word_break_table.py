@@ -1,4 +1,4 @@
-"""Writes `corpora/word_break_data.py`: the properties of Unicode that decide where words end.
+"""Writes `corpora/word-break.tsv`: the properties of Unicode that decide where words end.
 
 `python tools/word_break_table.py FOLDER`, where FOLDER is the Unicode Character Database, such as /usr/share/unicode of
 Debian's package unicode-data.
@@ -6,19 +6,13 @@ Debian's package unicode-data.
 
 import re
 import sys
-import textwrap
 from collections import defaultdict
 from pathlib import Path
 
-TARGET = Path(__file__).parents[1] / "corpora" / "word_break_data.py"
+TARGET = Path(__file__).parents[1] / "corpora" / "word-break.tsv"
 LINE = re.compile(r"([0-9A-F]+)(?:\.\.([0-9A-F]+))?\s*;\s*(\w+)")
 EMOJI = ("Extended_Pictographic", "Emoji_Presentation")
-HEADER = '''"""Unicode {version}: code points by Word_Break property, and emoji; made by tools/word_break_table.py."""
-
-VERSION = "{version}"
-RANGES = {{
-{items}}}
-'''
+HEADER = "# Unicode {version}: code points by Word_Break property, and emoji; made by tools/word_break_table.py\n"
 
 
 def read_ranges(path: Path) -> dict[str, list[tuple[int, int]]]:
@@ -41,21 +35,20 @@ def merge_ranges(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def literal(name: str, ranges: list[tuple[int, int]]) -> str:
-    """Return the item of a dict: ranges as text, in hexadecimal."""
+def format_line(name: str, ranges: list[tuple[int, int]]) -> str:
+    """Return the line of a property: its name, a tab, and its ranges in hexadecimal."""
     text = " ".join(f"{first:x}-{last:x}" if last > first else f"{first:x}" for first, last in ranges)
-    lines = "\n".join(f'        "{line} "' for line in textwrap.wrap(text, 106, break_on_hyphens=False))
-    return f'    "{name}": (\n{lines}\n    ),\n'
+    return f"{name}\t{text}\n"
 
 
 def main(folder: Path) -> None:
-    """Write the module."""
+    """Write the table."""
     words, emoji = (read_ranges(folder / name) for name in ("auxiliary/WordBreakProperty.txt", "emoji/emoji-data.txt"))
     first_line = (folder / "auxiliary/WordBreakProperty.txt").read_text("utf-8").splitlines()[0]
     version = re.search(r"\d+\.\d+", first_line)
     properties = words | {name: emoji[name] for name in EMOJI}
-    items = "".join(literal(name, ranges) for name, ranges in sorted(properties.items()))
-    TARGET.write_text(HEADER.format(version=version[0] if version else "", items=items), "utf-8")
+    lines = "".join(format_line(name, ranges) for name, ranges in sorted(properties.items()))
+    TARGET.write_text(HEADER.format(version=version[0] if version else "") + lines, "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,6 @@
-"""Exact counts of pairs of adjacent words, in memory that does not grow with the corpus.
+"""Exact counts of pairs of adjacent words, each encoded as one integer; memory holds only the frequent pairs."""
 
-A pair is encoded as one integer. Chunks of the corpus are converted to such integers, sorted and counted; if there are
-several chunks, each is written to disk, and all are merged. Memory holds one chunk and the frequent pairs.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,17 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.compilation.jit import allocating_entry_point
-from embeddings.corpora.array_file import output_errors
+from embeddings.corpora.key_counts import CHUNK, MERGE_SIZE, count_keys
 from embeddings.errors import CorpusError, S
-from embeddings.support.npy_stream import write_npy
 
-CHUNK = 1 << 23  # pairs sorted at a time
-MERGE_SIZE = 1 << 22  # pairs merged at a time
 MAX_CONNECTORS_IN_A_ROW = 4
 BORDER = -1  # instead of a connector's number: no pair extends across such a word
 POSITION, SENTENCE, FIRST, BETWEEN, N_BETWEEN = range(5)
-
-Run = tuple[NDArray[np.int64], NDArray[Any]]  # ascending keys and their counts
 
 
 class PhraseTokens(NamedTuple):
@@ -62,10 +53,8 @@ def count_pairs(
     """
     size, base = len(tokens.counts), int(connectors.max(initial=0))
     check_key_size(size, base)
-    runs = spill(sorted_runs(tokens, connectors, chunk), scratch)
-    parts: list[Run] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
-    distinct = 0
-    for keys, counts in merge(runs, merge_size):
+    parts, distinct = [(np.empty(0, np.int64), np.empty(0, np.int64))], 0
+    for keys, counts in count_keys(key_chunks(tokens, connectors, chunk), scratch, merge_size):
         distinct += len(keys)
         is_frequent = counts >= min_count
         parts.append((keys[is_frequent], counts[is_frequent]))
@@ -88,62 +77,13 @@ def fits_key(size: int, base: int) -> bool:
     return int(sum(base**n for n in range(MAX_CONNECTORS_IN_A_ROW + 1))) * size**2 < 1 << 63
 
 
-def sorted_runs(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int) -> Iterator[Run]:
-    """Yield the sorted and counted pairs of each chunk of the corpus."""
+def key_chunks(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int) -> Iterator[NDArray[np.int64]]:
+    """Yield the keys of the pairs of the corpus, `chunk` at a time."""
     state = np.zeros(5, np.int64)
     state[FIRST] = BORDER
     buffer = np.empty(min(chunk, len(tokens.ids) + 1), np.int64)
     while n_pairs := pair_keys(tokens.ids, tokens.sentences, connectors, buffer, state):
-        yield np.unique(buffer[:n_pairs], return_counts=True)
-
-
-def spill(runs: Iterator[Run], scratch: Path) -> list[Run]:
-    """Return the runs of an iterator: a single run stays in memory, several are written to disk and memory-mapped."""
-    parts: list[Run] = []
-    for number, run in enumerate(runs):
-        if number == 1:
-            parts[0] = store_run(parts[0], scratch, 0)
-        parts.append(store_run(run, scratch, number) if number else run)
-    return parts
-
-
-def store_run(run: Run, scratch: Path, number: int) -> Run:
-    """Write a run to disk and memory-map it."""
-    paths = [scratch / f"{part}-{number}.npy" for part in ("keys", "counts")]
-    with output_errors(scratch):
-        for array, path in zip(run, paths, strict=True):
-            with path.open("wb") as stream:
-                write_npy(array, stream)
-        keys, counts = (np.load(path, mmap_mode="r") for path in paths)
-    return keys, counts
-
-
-def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
-    """Merge runs and add the counts of equal keys, in parts of about `size` pairs.
-
-    Each step merges a window of every run, up to the smallest last key among the windows that do not end their run: all
-    counts of keys up to there are in the windows.
-    """
-    if len(runs) == 1:
-        yield runs[0]
-        return
-    width = max(size // max(len(runs), 1), 1)
-    while any(len(keys) for keys, _ in runs):
-        bound = min((keys[width - 1] for keys, _ in runs if len(keys) > width), default=np.iinfo(np.int64).max)
-        lengths = [int(np.searchsorted(keys[:width], bound, "right")) for keys, _ in runs]
-        parts = [(keys[:n], counts[:n]) for n, (keys, counts) in zip(lengths, runs, strict=True)]
-        yield add_counts(*zip(*parts, strict=True))
-        runs = [(keys[n:], counts[n:]) for n, (keys, counts) in zip(lengths, runs, strict=True)]
-
-
-def add_counts(keys: Sequence[NDArray[np.int64]], counts: Sequence[NDArray[Any]]) -> Run:
-    """Merge arrays of ascending keys and add the counts of equal keys."""
-    all_keys = np.concatenate(keys)
-    order = np.argsort(all_keys, kind="stable")
-    all_keys = all_keys[order]
-    starts = np.flatnonzero(np.concatenate([[True], all_keys[1:] != all_keys[:-1]]))
-    sums = np.add.reduceat(np.concatenate(counts)[order].astype(np.int64), starts)
-    return all_keys[starts], sums
+        yield buffer[:n_pairs]
 
 
 @allocating_entry_point

@@ -30,6 +30,7 @@ from embeddings.corpora.encoded_corpus import (
 )
 from embeddings.corpora.phrases.bigram_counts import PhraseTokens
 from embeddings.corpora.phrases.phrase import JOINER, Phrase, PhraseMode, check_joiner, to_phrase_table
+from embeddings.corpora.token_trie import NONE, ROOT, TokenTrie, build_trie, child
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.errors import CorpusError
 from embeddings.kernels.line_operations import look_up_ids
@@ -39,7 +40,6 @@ from embeddings.support.arrow import find_words, pa, to_arrow, to_numpy, to_stri
 Array = Any
 Int = Any
 
-NONE = -1
 MAX_RUN = 1 << 16  # tokens; a longer run is split
 # indices of `state`
 (
@@ -58,11 +58,9 @@ class PhraseTrie(NamedTuple):
     """A trie of P phrases over V words."""
 
     in_phrase: NDArray[np.uint8]  # (V + 1,) whether a word, or V for an unknown word, is in any phrase
-    keys: NDArray[np.int64]  # edges as a hash table, from node << 32 | word; the root is 0
-    children: NDArray[np.int32]  # to a node
-    ends: NDArray[np.int32]  # (nodes,) the phrase that ends at a node, or NONE
+    trie: TokenTrie  # with the number of each phrase
     steps: NDArray[np.int32]  # (P,) the pass that joins each phrase
-    starts: NDArray[np.int64]  # of each phrase in `words`
+    starts: NDArray[np.int64]  # (P + 1,) of each phrase in `words`
     words: NDArray[np.int32]  # of all phrases
 
 
@@ -72,97 +70,53 @@ def build(vocabulary: Vocabulary, phrases: Sequence[Phrase]) -> tuple[PhraseTrie
     lengths = np.array([len(phrase.words) for phrase in phrases], np.int64)
     is_known = np.ones(len(phrases), bool)
     is_known[np.repeat(np.arange(len(phrases)), lengths)[ids < 0]] = False
-    words = ids[np.repeat(is_known, lengths)]
-    starts = np.concatenate([[0], np.cumsum(lengths[is_known])]).astype(np.int64)
+    words, lengths = ids[np.repeat(is_known, lengths)], lengths[is_known]
     known_phrases = [phrase for phrase, keep in zip(phrases, is_known.tolist(), strict=True) if keep]
-    slots = 1 << max(2 * len(words), 1).bit_length()
     in_phrase = np.zeros(len(vocabulary) + 1, np.uint8)
     in_phrase[words] = 1
-    trie = PhraseTrie(
-        in_phrase,
-        np.full(slots, NONE, np.int64),
-        np.empty(slots, np.int32),
-        np.full(len(words) + 1, NONE, np.int32),
-        np.array([phrase.step for phrase in known_phrases], np.int32),
-        starts,
-        words,
-    )
-    insert_all(tuple(trie))
-    return trie, known_phrases
+    sequences = np.full((len(lengths), int(lengths.max(initial=1))), NONE, np.int32)
+    sequences[np.arange(sequences.shape[1]) < lengths[:, None]] = words
+    trie = build_trie(sequences, np.arange(len(lengths), dtype=np.int32), len(in_phrase))
+    steps = np.array([phrase.step for phrase in known_phrases], np.int32)
+    return PhraseTrie(in_phrase, trie, steps, np.append(0, np.cumsum(lengths)), words), known_phrases
 
 
 @inline
-def edge_slot(keys: Array, node: Int, word: Int) -> Int:
-    """Return the hash slot of the edge (node, word), or the free slot where the edge belongs."""
-    key = np.int64(node) << 32 | np.int64(word)
-    last = keys.shape[0] - 1
-    code = np.int64(node) * 0x5E3779B1 ^ np.int64(word) * 0x45EBCA6B  # both below 2 ** 31: no overflow
-    slot = (code ^ code >> 17) & last
-    while keys[slot] != NONE and keys[slot] != key:
-        slot = (slot + 1) & last
-    return slot
-
-
-@inline
-def child(trie: Any, node: Int, word: Int) -> Int:
-    """Return the child of a node for a word, or NONE."""
-    slot = edge_slot(trie[1], node, word)
-    return trie[2][slot] if trie[1][slot] != NONE else NONE
-
-
-@allocating_entry_point
-def insert_all(trie: Any) -> None:
-    """Insert all phrases into an empty trie."""
-    _, keys, children, ends, _, starts, words = trie
-    nodes = 1
-    for phrase in range(starts.shape[0] - 1):
-        node = np.int64(0)
-        for place in range(starts[phrase], starts[phrase + 1]):
-            slot = edge_slot(keys, node, words[place])
-            if keys[slot] == NONE:
-                keys[slot] = node << 32 | np.int64(words[place])
-                children[slot] = nodes
-                nodes += 1
-            node = np.int64(children[slot])
-        ends[node] = phrase
-
-
-@inline
-def descend(trie: Any, node: Int, token: Int, base: Int) -> Int:
+def descend(phrases: PhraseTrie, node: Int, token: Int, base: Int) -> Int:
     """Follow a token from a node: a word, or a phrase word by word."""
     if token < base:
-        return child(trie, node, token)
-    starts, words = trie[5], trie[6]
-    for place in range(starts[token - base], starts[token - base + 1]):
-        node = child(trie, node, words[place])
+        return child(phrases.trie, node, token)
+    for place in range(phrases.starts[token - base], phrases.starts[token - base + 1]):
+        node = child(phrases.trie, node, phrases.words[place])
         if node == NONE:
             break
     return node
 
 
 @inline
-def longest_match(run: Array, start: Int, stop: Int, trie: Any, step: Int) -> tuple[Int, Int]:
+def longest_match(run: Array, start: Int, stop: Int, phrases: PhraseTrie, step: Int) -> tuple[Int, Int]:
     """Return the longest phrase of the pass `step` that begins at `start`, or NONE, and its end."""
-    base = trie[0].shape[0]
-    phrase, end, node = NONE, start, 0
+    base = phrases.in_phrase.shape[0]
+    phrase: Int = NONE
+    end, node = start, np.int64(ROOT)
     for place in range(start, stop):
-        node = descend(trie, node, run[place], base)
+        node = descend(phrases, node, run[place], base)
         if node == NONE:
             break
-        candidate = trie[3][node]
-        if candidate != NONE and trie[4][candidate] == step:
+        candidate = phrases.trie.values[node]
+        if candidate != NONE and phrases.steps[candidate] == step:
             phrase, end = candidate, place + 1
     return phrase, end
 
 
 @inline
-def join_run(run: Array, length: Int, trie: Any, steps: Int) -> Int:
+def join_run(run: Array, length: Int, phrases: PhraseTrie, steps: Int) -> Int:
     """Join phrases in the first `length` tokens, pass after pass; returns the new length."""
-    base = trie[0].shape[0]
+    base = phrases.in_phrase.shape[0]
     for step in range(1, steps + 1):
         source, target = 0, 0
         while source < length:
-            phrase, end = longest_match(run, source, length, trie, step)
+            phrase, end = longest_match(run, source, length, phrases, step)
             if phrase == NONE:
                 run[target] = run[source]
                 source += 1
@@ -175,10 +129,10 @@ def join_run(run: Array, length: Int, trie: Any, steps: Int) -> Int:
 
 
 @inline
-def write_token(token: Int, trie: Any, toggles: Array, out: Any, state: Array) -> None:
+def write_token(token: Int, phrases: PhraseTrie, toggles: Array, out: Any, state: Array) -> None:
     """Write a token; with `toggles`, every second occurrence of a phrase is written as its words."""
     ids, counts = out[0], out[2]
-    base, starts, words = trie[0].shape[0], trie[5], trie[6]
+    base, starts, words = phrases.in_phrase.shape[0], phrases.starts, phrases.words
     if token >= base:
         phrase = token - base
         if toggles.shape[0]:
@@ -196,23 +150,23 @@ def write_token(token: Int, trie: Any, toggles: Array, out: Any, state: Array) -
 
 
 @inline
-def write_run(run: Array, length: Int, trie: Any, steps: Int, toggles: Array, out: Any, state: Array) -> None:
+def write_run(run: Array, length: Int, phrases: PhraseTrie, steps: Int, toggles: Array, out: Any, state: Array) -> None:
     """Join and write a run."""
     if length > 1:
-        length = join_run(run, length, trie, steps)
+        length = join_run(run, length, phrases, steps)
     for place in range(length):
-        write_token(run[place], trie, toggles, out, state)
+        write_token(run[place], phrases, toggles, out, state)
 
 
 @allocating_entry_point
-def join(ids: Array, sentences: Array, trie: Any, toggles: Array, run: Array, out: Any, state: Array) -> bool:
+def join(ids: Array, sentences: Array, phrases: PhraseTrie, toggles: Array, run: Array, out: Any, state: Array) -> bool:
     """Join phrases from the position in `state` until the block is full; returns whether there is more.
 
     Updates in place: `out` (ids; sentence ends, in tokens; the count of each id), `run` (MAX_RUN,), `toggles`
     ((phrases,), or empty if all occurrences are joined), and `state`.
     """
-    in_phrase, steps = trie[0], np.int64(0)
-    for step in trie[4]:
+    in_phrase, steps = phrases.in_phrase, np.int64(0)
+    for step in phrases.steps:
         steps = max(steps, np.int64(step))
     unknown, last = in_phrase.shape[0] - 1, sentences.shape[0] - 1
     state[N_IDS], state[N_SENTENCES] = 0, 0
@@ -229,7 +183,7 @@ def join(ids: Array, sentences: Array, trie: Any, toggles: Array, run: Array, ou
                 length += 1
                 if not in_phrase[word]:
                     break
-            write_run(run, length, trie, steps, toggles, out, state)
+            write_run(run, length, phrases, steps, toggles, out, state)
         n_written = state[N_IDS]
         if position >= stop:
             out[1][state[N_SENTENCES]] = state[N_TOKENS] + n_written
@@ -297,7 +251,7 @@ def join_tokens(encoded: EncodedCorpus, trie: PhraseTrie, folder: Path, *, alter
     state, run = np.zeros(STATE_SIZE, np.int64), np.empty(MAX_RUN, np.int32)
     has_more = True
     while has_more:
-        has_more = join(encoded.ids, encoded.sentences, tuple(trie), toggles, run, out, state)
+        has_more = join(encoded.ids, encoded.sentences, trie, toggles, run, out, state)
         ids.append(out[0][: state[N_IDS]])
         sentences.append(out[1][: state[N_SENTENCES]])
     return JoinedFiles(ids, sentences, out[2], int(state[N_JOINED]))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.compilation.jit import entry_point, inline
+from embeddings.corpora.token_trie import NONE, TokenTrie, find_sequences
 from embeddings.kernels.block import (
     END,
     FIRST,
@@ -25,7 +26,6 @@ from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, find_ngrams
 
 LATTICE_SIZE = 8192  # positions in a block
 BORDER = NONE - 1  # in place of n-grams, between two lines
@@ -45,7 +45,7 @@ class LatticeSource(NamedTuple):
 
     ids: np.ndarray
     lines: np.ndarray
-    trie: NgramTrie
+    trie: TokenTrie
     keep_thresholds: np.ndarray
     noise: np.ndarray
     windows_per_draw: int
@@ -138,7 +138,7 @@ def carry_over(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) -> N
 def find_starts(block: LatticeBlock, source: LatticeSource, i: int, position: int, end: int, rng: np.ndarray) -> None:
     """Find and subsample the n-grams that start at a position of the text, which is position i of the block."""
     ngrams = block.starts[i]
-    if find_ngrams(source.trie, source.ids, position, end, ngrams) == 0:
+    if find_sequences(source.trie, source.ids, position, end, ngrams) == 0:
         return
     for n in range(source.trie.longest):
         ngram = ngrams[n]

@@ -3,16 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.compilation.jit import allocating_entry_point
+from embeddings.corpora.token_trie import NONE, TokenTrie, build_trie, find_sequences
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.models.model import Model
-from embeddings.plugins.sembei.ngram_trie import NONE, NgramOccurrences, NgramTrie, build_trie, ngrams_within
 from embeddings.support.imports import import_library
 
 NGRAMS = "ngrams"  # the table of rows that vectors are sums of
 LOWER_DOTTED_I = "\u0130".lower()  # the only code point whose lower case is two code points
+
+
+class NgramOccurrences(NamedTuple):
+    """The n-grams within texts: text i has `words[offsets[i]:offsets[i + 1]]`, with repetitions."""
+
+    offsets: np.ndarray
+    words: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -30,17 +39,17 @@ class NgramComposer:
         """The vectors of texts, float32 (texts, dim)."""
         csr_array = import_library("scipy.sparse").csr_array
 
-        offsets, words = occurrences(self.trie, texts)
+        offsets, words = ngrams_within(self.trie, *code_points(texts))
         counts = csr_array((np.ones(len(words), np.float32), words, offsets), shape=(len(texts), len(self.ngrams)))
         return np.asarray(counts @ self.rows, np.float32)
 
     @cached_property
-    def trie(self) -> NgramTrie:
+    def trie(self) -> TokenTrie:
         """The trie of the n-grams."""
         return trie_of(self.ngrams)
 
 
-def trie_of(ngrams: Sequence[str]) -> NgramTrie:
+def trie_of(ngrams: Sequence[str]) -> TokenTrie:
     """A trie of n-grams by code points."""
     points, borders = code_points(ngrams)
     lengths = np.diff(borders)
@@ -49,9 +58,30 @@ def trie_of(ngrams: Sequence[str]) -> NgramTrie:
     return build_trie(sequences, np.arange(len(ngrams), dtype=np.int32), int(points.max(initial=0)) + 1)
 
 
-def occurrences(trie: NgramTrie, texts: Sequence[str]) -> NgramOccurrences:
-    """The n-grams of a code-point trie within each text."""
-    return ngrams_within(trie, *code_points(texts))
+@allocating_entry_point
+def list_occurrences(trie: TokenTrie, ids: np.ndarray, occurrences: NgramOccurrences, write: bool) -> None:
+    """Replace text boundaries in `ids` by boundaries of n-grams, in `offsets`; if `write`, also list the n-grams."""
+    ngrams, count, begin = np.empty(trie.longest, np.int32), 0, 0
+    for text in range(occurrences.offsets.shape[0] - 1):
+        end = occurrences.offsets[text + 1]
+        for i in range(begin, end):
+            find_sequences(trie, ids, i, end, ngrams)
+            for word in ngrams:
+                if word >= 0:
+                    if write:
+                        occurrences.words[count] = word
+                    count += 1
+        occurrences.offsets[text + 1] = count
+        begin = end
+
+
+def ngrams_within(trie: TokenTrie, ids: np.ndarray, borders: np.ndarray) -> NgramOccurrences:
+    """All n-grams within each text of tokens `ids`, whose boundaries in `ids` are `borders` (texts + 1,)."""
+    counted = NgramOccurrences(borders.copy(), np.empty(0, np.int32))
+    list_occurrences(trie, ids, counted, False)
+    found = NgramOccurrences(borders.copy(), np.empty(int(counted.offsets[-1]), np.int32))
+    list_occurrences(trie, ids, found, True)
+    return found
 
 
 def set_sums(

@@ -1,152 +1,42 @@
 """The frequent n-grams of a corpus of characters, or of any tokens, counted exactly in bounded memory.
 
 An n-gram can be frequent only if its first and its last n - 1 tokens are frequent (Agrawal and Srikant 1994). So a pass
-for each length counts pairs of overlapping n-grams one token shorter. If the table has no room for all distinct pairs,
-several passes each count a part of them, so every count is exact.
-
-Hash tables use open addressing with linear probing; the key of a pair is prefix << 32 | suffix.
+for each length counts pairs of overlapping n-grams one token shorter; the key of a pair is prefix << 32 | suffix.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from pathlib import Path
 from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.compilation.jit import allocating_entry_point, inline
+from embeddings.compilation.jit import allocating_entry_point
+from embeddings.corpora.array_file import ArrayFile
+from embeddings.corpora.corpus_cache import corpora_folder, temporary_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.key_counts import CHUNK, count_keys
+from embeddings.corpora.token_trie import (
+    NO_IDS,
+    NONE,
+    TOKEN_BITS,
+    TokenTrie,
+    build_trie,
+    child,
+    find_sequences,
+    new_trie,
+)
 from embeddings.corpora.tokenizers import characters
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.kernels.random_numbers import random_bits
-from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, build_trie, find_ngrams
 from embeddings.training.continued_training import extend_vocabulary
 
-# numpy types in plain Python, machine types when compiled
-Array = Any
-Int = Any
-
-EMPTY = np.uint64(2**64 - 1)
-SUFFIX = np.uint64(32)
-LOW = np.uint64(2**32 - 1)
-N_PASS_KEYS = 2**32  # each pair has a pass key below this; a pass counts the pairs of a range of keys
-POSITION, LINE = range(2)
-CHUNK_SIZE = 1 << 20  # tokens read at a time
+CHUNK_SIZE = CHUNK  # tokens read at a time
 MAX_NGRAMS = 1 << 23  # distinct n-grams of one length in memory, 16 to 48 bytes each
-INITIAL_BITS = 10  # a new table has 2 ** INITIAL_BITS slots
 EXTRA_BORDERS = "\ufeff"  # besides white space and control characters
-
-Keys = NDArray[np.uint64]
-Counts = NDArray[np.int64]
-
-
-class Pairs(NamedTuple):
-    """A hash table from pairs to numbers, both (slots,), a power of two; `used` (1,) counts the occupied slots."""
-
-    keys: np.ndarray
-    values: np.ndarray
-    used: np.ndarray
-
-
-def new_pairs(bits: int) -> Pairs:
-    """An empty table of 2 ** bits slots."""
-    return Pairs(np.full(1 << bits, EMPTY), np.zeros(1 << bits, np.int64), np.zeros(1, np.int64))
-
-
-@inline
-def pair_slot(pairs: Pairs, key: Int, hashed: Int) -> Int:
-    """The slot of a pair, or the empty slot where the pair belongs."""
-    last = pairs.keys.shape[0] - 1
-    slot = np.int64(hashed >> SUFFIX) & last
-    while pairs.keys[slot] != key and pairs.keys[slot] != EMPTY:
-        slot = (slot + 1) & last
-    return slot
-
-
-@inline
-def hash_pair(key: Int) -> Int:
-    """The hash of a pair: its upper half selects the slot, its lower half is the pass key."""
-    return random_bits(key, np.uint64(0))
-
-
-@allocating_entry_point
-def insert_pairs(pairs: Pairs, keys: Array, values: Array, low: Int, high: Int) -> None:
-    """Insert new pairs whose pass keys are in [low, high)."""
-    for i in range(keys.shape[0]):
-        hashed = hash_pair(keys[i])
-        if keys[i] != EMPTY and low <= np.int64(hashed & LOW) < high:
-            slot = pair_slot(pairs, keys[i], hashed)
-            pairs.keys[slot] = keys[i]
-            pairs.values[slot] = values[i]
-            pairs.used[0] += 1
-
-
-@allocating_entry_point
-def read_chunk(ids: Array, lines: Array, allowed: Array, chunk: Array, cursor: Array, n: Int) -> Int:
-    """Fill `chunk` with the next tokens of the corpus; returns the number of tokens.
-
-    -1 separates lines and replaces tokens that are not `allowed` (vocabulary,). Where a line continues beyond the
-    chunk, its last n - 1 tokens are read again next time. `cursor` (2,) is the position to continue from.
-    """
-    position, line, size, filled = cursor[POSITION], cursor[LINE], chunk.shape[0], 0
-    while line + 1 < lines.shape[0] and filled + 1 < size:
-        border = max(position, min(lines[line + 1], ids.shape[0]))
-        while position < border and filled + 1 < size:
-            token = ids[position]
-            is_allowed = np.uint32(token) < allowed.shape[0] and allowed[token]
-            chunk[filled] = token if is_allowed else -1
-            filled += 1
-            position += 1
-        if position < border:
-            position = max(position - (n - 1), lines[line])
-            break
-        chunk[filled] = -1
-        filled += 1
-        line += 1
-    cursor[POSITION], cursor[LINE] = position, line
-    return filled
-
-
-@allocating_entry_point
-def lengthen_ngrams(chunk: Array, frequent: Pairs) -> None:
-    """Replace the n-gram at each position by the frequent n-gram with one more token, or -1."""
-    last = chunk.shape[0] - 1
-    for i in range(last):
-        prefix, suffix = chunk[i], chunk[i + 1]
-        chunk[i] = -1
-        if prefix >= 0 and suffix >= 0:
-            key = np.uint64(prefix) << SUFFIX | np.uint64(suffix)
-            slot = pair_slot(frequent, key, hash_pair(key))
-            if frequent.keys[slot] == key:
-                chunk[i] = frequent.values[slot]
-    chunk[last] = -1
-
-
-@allocating_entry_point
-def count_pairs(chunk: Array, start: Int, counts: Pairs, max_pairs: Int, low: Int, high: Int) -> Int:
-    """Count the pairs of neighbours in `chunk`, from `start` on, whose pass keys are in [low, high).
-
-    Returns where it stopped: at the last position, or before a new pair when the table holds `max_pairs`.
-    """
-    for i in range(start, chunk.shape[0] - 1):
-        prefix, suffix = chunk[i], chunk[i + 1]
-        if prefix < 0 or suffix < 0:
-            continue
-        key = np.uint64(prefix) << SUFFIX | np.uint64(suffix)
-        hashed = hash_pair(key)
-        if not low <= np.int64(hashed & LOW) < high:
-            continue
-        slot = pair_slot(counts, key, hashed)
-        if counts.keys[slot] == EMPTY:
-            if counts.used[0] >= max_pairs:
-                return i
-            counts.keys[slot] = key
-            counts.used[0] += 1
-        counts.values[slot] += 1
-    return chunk.shape[0] - 1
 
 
 @dataclass(frozen=True)
@@ -170,7 +60,7 @@ class Ngrams:
     unit: str
 
     @cached_property
-    def trie(self) -> NgramTrie:
+    def trie(self) -> TokenTrie:
         """The trie that finds the n-grams in ids of the corpus."""
         return build_trie(self.sequences, self.words, self.tokens)
 
@@ -207,17 +97,18 @@ def frequent_ngrams(
     """
     if previous is None:
         check_vocabulary(encoded)
-    counter = NgramCounter(encoded, cross_lines, min_count, max_ngrams)
     tokens = encoded.vocabulary.words
     order = np.argsort(np.argsort(np.array(tokens, object)))
     sequences_by_length, counts_by_length = [], []
-    for n in range(1, max_n + 1):
-        if n > 1:
-            counter.grow(n)
-        limit = None if per_length is None else per_length[min(n, len(per_length)) - 1]
-        selected = counter.most_frequent(limit, max_n, order)
-        sequences_by_length.append(counter.sequences(selected, max_n))
-        counts_by_length.append(counter.counts[selected])
+    with temporary_folder(corpora_folder()) as scratch:
+        counter = NgramCounter(encoded, cross_lines, min_count, max_ngrams, scratch)
+        for n in range(1, max_n + 1):
+            if n > 1:
+                counter.grow()
+            limit = None if per_length is None else per_length[min(n, len(per_length)) - 1]
+            selected = counter.most_frequent(limit, max_n, order)
+            sequences_by_length.append(counter.sequences(selected, max_n))
+            counts_by_length.append(counter.counts[selected])
     sequences, joiner = np.concatenate(sequences_by_length), joiner_of(tokens)
     spellings = [joiner.join([tokens[token] for token in row if token >= 0]) for row in sequences.tolist()]
     if previous is not None:
@@ -253,78 +144,68 @@ def check_vocabulary(encoded: EncodedCorpus) -> None:
 
 
 class NgramCounter:
-    """Counts n-grams length by length. Each n-gram has a number; single tokens come first.
+    """Counts n-grams length by length. Each n-gram has a number among those of its length.
 
-    `starts` holds the first number of each length, `lasts` the last token of each n-gram, `prefixes` the index, among
-    n-grams one shorter, of the n-gram without it, and `frequent` the number of each frequent pair. `counts` are those
-    of the length counted last.
+    `lasts` holds the last token of each n-gram by length, `prefixes` the number of the n-gram without it, and `numbers`
+    the n-gram of the length counted last but one that starts at each position, -1 for none and between lines. `keys`
+    are the frequent pairs of the length counted last, and `counts` their counts.
     """
 
-    def __init__(self, encoded: EncodedCorpus, cross_lines: bool, min_count: int, max_ngrams: int) -> None:
-        self.ids = np.asarray(encoded.ids)
+    def __init__(
+        self, encoded: EncodedCorpus, cross_lines: bool, min_count: int, max_ngrams: int, scratch: Path
+    ) -> None:
         lines = np.asarray(encoded.sentences)
         self.lines = lines[np.asarray(encoded.documents)] if cross_lines else lines
-        self.min_count, self.max_ngrams = min_count, max_ngrams
-        self.counts: Counts = encoded.vocabulary.counts
+        self.min_count, self.max_ngrams, self.scratch = min_count, max_ngrams, scratch
+        self.counts: NDArray[np.int64] = encoded.vocabulary.counts
         is_inner = np.array([not is_border(token) for token in encoded.vocabulary.words])
         self.allowed = is_inner & (self.counts >= min_count)
         self.lasts = [np.arange(len(self.counts), dtype=np.int32)]
         self.prefixes = [np.full(len(self.counts), NONE, np.int32)]
-        self.starts = [0]
-        self.frequent: Pairs = new_pairs(INITIAL_BITS)
+        self.keys: NDArray[np.int64] | None = None
+        self.numbers = self.number_tokens(np.asarray(encoded.ids))
 
-    def grow(self, n: int) -> None:
-        """Count the n-grams of n tokens."""
-        keys, self.counts = self.count_length(n)
-        start, before = self.starts[-1] + len(self.lasts[-1]), self.starts[-1]
-        self.prefixes.append((keys >> np.uint64(32)).astype(np.int32) - before)
-        self.lasts.append(self.lasts[-1][(keys & np.uint64(N_PASS_KEYS - 1)).astype(np.int64) - before])
-        self.starts.append(start)
-        table = new_pairs(max(INITIAL_BITS, (2 * (len(keys) + int(self.frequent.used[0]))).bit_length()))
-        insert_pairs(table, self.frequent.keys, self.frequent.values, 0, N_PASS_KEYS)
-        insert_pairs(table, keys, np.arange(start, start + len(keys)), 0, N_PASS_KEYS)
-        self.frequent = table
+    def number_tokens(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The tokens that are allowed in n-grams, in a file that is mapped into memory."""
+        tokens = np.append(np.where(self.allowed, np.arange(len(self.allowed)), NONE), NONE).astype(np.int32)
+        with closing(ArrayFile(self.scratch / "numbers.npy", np.int32, is_draft=True)) as file:
+            for begin in range(0, len(ids), CHUNK_SIZE):
+                chunk = ids[begin : begin + CHUNK_SIZE]
+                first, last = np.searchsorted(self.lines, [begin, begin + len(chunk)])
+                file.append(np.insert(tokens[np.minimum(chunk, len(tokens) - 1)], self.lines[first:last] - begin, NONE))
+            file.append(np.array([NONE]))
+        return np.asarray(np.load(file.path, mmap_mode="r+"))
 
-    def count_length(self, n: int) -> tuple[Keys, Counts]:
-        """Count the frequent n-grams of n tokens, in as many passes as memory requires; returns keys and counts."""
-        keys, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
-        low, width = 0, N_PASS_KEYS
-        while low < N_PASS_KEYS:
-            pairs, high = self.count_pass(n, low, min(low + width, N_PASS_KEYS))
-            is_frequent = (pairs.keys != EMPTY) & (pairs.values >= self.min_count)
-            keys = np.concatenate([keys, pairs.keys[is_frequent]])
-            counts = np.concatenate([counts, pairs.values[is_frequent]])
-            if len(keys) > self.max_ngrams:  # raises the minimum count
+    def grow(self) -> None:
+        """Count the n-grams that are one token longer than those counted last."""
+        if self.keys is not None:
+            ends = np.arange(len(self.keys), dtype=np.int32)
+            pairs = new_trie(NO_IDS, self.keys.astype(np.uint64), ends, NO_IDS, 2)
+            for begin in range(0, len(self.numbers), CHUNK_SIZE):  # so that an interrupt is handled in between
+                lengthen_ngrams(self.numbers[begin : begin + CHUNK_SIZE + 1], pairs)
+        kept = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+        for keys, counts in count_keys(filter(len, self.pairs()), self.scratch):
+            is_frequent = counts >= self.min_count
+            kept.append((keys[is_frequent], counts[is_frequent]))
+            if sum(len(part) for part, _ in kept) > self.max_ngrams:  # raises the minimum count
+                keys, counts = map(np.concatenate, zip(*kept, strict=True))
                 self.min_count = int(np.partition(counts, -self.max_ngrams - 1)[-self.max_ngrams - 1]) + 1
-                keys, counts = keys[counts >= self.min_count], counts[counts >= self.min_count]
-            low, width = high, high - low
-        return keys, counts
+                kept = [(keys[counts >= self.min_count], counts[counts >= self.min_count])]
+        self.keys, self.counts = map(np.concatenate, zip(*kept, strict=True))
+        self.prefixes.append((self.keys >> TOKEN_BITS).astype(np.int32))
+        self.lasts.append(self.lasts[-1][self.keys & (2**TOKEN_BITS - 1)])
 
-    def count_pass(self, n: int, low: int, high: int) -> tuple[Pairs, int]:
-        """Count pairs with pass keys from `low` on; returns the counts and the pass key at which the table is full."""
-        pairs = new_pairs(INITIAL_BITS)
-        for chunk in self.chunks(n):
-            start, last = 0, len(chunk) - 1
-            while (start := count_pairs(chunk, start, pairs, len(pairs.keys) // 2, low, high)) < last:
-                if len(pairs.keys) >= 2 * self.max_ngrams and high - low > 1:
-                    high = low + (high - low) // 2
-                    pairs = copy_pairs(pairs, len(pairs.keys), low, high)
-                else:
-                    pairs = copy_pairs(pairs, 2 * len(pairs.keys), low, high)
-        return pairs, high
-
-    def chunks(self, n: int) -> Iterator[NDArray[np.int32]]:
-        """The corpus in chunks, as the numbers of the n-grams of n - 1 tokens that start at each position."""
-        chunk, cursor = np.empty(CHUNK_SIZE, np.int32), np.zeros(2, np.int64)
-        while filled := read_chunk(self.ids, self.lines, self.allowed, chunk, cursor, n):
-            for _ in range(n - 2):
-                lengthen_ngrams(chunk[:filled], self.frequent)
-            yield chunk[:filled]
+    def pairs(self) -> Iterator[NDArray[np.int64]]:
+        """Yield the keys of the pairs of n-grams at neighbouring positions, a chunk of the text at a time."""
+        for begin in range(0, len(self.numbers) - 1, CHUNK_SIZE):
+            part = self.numbers[begin : begin + CHUNK_SIZE + 1].astype(np.int64)
+            keys = part[:-1] << TOKEN_BITS | part[1:]
+            yield keys[keys >= 0]
 
     def most_frequent(self, limit: int | None, max_n: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
         """The `limit` most frequent n-grams of the length counted last, ties by token; all without a limit."""
         is_frequent = self.counts >= self.min_count
-        selected = np.flatnonzero(is_frequent & self.allowed if len(self.starts) == 1 else is_frequent)
+        selected = np.flatnonzero(is_frequent & self.allowed if self.keys is None else is_frequent)
         if limit is None or len(selected) <= limit:
             return selected
         if limit == 0:
@@ -348,13 +229,6 @@ class NgramCounter:
 def is_border(token: str) -> bool:
     """Whether a token contains a character that no n-gram contains."""
     return any(character.isspace() or character in EXTRA_BORDERS or category(character) == "Cc" for character in token)
-
-
-def copy_pairs(pairs: Pairs, slots: int, low: int, high: int) -> Pairs:
-    """The pairs with pass keys in [low, high), in a table of `slots` slots."""
-    table = new_pairs(slots.bit_length() - 1)
-    insert_pairs(table, pairs.keys, pairs.values, low, high)
-    return table
 
 
 def joiner_of(tokens: Sequence[str]) -> str:
@@ -410,8 +284,16 @@ def token_sequences(word: str, ids: Mapping[str, int], joiner: str, longest: int
 
 
 @allocating_entry_point
+def lengthen_ngrams(numbers: np.ndarray, pairs: TokenTrie) -> None:
+    """Replace each number but the last by that of the pair with the next number, or NONE."""
+    for i in range(numbers.shape[0] - 1):
+        is_pair = numbers[i] >= 0 and numbers[i + 1] >= 0
+        numbers[i] = child(pairs, np.int64(numbers[i]), numbers[i + 1]) if is_pair else NONE
+
+
+@allocating_entry_point
 def count_occurrences(
-    trie: NgramTrie, ids: np.ndarray, lines: np.ndarray, begin: int, end: int, counts: np.ndarray
+    trie: TokenTrie, ids: np.ndarray, lines: np.ndarray, begin: int, end: int, counts: np.ndarray
 ) -> None:
     """counts[w] += 1 for each n-gram w that starts at a position from `begin` to `end` and ends on the same line."""
     ngrams, line = np.empty(trie.longest, np.int32), np.searchsorted(lines, begin, side="right")
@@ -419,7 +301,7 @@ def count_occurrences(
         while line < lines.shape[0] and lines[line] <= position:
             line += 1
         border = ids.shape[0] if line == lines.shape[0] else min(lines[line], ids.shape[0])
-        find_ngrams(trie, ids, position, border, ngrams)
+        find_sequences(trie, ids, position, border, ngrams)
         for word in ngrams:
             if word >= 0:
                 counts[word] += 1

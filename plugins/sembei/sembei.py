@@ -30,7 +30,7 @@ from embeddings.plugins.sembei.lattice import (
     new_lattice_buffers,
     noise_groups,
 )
-from embeddings.plugins.sembei.ngram_trie import NgramOccurrences
+from embeddings.plugins.sembei.ngram_vectors import NgramOccurrences
 from embeddings.plugins.sembei.ngram_vocabulary import (
     Ngrams,
     check_vocabulary,
@@ -241,7 +241,9 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         output = Table(rows=len(words), dim=self.dim, axis="words")
         saved_as = ngram_vectors.NGRAMS if self.compositional else VECTORS
         rows = replace(word_vectors(len(words), self.dim, self.initializer), saved_as=saved_as)
-        parts = ngram_vectors.occurrences(ngram_vectors.trie_of(words), words) if self.compositional else None
+        parts = None
+        if self.compositional:
+            parts = ngram_vectors.ngrams_within(ngram_vectors.trie_of(words), *ngram_vectors.code_points(words))
         max_parts = 0 if parts is None else int(np.diff(parts.offsets).max(initial=0))
 
         def operands(tables: Arrays) -> LatticeOperands | SummedOperands:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_helpers import BLOCK_TOLERANCE, line_bounds, rows
-from test_ngram_trie import trie_of
+from test_token_trie import trie_of
 
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rewind
@@ -27,7 +27,7 @@ from embeddings.plugins.sembei.lattice import (
     new_lattice_buffers,
     noise_groups,
 )
-from embeddings.plugins.sembei.ngram_trie import ngrams_within
+from embeddings.plugins.sembei.ngram_vectors import ngrams_within
 
 TOKENS = 4
 

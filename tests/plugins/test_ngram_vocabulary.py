@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ngram_search import find_all_ngrams
 
-from embeddings.corpora import Corpus
+from embeddings.corpora import Corpus, key_counts
 from embeddings.errors import CorpusError, SettingError
 from embeddings.plugins.sembei import ngram_vocabulary
 from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
@@ -63,20 +63,17 @@ def random_lines():
     return ["".join(chr(0x4E00 + c) for c in rng.zipf(1.2, 400) % 200) for _ in range(40)]
 
 
-def test_many_distinct_ngrams_are_counted_in_several_passes(random_lines, monkeypatch):
-    """With memory for a tenth of them, which is never exceeded."""
-    sizes, passes = [], []
-    new_pairs, count_pass = ngram_vocabulary.new_pairs, ngram_vocabulary.NgramCounter.count_pass
-    monkeypatch.setattr(ngram_vocabulary, "new_pairs", lambda bits: sizes.append(bits) or new_pairs(bits))
-    monkeypatch.setattr(
-        ngram_vocabulary.NgramCounter, "count_pass", lambda self, *args: passes.append(args) or count_pass(self, *args)
-    )
+def test_many_distinct_ngrams_are_counted_in_several_chunks(random_lines, monkeypatch):
+    """Of which each is sorted by itself, and none has more keys than a chunk has tokens."""
+    stored, store_run = [], key_counts.store_run
+    monkeypatch.setattr(ngram_vocabulary, "CHUNK_SIZE", 1500)
+    monkeypatch.setattr(key_counts, "store_run", lambda run, *args: stored.append(len(run[0])) or store_run(run, *args))
     expected = count_substrings(random_lines, 4, 3)
     assert len(count_substrings(random_lines, 4)) > 15000  # of all lengths together
     ngrams = frequent_ngrams(encode(*random_lines), max_n=4, min_count=3, max_ngrams=1500)
     assert counts_of(ngrams) == expected
-    assert len(passes) > 8
-    assert max(sizes) <= 13  # for the 2,300 frequent n-grams of all lengths
+    assert len(stored) > 24
+    assert max(stored) <= 1500
 
 
 def test_rarer_ngrams_are_left_out_where_memory_is_short(random_lines):

@@ -74,7 +74,7 @@ OWN_NAMES = {
     "corpora/corpus_cache.py": (4, "digests, and names that were listed in this folder"),
     "corpora/corpus_validation.py": (1, "`read_meta` has compared the names with those of a corpus"),
     "corpora/encoded_corpus.py": (7, "`read_meta` has compared the names with those of a corpus"),
-    "corpora/phrases/bigram_counts.py": (1, "a number"),
+    "corpora/key_counts.py": (1, "a number"),
     "corpora/reading/sources.py": (1, "constants"),
     "corpora/resampling.py": (1, "constants"),
     "embeddings/cli/saving.py": (1, "the name of the output"),

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ngram_search import find_all_ngrams
 
-from embeddings.plugins.sembei.ngram_trie import build_trie
+from embeddings.corpora.token_trie import build_trie
 
 TOKENS = 5  # larger ids are not tokens
 TEXTS = st.lists(st.integers(0, TOKENS + 1), max_size=30)

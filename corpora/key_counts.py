@@ -1,0 +1,78 @@
+"""Exact counts of integer keys in bounded memory: chunks are sorted and counted, written to disk, and merged."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.array_file import output_errors
+from embeddings.support.npy_stream import write_npy
+
+CHUNK = 1 << 23  # keys to sort at a time
+MERGE_SIZE = 1 << 22  # keys merged at a time
+
+Run = tuple[NDArray[np.int64], NDArray[Any]]  # ascending keys and their counts
+
+
+def count_keys(chunks: Iterable[NDArray[np.int64]], scratch: Path, merge_size: int = MERGE_SIZE) -> Iterator[Run]:
+    """Yield all keys in ascending order with their counts, in parts of about `merge_size` keys.
+
+    Arguments:
+        chunks: keys in any order; memory holds one chunk.
+        scratch: a folder for sorted chunks.
+
+    Raises:
+        OutputError: the folder cannot be written to.
+    """
+    yield from merge(spill((np.unique(keys, return_counts=True) for keys in chunks), scratch), merge_size)
+
+
+def spill(runs: Iterator[Run], scratch: Path) -> list[Run]:
+    """Return the runs of an iterator: a single run stays in memory, several are written to disk and memory-mapped."""
+    parts: list[Run] = []
+    for number, run in enumerate(runs):
+        if number == 1:
+            parts[0] = store_run(parts[0], scratch, 0)
+        parts.append(store_run(run, scratch, number) if number else run)
+    return parts
+
+
+def store_run(run: Run, scratch: Path, number: int) -> Run:
+    """Write a run to disk and memory-map it."""
+    paths = [scratch / f"{part}-{number}.npy" for part in ("keys", "counts")]
+    with output_errors(scratch):
+        for array, path in zip(run, paths, strict=True):
+            with path.open("wb") as stream:
+                write_npy(array, stream)
+        keys, counts = (np.load(path, mmap_mode="r") for path in paths)
+    return keys, counts
+
+
+def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
+    """Merge runs and add the counts of equal keys, in parts of about `size` pairs.
+
+    Each step merges a window of every run, up to the smallest last key among the windows that do not end their run: all
+    counts of keys up to there are in the windows.
+    """
+    if len(runs) == 1:
+        yield runs[0]
+        return
+    width = max(size // max(len(runs), 1), 1)
+    while any(len(keys) for keys, _ in runs):
+        bound = min((keys[width - 1] for keys, _ in runs if len(keys) > width), default=np.iinfo(np.int64).max)
+        lengths = [int(np.searchsorted(keys[:width], bound, "right")) for keys, _ in runs]
+        parts = [(keys[:n], counts[:n]) for n, (keys, counts) in zip(lengths, runs, strict=True)]
+        yield add_counts(*zip(*parts, strict=True))
+        runs = [(keys[n:], counts[n:]) for n, (keys, counts) in zip(lengths, runs, strict=True)]
+
+
+def add_counts(keys: Sequence[NDArray[np.int64]], counts: Sequence[NDArray[Any]]) -> Run:
+    """Merge arrays of ascending keys and add the counts of equal keys."""
+    all_keys = np.concatenate(keys)
+    order = np.argsort(all_keys, kind="stable")
+    all_keys = all_keys[order]
+    starts = np.flatnonzero(np.concatenate([[True], all_keys[1:] != all_keys[:-1]]))
+    sums = np.add.reduceat(np.concatenate(counts)[order].astype(np.int64), starts)
+    return all_keys[starts], sums
