@@ -43,6 +43,7 @@ STUDIES = {  # the class of each study
     "reading": "reading_speed:Reading",
     "readme": "page_tables:Readme",
     "replicas": "replica_study:Replicas",
+    "retrieval": "retrieval_study:Retrieval",
     "reproduction": "reproduction:Reproduction",
     "search": "search_speed:Search",
     "settings": "scored_models:Settings",

@@ -15,7 +15,16 @@ RECORDED = {  # the tables of each study, apart from the one of its name
     "replicas": ["results", "../replicas-tried/results", "../replica-intervals/results"],
     **{
         name: []
-        for name in ("classifiers", "cluster-check", "distillation", "kernels", "objectives", "search", "text-pairs")
+        for name in (
+            "classifiers",
+            "cluster-check",
+            "distillation",
+            "kernels",
+            "objectives",
+            "retrieval",
+            "search",
+            "text-pairs",
+        )
     },
     **{name: [] for name in ("text-pairs", "threads", "tokenizers", "unseen-words", "reproduction")},
 }
