@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from embeddings.eval.early_stopping import EarlyStopping as EarlyStopping
     from embeddings.eval.tuning import tune as tune
     from embeddings.indexes.index import build_index as build_index
-    from embeddings.indexes.index import load_index as load_index
     from embeddings.models.embed import embed as embed
     from embeddings.models.loading import load as load
     from embeddings.models.loading import load_classifier as load_classifier
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.plugins.text_pairs.pair_training import DualEncoder as DualEncoder
     from embeddings.text_search.text_index import TextIndex as TextIndex
+    from embeddings.text_search.text_index import load_index as load_index
     from embeddings.training.callbacks import Callback as Callback
     from embeddings.training.checkpoints import Checkpoints as Checkpoints
     from embeddings.training.init_vectors import InitFrom as InitFrom
@@ -73,7 +73,7 @@ MODULES, lazy_name, _ = lazy_package(__name__, {
     "eval": "compare evaluate evaluate_classifier",
     "eval.early_stopping": "EarlyStopping",
     "eval.tuning": "tune",
-    "indexes.index": "build_index load_index",
+    "indexes.index": "build_index",
     "models.embed": "embed",
     "models.loading": "load load_classifier load_model",
     "models.model": "Model",
@@ -81,7 +81,7 @@ MODULES, lazy_name, _ = lazy_package(__name__, {
     "training.checkpoints": "Checkpoints",
     "training.init_vectors": "InitFrom",
     "training.train": "continue_training train",
-    "text_search.text_index": "TextIndex",
+    "text_search.text_index": "TextIndex load_index",
     "vectors.align": "align",
     "vectors.lookup": "lookup",
     "vectors.merge": "merge",

@@ -46,6 +46,10 @@ class ColumnSelection:
         candidates = [name for name in strings if name not in tags] or [name for name in lists if name not in tags]
         if TEXT_COLUMN in candidates and names.count(TEXT_COLUMN) == 1:
             candidates = [TEXT_COLUMN]
+        if len(names) == len(candidates) == 1 and ";" in names[0]:
+            raise CorpusError(
+                f"{file} has one column, {names[0]!r:.80}: separate columns by commas, or select it by {S.text_column}"
+            )
         if len(candidates) == 1:
             self.inferred_columns[file] = candidates[0]
             return candidates[0]

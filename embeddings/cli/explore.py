@@ -12,8 +12,9 @@ import click
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.explain import read_as_in_training
-from embeddings.cli.options import CONFIDENCE, DOCUMENTS, QUIET, VECTOR_INPUT, is_given, option, seed
+from embeddings.cli.options import CONFIDENCE, DOCUMENTS, QUIET, VECTOR_INPUT, from_signature, is_given, option, seed
 from embeddings.cli.output import note
+from embeddings.indexes.index import load_index
 from embeddings.models.loading import load, load_model_or_vectors
 from embeddings.settings import flag
 from embeddings.support.imports import import_extra
@@ -40,6 +41,8 @@ CORPUS_OPTIONS = [
         ),
         CONFIDENCE,
         DOCUMENTS,
+        option("--texts", "Also search the texts of this index, which `embeddings index` wrote.", "INDEX"),
+        *from_signature(load_index, allow_faiss=None),
         option(
             "--map-words",
             "Show the N most frequent words on the map.",
@@ -68,15 +71,17 @@ CORPUS_OPTIONS = [
     ],
 )
 def command(
-    *, vectors: str, corpus: str | None, confidence: str | None, documents: bool, map_words: int,
-    projection: Literal["tsne", "pca"] | None, groups: str, seed: int, port: int | None, no_browser: bool, quiet: bool,
-    allow_pickle: bool, errors: str, **settings: Any,
+    *, vectors: str, corpus: str | None, confidence: str | None, documents: bool, texts: str | None,
+    allow_faiss: bool, map_words: int, projection: Literal["tsne", "pca"] | None, groups: str, seed: int,
+    port: int | None, no_browser: bool, quiet: bool, allow_pickle: bool, errors: str, **settings: Any,
 ) -> None:  # fmt: skip
     """Open a page to look at VECTORS: neighbours as you type, analogies, comparisons of two words, and a map.
 
     Only this computer can open the page, and only with the address that is printed. Ctrl-C ends the command.
     """
     check_options(corpus, confidence, documents)
+    if allow_faiss and texts is None:
+        raise click.UsageError("--allow-faiss requires --texts")
     if projection == "tsne":
         import_extra("openTSNE", "explore", "--projection tsne")
     projection = projection or ("tsne" if find_spec("openTSNE") else "pca")
@@ -90,13 +95,16 @@ def command(
     from embeddings.explorer.http_server import ExplorerServer
     from embeddings.explorer.vector_explorer import VectorExplorer
     from embeddings.explorer.word_map import WordMap
+    from embeddings.text_search.text_index import TextIndex
 
+    index = None if texts is None else TextIndex(texts, allow_faiss=allow_faiss)
     word_map = WordMap(
         explored, words=map_words, projection=projection, groups=read_group_option(groups, explored), seed=seed
     )
     explorer = VectorExplorer(
         explored, word_map, os.path.basename(os.path.abspath(vectors)), source=source, corpus=text,
         replicates=None if confidence is None else StabilityRuns.load(confidence), is_documents=documents,
+        texts=index,
     )  # fmt: skip
     with ExplorerServer(explorer, port or 0) as server:
         Thread(target=explorer.prepare, name="prepare", daemon=True).start()

@@ -20,6 +20,7 @@ from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
+    from embeddings.text_search.text_index import TextIndex
 
 
 class CompletionIndex:
@@ -54,6 +55,7 @@ class CompletionIndex:
 
 Top = Annotated[int, Range(ge=1, le=100)]
 Rows = list[dict[str, Any]]
+MAX_TEXT = 1000  # characters of a text that are shown
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class VectorExplorer:
         corpus, source: the encoded text that the vectors were trained on, and the model, if known, for evidence.
         replicates: for confidence intervals.
         is_documents: whether the vectors are those of documents, named by their tags.
+        texts: texts to search.
     """
 
     vectors: Vectors
@@ -74,6 +77,7 @@ class VectorExplorer:
     corpus: "Corpus | None" = None
     replicates: StabilityRuns | None = None
     is_documents: bool = False
+    texts: "TextIndex | None" = None
     lock: Any = field(default_factory=RLock)  # one search at a time uses all memory bandwidth
 
     def __post_init__(self) -> None:
@@ -103,6 +107,7 @@ class VectorExplorer:
             "unit": "document" if self.is_documents else "word",
             "composes": self.vectors.compose is not None, "corpus": self.corpus is not None,
             "confidence": None if self.replicates is None else len(self.replicates.resamples),
+            "texts": 0 if self.texts is None else len(self.texts),
             "map_words": self.map.size, "projection": self.map.projection,
             "examples": self.vectors.word_list.first(200)[-3:],
         }  # fmt: skip
@@ -189,6 +194,20 @@ class VectorExplorer:
         with self.lock:
             return asdict(explain(self.source, self.require_corpus(), a, b, top=top, width=60))
 
+    def search(self, query: str, top: Top = 10) -> dict[str, Any]:
+        """The texts that answer a query best: ids, scores, and parts of the text, with those that the query has."""
+        if self.texts is None:
+            raise SettingError("a search requires texts: start with --texts")
+        with self.lock:
+            hits = self.texts.search(query, top=top)
+            parts = [self.texts.marked(query, hit["text"][:MAX_TEXT]) for hit in hits]
+        return {
+            "hits": [
+                {"id": hit["id"], "score": hit["score"], "parts": own, "is_cut": len(hit["text"]) > MAX_TEXT}
+                for hit, own in zip(hits, parts, strict=True)
+            ]
+        }
+
     def map_state(self, version: Annotated[int, Range(ge=0)] = 0) -> dict[str, Any]:
         """The progress of the map layout, and its points if newer than `version`."""
         return self.map.state(version)
@@ -210,5 +229,5 @@ class VectorExplorer:
 
 ENDPOINTS: dict[str, Callable[..., dict[str, Any]]] = {
     name: getattr(VectorExplorer, name)
-    for name in ("info", "complete", "neighbours", "analogy", "compare", "lines", "evidence")
+    for name in ("info", "complete", "neighbours", "analogy", "compare", "lines", "evidence", "search")
 } | {"map": VectorExplorer.map_state}

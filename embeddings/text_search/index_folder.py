@@ -42,6 +42,11 @@ from embeddings.support.word_list import WordList
 Method = Literal["fused", "vectors", "lexical"]  # of ranking texts
 INDEX, RECIPE, MODEL, SEGMENT = "text-index.json", "recipe", "model", "segment.json"
 ID, TEXT = "id", "text"  # columns of rows
+VECTORS, SCALES = "vectors", "scales"  # arrays of a segment; scales are those of int8
+POSTINGS = {"term_starts": "<i8", "posting_texts": "<i4", "posting_counts": "<i4", "lengths": "<i4"}
+FIELDS = {
+    "id": str, "dim": int, "dtype": str, "kind": str, "index_from": int, "model": dict, "pooling": dict, "words": dict,
+}  # fmt: skip
 TENSORS, ROWS, TERMS = "tensors.safetensors", "rows.arrow", "terms.arrow"
 STATE = re.compile(r"state-(\d{8,})\.json")
 OWN_NAME = re.compile(r"state-\d+\.json|(segment|removed)-[0-9a-f]{16}(\.npy)?|\..*\.partial")  # may be removed
@@ -175,6 +180,7 @@ class IndexFolder:
             state = "is not an index of texts: make one with `embeddings index`" if path.exists() else "does not exist"
             raise FormatError(f"{path} {state}")
         self.record = read_sealed(path / INDEX)
+        check_fields(path / INDEX, self.record, FIELDS)
         self.n_written = 0  # rows that were ever added, as of the last state that was read; numbers those without ids
 
     def last_number(self) -> int:
@@ -211,13 +217,27 @@ class IndexFolder:
         for entry in record["segments"]:
             if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
                 raise FormatError(f"{path} is broken: a segment has no name")
-            segment = known.get(entry["name"]) or read_segment(self.path, entry["name"])
+            segment = known.get(entry["name"]) or self.checked(read_segment(self.path, entry["name"]))
             mask = entry.get("removed")
             if mask != segment.mask:
                 removed = None if mask is None else self.read_mask(mask, entry.get("checksum"), len(segment))
                 segment = segment.with_removed(removed, mask)
             segments.append(segment)
         return segments
+
+    def checked(self, segment: Segment) -> Segment:
+        """A segment whose arrays fit the index and one another.
+
+        Raises:
+            FormatError: they do not.
+        """
+        shape = (len(segment), self.record["dim"])
+        fits = segment.rows.column_names[:2] == [ID, TEXT] and check_vectors(
+            segment.arrays, self.record["dtype"], shape
+        )
+        if not fits or not check_postings(segment.arrays, len(segment.terms), len(segment)):
+            raise FormatError(f"{self.path / segment.name} is broken: its arrays do not fit the index")
+        return segment
 
     def read_mask(self, name: Any, digest: Any, rows: int) -> np.ndarray:
         """Which rows of a segment are removed, (rows,) bool."""
@@ -280,6 +300,26 @@ class IndexFolder:
 def is_text_index(path: str | os.PathLike[str]) -> bool:
     """Whether a path is that of an index of texts."""
     return not is_remote(path) and (Path(path) / INDEX).is_file()
+
+
+def check_vectors(arrays: Mapping[str, np.ndarray], dtype: str, shape: tuple[int, int]) -> bool:
+    """Whether the arrays of a segment have vectors of this type and shape."""
+    vectors, scales = arrays.get(VECTORS), arrays.get(SCALES)
+    fits = vectors is not None and vectors.shape == shape and vectors.dtype == dtype
+    if dtype != "int8":
+        return fits
+    return fits and scales is not None and scales.shape == shape[:1] and scales.dtype == np.float32
+
+
+def check_postings(arrays: Mapping[str, np.ndarray], terms: int, rows: int) -> bool:
+    """Whether the postings of a segment fit together, so that no search can read outside of them."""
+    actual = {name: (arrays[name].dtype, arrays[name].ndim) for name in POSTINGS if name in arrays}
+    if actual != {name: (np.dtype(kind), 1) for name, kind in POSTINGS.items()}:
+        return False
+    starts, texts, counts = arrays["term_starts"], arrays["posting_texts"], arrays["posting_counts"]
+    fits = len(starts) == terms + 1 and len(arrays["lengths"]) == rows and len(texts) == len(counts)
+    fits = fits and starts[0] == 0 and starts[-1] == len(texts) and bool((np.diff(starts) >= 0).all())
+    return fits and (not len(texts) or bool(texts.min() >= 0 and texts.max() < rows and counts.min() > 0))
 
 
 def owned_names(path: Path) -> set[str]:

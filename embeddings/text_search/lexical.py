@@ -178,14 +178,3 @@ def postings_of(segment: Segment, word: str) -> tuple[np.ndarray, np.ndarray]:
     number = segment.words.find(word)
     start, stop = (0, 0) if number is None else segment.arrays["term_starts"][number : number + 2]
     return segment.arrays["posting_texts"][start:stop], segment.arrays["posting_counts"][start:stop]
-
-
-def check_postings(arrays: Mapping[str, np.ndarray], terms: int, rows: int) -> bool:
-    """Whether the postings of a segment fit together, so that no search can read outside of them."""
-    names = {"term_starts": "<i8", "posting_texts": "<i4", "posting_counts": "<i4", "lengths": "<i4"}
-    if any(name not in arrays or arrays[name].dtype != kind or arrays[name].ndim != 1 for name, kind in names.items()):
-        return False
-    starts, texts, counts = arrays["term_starts"], arrays["posting_texts"], arrays["posting_counts"]
-    fits = len(starts) == terms + 1 and len(arrays["lengths"]) == rows and len(texts) == len(counts)
-    fits = fits and starts[0] == 0 and starts[-1] == len(texts) and bool((np.diff(starts) >= 0).all())
-    return fits and (not len(texts) or bool(texts.min() >= 0 and texts.max() < rows and counts.min() > 0))

@@ -25,7 +25,8 @@ def matching_rows(rows: Any, condition: str) -> np.ndarray:
 
     Arguments:
         condition: comparisons (==, !=, <, <=, >, >=, in, not in, is None, is not None) of columns with numbers,
-            strings, True, False or lists, joined by and, or, not and parentheses.
+            strings, True, False or lists, or of a part with a column of strings ("red" in title), joined by and, or,
+            not and parentheses.
 
     Raises:
         SettingError: it is not such a condition, or a column is missing or of another type.
@@ -73,7 +74,11 @@ def to_expression(node: ast.expr, columns: pa.Schema) -> Any:
 
 def comparison(node: ast.Compare, columns: pa.Schema) -> Any:
     """A comparison of a column as an expression of pyarrow."""
-    column, kind, value = to_expression(node.left, columns), node.ops[0], node.comparators[0]
+    kind, value = node.ops[0], node.comparators[0]
+    if isinstance(kind, ast.In | ast.NotIn) and isinstance(node.left, ast.Constant) and isinstance(value, ast.Name):
+        has_part = pc.match_substring(to_expression(value, columns), str(node.left.value))
+        return has_part if isinstance(kind, ast.In) else ~has_part
+    column = to_expression(node.left, columns)
     if isinstance(kind, ast.In | ast.NotIn):
         column = as_numbers(column, node.left, ast.literal_eval(value), columns)
         is_in = pc.if_else(column.is_valid(), column.isin(ast.literal_eval(value)), pc.scalar(None))

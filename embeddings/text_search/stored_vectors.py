@@ -8,10 +8,9 @@ import numpy as np
 from embeddings.errors import SettingError
 from embeddings.indexes.exact import products
 from embeddings.support.cosine import normalize_rows, row_blocks
+from embeddings.text_search.index_folder import SCALES, VECTORS
 from embeddings.vectors.pooling import DataType
 from embeddings.vectors.precision import quantise
-
-VECTORS, SCALES = "vectors", "scales"
 
 
 def store(rows: np.ndarray, dtype: DataType) -> dict[str, np.ndarray]:
@@ -90,12 +89,3 @@ class JoinedVectors:
             own = (rows >= start) & (rows < start + len(part))
             selected[own] = part[rows[own] - start]
         return selected
-
-
-def check_stored(arrays: Mapping[str, np.ndarray], dtype: DataType, shape: tuple[int, int]) -> bool:
-    """Whether the arrays of a segment have the vectors that `store` writes."""
-    vectors, scales = arrays.get(VECTORS), arrays.get(SCALES)
-    fits = vectors is not None and vectors.shape == shape and vectors.dtype == dtype
-    if dtype != "int8":
-        return fits
-    return fits and scales is not None and scales.shape == shape[:1] and scales.dtype == np.float32

@@ -2,14 +2,16 @@
 
 import inspect
 import os
+import re
 import secrets
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args, overload
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +21,8 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, FormatError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import pair_cosines, product_error, select_top
+from embeddings.indexes.index import RECORD, Index, check_consent
+from embeddings.indexes.index import load_index as load_vector_index
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.models.embed import (
     DEFAULT_TEXT,
@@ -36,7 +40,6 @@ from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.files import atomic_write, check_own_folder
 from embeddings.support.progress_display import ProgressOption
-from embeddings.support.records import check_fields
 from embeddings.support.remote.address import display_name, is_remote
 from embeddings.support.result_table import ResultTable
 from embeddings.support.shared_lock import exclusive_lock
@@ -46,31 +49,35 @@ from embeddings.text_search.index_folder import (
     INDEX,
     MODEL,
     RECIPE,
+    SCALES,
     TENSORS,
     TEXT,
+    VECTORS,
     IndexFolder,
     Method,
     Segment,
     copy_segment,
+    is_text_index,
     owned_names,
     write_sealed,
     write_segment,
 )
-from embeddings.text_search.lexical import Lexicon, check_postings, common_words, lexical_scores, merge_postings
+from embeddings.text_search.lexical import Lexicon, common_words, lexical_scores, merge_postings
 from embeddings.text_search.row_filter import matching_rows
 from embeddings.text_search.segment_writer import ENGINE, Columns, SegmentWriter, check_distinct, engine_arrays
-from embeddings.text_search.stored_vectors import SCALES, VECTORS, JoinedVectors, StoredVectors, check_stored
+from embeddings.text_search.stored_vectors import JoinedVectors, StoredVectors
 from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.vectors.base_vectors import BaseVectors
+    from embeddings.vectors.vectors import HasVectors
 
 MERGED_ROWS = 4_000_000  # of a merged segment at most
 LEXICAL_SHARE = 0.6  # of the fused score
 CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 28  # of the scores of a block of queries
 COMPONENTS, COMMON = "components", "common.arrow"
-FIELDS = {
-    "id": str, "dim": int, "dtype": str, "kind": str, "index_from": int, "model": dict, "pooling": dict, "words": dict,
-}  # fmt: skip
 
 
 SCORES = {
@@ -126,17 +133,12 @@ class TextIndex:
         self.path = local_folder(path)
         self.folder = IndexFolder(self.path)
         self.record = self.folder.record
-        check_fields(self.path / INDEX, self.record, FIELDS)
         dtypes, pooling = get_args(DataType), set(inspect.signature(TextIndex.build).parameters)
         if self.record["dtype"] not in dtypes or not pooling.issuperset(self.record["pooling"]):
             raise FormatError(f"{self.path / INDEX} is broken: it has unknown settings")
         self.model = model
         self.kind, settings = parse_spec(self.record["kind"])
-        if self.kind == "faiss" and not allow_faiss:
-            raise FormatError(
-                f"{self.path} has an index of FAISS, which can crash or run code if its file is malicious; if you "
-                f"trust its source, open it with {S.allow_faiss(True)}"
-            )
+        check_consent(self.path, {"kind": self.kind}, allow_faiss)
         self.index_kind: Any = registry.create("index", self.kind, settings)
         try:
             common = self.path / RECIPE / COMMON
@@ -145,8 +147,7 @@ class TextIndex:
             self.lexicon.form.rules  # noqa: B018  # refuses wrong settings
         except (TypeError, SettingError) as error:
             raise FormatError(f"{self.path / INDEX} is broken: {error}") from None
-        _, segments = self.folder.read()
-        self.segments = [self.checked(segment) for segment in segments]
+        _, self.segments = self.folder.read()
 
     @classmethod
     def build(
@@ -262,19 +263,6 @@ class TextIndex:
             "bytes": size_on_disk(self.path),
         }
 
-    def checked(self, segment: Segment) -> Segment:
-        """A segment whose arrays fit together.
-
-        Raises:
-            FormatError: they do not.
-        """
-        arrays, names = segment.arrays, segment.rows.column_names
-        shape = (len(segment), self.record["dim"])
-        fits = names[:2] == [ID, TEXT] and check_stored(arrays, self.record["dtype"], shape)
-        if not fits or not check_postings(arrays, len(segment.terms), len(segment)):
-            raise FormatError(f"{self.path / segment.name} is broken: its arrays do not fit the index")
-        return segment
-
     @cached_property
     def embedder(self) -> TextEmbedder:
         """The embedder that turns queries and new texts into vectors.
@@ -308,8 +296,7 @@ class TextIndex:
 
     def refresh(self) -> None:
         """Continue with the newest state, which other processes may have written."""
-        _, segments = self.folder.read(self.segments)
-        self.segments = [self.checked(segment) for segment in segments]
+        _, self.segments = self.folder.read(self.segments)
 
     def search(
         self,
@@ -354,6 +341,16 @@ class TextIndex:
             query = {} if is_single else {"query": number if texts is None else texts[number]}
             hits += (query | self.hit(row, score) for row, score in zip(*best, strict=True))
         return SearchHits(hits, columns={ID: "", "score": SCORES[method], TEXT: ""})
+
+    def marked(self, query: str, text: str) -> list[tuple[str, bool]]:
+        """The parts of a text in order, and whether each is a word of the query or has the stem of one."""
+        parts, query_words = re.split(r"(\w+)", text), self.lexicon.weights(query)
+        words, ids, starts = self.lexicon.encode(parts)
+        is_found = [word in query_words for word in self.lexicon.stem(words)]
+        return [
+            (part, any(is_found[number] for number in ids[start:stop].tolist()))
+            for part, (start, stop) in zip(parts, pairwise(starts.tolist()), strict=True)
+        ]
 
     def query_vectors(self, queries: Any, texts: Sequence[str] | None) -> np.ndarray:
         """The unit vectors of queries, (queries, dim) float32."""
@@ -498,7 +495,7 @@ class TextIndex:
             schema = segments[0].rows.schema if segments else None
             n_written = self.folder.n_written
             writer = SegmentWriter(self.path, self.record, self.lexicon, embedder, columns, threads, schema, n_written)
-            new.extend(map(self.checked, writer.write(texts, progress)))
+            new.extend(writer.write(texts, progress))
             self.folder.n_written = writer.n_written
             ids = check_distinct(new)
             replaced = [segment.rows_of(ids) for segment in segments]
@@ -590,6 +587,39 @@ class TextIndex:
                 folder = IndexFolder(scratch)
                 folder.n_written = self.folder.n_written
                 folder.write_state(1, [copy_segment(self.path, scratch, one) for one in self.segments])
+
+
+@overload
+def load_index(path: str | os.PathLike[str], *, allow_faiss: bool = False) -> TextIndex: ...
+
+
+@overload
+def load_index(
+    path: str | os.PathLike[str], vectors: "BaseVectors | HasVectors", *, allow_faiss: bool = False
+) -> Index: ...
+
+
+def load_index(
+    path: str | os.PathLike[str], vectors: "BaseVectors | HasVectors | None" = None, *, allow_faiss: bool = False
+) -> Index | TextIndex:
+    """Load a saved index of vectors, with the Vectors or the Model that it was built from, or an index of texts.
+
+    Arguments:
+        vectors: those that an index of vectors was built from; for an index of texts None.
+        allow_faiss: load a saved index of FAISS, which can crash or run code: trusted sources only.
+
+    Raises:
+        SettingError: an index of vectors was built from other vectors, or from some and there are none.
+        RegistryError: its kind is not installed.
+        FormatError: a file is missing, truncated, changed, of an unknown version, or inconsistent; or it holds an index
+            of FAISS, and `allow_faiss` is not set.
+    """
+    if vectors is not None and not is_text_index(path):
+        return load_vector_index(path, vectors, allow_faiss=allow_faiss)
+    if vectors is not None or (not is_remote(path) and (Path(path) / RECORD).is_file()):
+        kind = "texts: open it without" if vectors is not None else "vectors: load it with"
+        raise SettingError(f"{path} is an index of {kind} {S.vectors}")
+    return TextIndex(path, allow_faiss=allow_faiss)
 
 
 def local_folder(path: str | os.PathLike[str]) -> Path:

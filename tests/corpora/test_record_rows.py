@@ -79,6 +79,14 @@ def test_iterables_without_ordered_texts_are_refused(source, message):
         em.Corpus(source)
 
 
+def test_a_table_whose_columns_semicolons_separate_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("id;text\n1;a b\n")
+    with pytest.raises(CorpusError, match=r"one column, 'id;text'.*text_column"):
+        em.Corpus(tmp_path / "a.csv").encode()
+    with em.Corpus(tmp_path / "a.csv", text_column="id;text").encode() as encoded:
+        assert decoded(encoded) == [["1", "a", "b"]]
+
+
 def test_parts_of_a_pandas_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"body": ["a b", "c"], "id": ["x", "y"]})

@@ -16,6 +16,7 @@ def folder(tmp_path_factory):
     model = em.train("skipgram", corpus, dim=8, min_count=1, epochs=2, threads=1)
     model.save(path / "model")
     em.analysis.stability(model, corpus, resamples=2, seeds=0, resample_by="lines", threads=1).save(path / "replicates")
+    em.TextIndex.build(model, [f"the king {HOSTILE}", "a dog, the DOG!", "x" * 3000], path / "texts.index")
     words = [HOSTILE, "Word", "word", "wörter", "日本", "x" * 3000, "a b", "zero"]
     matrix = np.random.default_rng(1).standard_normal((len(words), 5)).astype(np.float32)
     matrix[-1] = 0
@@ -30,6 +31,7 @@ def server(folder):
     running = Server(
         folder / "model", "--corpus", folder / "text.txt", "--confidence", folder / "replicates",
         "--projection", "pca", "--groups", folder / "groups.tsv",
+        "--texts", folder / "texts.index",
     )  # fmt: skip
     yield running
     running.process.kill()

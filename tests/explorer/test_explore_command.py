@@ -14,6 +14,8 @@ from commands import refused
         (["--case", "keep"], 2, ["--case", "--corpus"]),
         (["--documents", "--corpus", "text.txt"], 2, ["--documents", "--corpus"]),
         (["--corpus", "missing.txt"], 1, ["missing.txt"]),
+        (["--texts", "."], 1, ["index of texts"]),
+        (["--allow-faiss"], 2, ["--texts"]),
         (["--port", "70000"], 2, ["--port"]),
         (["--map-words", "100001"], 2, ["--map-words"]),
     ],

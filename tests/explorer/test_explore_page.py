@@ -40,8 +40,10 @@ def server(tmp_path_factory):
     em.analysis.stability(model, corpus, resamples=2, seeds=0, resample_by="lines", threads=1).save(
         folder / "replicates"
     )
+    em.TextIndex.build(model, [f"a king {HOSTILE}", "a dog"], folder / "texts.index")
     running = Server(
-        folder / "model", "--corpus", folder / "text.txt", "--confidence", folder / "replicates", "--groups", 3,
+        folder / "model", "--texts", folder / "texts.index", "--corpus", folder / "text.txt",
+        "--confidence", folder / "replicates", "--groups", 3,
         EMBEDDINGS_CACHE=str(folder),
     )  # fmt: skip
     yield running
@@ -297,3 +299,13 @@ def test_the_page_says_what_is_wrong(tab, server):
     other.end()
     tab.write("#word", "kin")
     tab.until("document.querySelector('#problem')?.textContent.includes('has ended')")
+
+
+def test_texts_are_searched_and_shown_as_text(page):
+    page.click("#tab-search")
+    page.write("#query", "King")
+    page.press("Enter")
+    page.until("document.querySelector('#search mark')?.innerText === 'king'")
+    assert HOSTILE in page.text("#search table")
+    assert page.run("document.querySelectorAll('main img').length") == 0
+    announced(page, "text")

@@ -1,5 +1,12 @@
 """Answers of `embeddings explore`."""
 
+import pytest
+from explorer_server import HOSTILE
+
+from embeddings.errors import SettingError
+from embeddings.explorer.vector_explorer import VectorExplorer
+from embeddings.explorer.word_map import WordMap
+
 
 def test_neighbours_are_those_of_the_library(server, model):
     answer = server.answer("neighbours", word="King", top=3)
@@ -53,3 +60,19 @@ def test_the_map_has_all_words_with_their_groups(server, model):
 def test_an_unknown_word_is_an_answer(server):
     assert "did you mean king" in server.answer("neighbours", word="kin")["error"]
     assert "same word" in server.answer("evidence", a="king", b="King")["error"]
+
+
+def test_texts_are_found_with_the_words_of_the_query(server):
+    assert server.answer("info")["texts"] == 3
+    hits = server.answer("search", query="King dog")["hits"]
+    assert {hit["id"] for hit in hits} == {"0", "1"}
+    parts = {hit["id"]: hit["parts"] for hit in hits}
+    assert "".join(part for part, _ in parts["0"]) == f"the king {HOSTILE}"
+    assert [[part for part, is_found in parts[name] if is_found] for name in "01"] == [["king"], ["dog", "DOG"]]
+
+
+def test_a_search_requires_texts(model):
+    explorer = VectorExplorer(model, WordMap(model, words=5, projection="pca", groups=2, seed=1), "m")
+    assert explorer.info()["texts"] == 0
+    with pytest.raises(SettingError, match="texts"):
+        explorer.search("king")

@@ -28,6 +28,8 @@ ROWS = pa.table({
         ("lang is not None and is_new == False", [1, 3]),
         ("score > -1.5", [0, 1, 2, 3]),
         ("lang != 'en'", [1, 3]),
+        ("'e' in lang", [0, 1]),
+        ("'e' not in lang", [3]),
     ],
 )
 def test_conditions(condition, rows):
@@ -66,6 +68,8 @@ def test_a_column_may_have_an_empty_name():
         "not " * 3000 + "year",
         "year > 0" + " and year > 0" * 1000,
         "lang == '\ud800'",
+        "'\ud800' in lang",
+        "'a' in year",
         "year > 99999999999999999999999999",
     ],
 )

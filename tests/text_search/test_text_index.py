@@ -17,6 +17,7 @@ import pytest
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.support.records import checksum
+from embeddings.text_search import index_folder
 from embeddings.text_search.index_folder import write_sealed
 from embeddings.text_search.text_index import TextIndex
 
@@ -296,6 +297,29 @@ def test_save_copies_and_replaces_only_indexes(vectors, tmp_path):
     (tmp_path / "copy" / "diary.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"diary\.txt"):
         TextIndex.build(vectors, ["w1"], tmp_path / "copy", force=True)
+
+
+def test_load_index_opens_both_kinds(vectors, tmp_path):
+    index = TextIndex.build(vectors, ["w1 w2", "w3"], tmp_path / "texts")
+    assert em.load_index(tmp_path / "texts").search("w3", top=1)[0]["id"] == index.search("w3", top=1)[0]["id"] == "1"
+    em.build_index(vectors, "exact").save(tmp_path / "words")
+    assert em.load_index(tmp_path / "words", vectors).vectors is vectors
+    with pytest.raises(SettingError, match="index of vectors"):
+        em.load_index(tmp_path / "words")
+    with pytest.raises(SettingError, match="index of texts"):
+        em.load_index(tmp_path / "texts", vectors)
+
+
+def test_segments_that_are_known_are_not_checked_again(vectors, tmp_path, monkeypatch):
+    writer = TextIndex.build(vectors, some_texts(30), tmp_path / "i")
+    reader = TextIndex(tmp_path / "i")
+    read = []
+    monkeypatch.setattr(index_folder, "checksum", lambda path: read.append(path.parent.name) or checksum(path))
+    writer.add(["w1"])
+    read.clear()
+    reader.refresh()
+    assert len(set(read)) == 1
+    assert len(reader) == 31
 
 
 def test_a_reader_keeps_the_state_that_it_has_read(vectors, tmp_path):

@@ -34,6 +34,7 @@ async function start() {
   }
   info.title = info.unit === "word" ? "Word" : "Document";
   describe(info);
+  get("tab-search").hidden = !info.texts;
   const selectTab = connectTabs(document.querySelector("[role=tablist]"));
   const page = { info, announce, fail, go, showPair, highlight: () => {} };
   const queries = connectQueries(page);
@@ -69,6 +70,10 @@ async function start() {
       run();
     });
   }
+  get("search-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    queries.search();
+  });
   connectMap(page);
   get("word").focus();
 }

@@ -9,12 +9,12 @@ const LINES = 12;
 const get = (id) => document.getElementById(id);
 
 /**
- * The functions neighbours(word, isTyping), analogy() and compare(a, b).
+ * The functions neighbours(word, isTyping), analogy(), compare() and search().
  * page: { info, announce, go, showPair, highlight }.
  */
 export function connectQueries(page) {
   const ask = Object.fromEntries(
-    ["neighbours", "lines", "analogy", "compare", "evidence"].map((name) => [name, latest(name)]));
+    ["neighbours", "lines", "analogy", "compare", "evidence", "search"].map((name) => [name, latest(name)]));
 
   async function neighbours(text, isTyping = false) {
     const place = get("neighbours");
@@ -82,6 +82,23 @@ export function connectQueries(page) {
     }
   }
 
+  async function search() {
+    const place = get("search");
+    const query = get("query").value;
+    if (!query.trim()) return place.replaceChildren(note("Fill in a query."));
+    try {
+      const answer = await ask.search({ query });
+      if (!answer) return;
+      const rows = answer.hits.map((hit) => [number(hit.score), element("bdi", {}, ...hit.parts.map(([part, isFound]) =>
+        (isFound ? element("mark", {}, part) : part)), hit.is_cut ? "…" : ""), word(hit.id)]);
+      place.replaceChildren(rows.length ? table("Texts, the best first", [["Score", "number"], "Text", "Id"], rows) : note("No text was found."));
+      page.announce(`${count(rows.length, "text")} found`);
+    } catch (error) {
+      place.replaceChildren(note(error.message, "error"));
+      page.announce(error.message);
+    }
+  }
+
   async function addEvidence(place, a, b) {
     const section = element("section", {}, element("h3", {}, "Evidence in the text"));
     place.append(section);
@@ -94,7 +111,7 @@ export function connectQueries(page) {
     }
   }
 
-  return { neighbours, analogy, compare };
+  return { neighbours, analogy, compare, search };
 }
 
 /** The word that was found, and what is known of it. */

@@ -1,7 +1,7 @@
 // Tabs: one is in the tab order, the arrow keys, Home and End choose another.
 
 export function connectTabs(list) {
-  const tabs = [...list.querySelectorAll("[role=tab]")];
+  const tabs = [...list.querySelectorAll("[role=tab]:not([hidden])")];
   const select = (tab, focus = true) => {
     for (const one of tabs) {
       one.setAttribute("aria-selected", String(one === tab));
