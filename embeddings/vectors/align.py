@@ -1,13 +1,25 @@
-"""Rotate one space onto another, so that vectors of two trainings can be compared."""
+"""Map one space onto another, so that vectors of two trainings or languages can be compared."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from embeddings.errors import SettingError
-from embeddings.support.cosine import row_blocks
+from embeddings.corpora.reading.compression import open_decompressed
+from embeddings.errors import FormatError, S, SettingError
+from embeddings.settings import Positive, check_value
+from embeddings.support.cosine import normalize, row_blocks
+from embeddings.support.local_paths import local_path
+from embeddings.support.progress_display import ProgressOption, waiting
+from embeddings.vectors.file_format import decode_words
 from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
+
+Method = Literal["orthogonal", "normalized", "whitened"]
+IDENTICAL, NUMERALS, NONE = "identical", "numerals", "none"
+Dictionary = str | os.PathLike[str] | Iterable[tuple[str, str]]
+Rows = tuple[np.ndarray, np.ndarray]  # of the first and of the second word of each pair
 
 
 @dataclass(frozen=True)
@@ -15,22 +27,35 @@ class Alignment:
     """The result of `align`.
 
     Arguments:
-        vectors: all words of the first space, rotated.
-        residual: the relative error |A W - B| / |B| (Frobenius norms) on the shared words; 0 for a perfect fit.
-        rotation: W, (dim, dim) float64, orthogonal; rows of the first space are multiplied by it from the right.
-        words: the shared words that determined the rotation.
+        vectors: all words of the first space, mapped.
+        onto: all words of the second space; unchanged by the method "orthogonal".
+        residual: the relative error |A W - B| / |B| (Frobenius norms) on the pairs; 0 for a perfect fit.
+        rotation: W, (dim, dim) float64, orthogonal except for the method "whitened"; rows of the first space, which are
+            first normalised unless the method is "orthogonal", are multiplied by it from the right.
+        pairs: the pairs of words that determined the map.
+        similarity: with self-learning, the mean cosine of words of either space with their translations, which is
+            lower where learning failed.
     """
 
     vectors: Vectors
+    onto: Vectors
     residual: float
     rotation: np.ndarray
-    words: list[str]
+    pairs: list[tuple[str, str]]
+    similarity: float | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the first space that determined the map."""
+        return [word for word, _ in self.pairs]
 
 
 def align(
-    vectors: Vectors | HasVectors, onto: Vectors | HasVectors, *, words: Iterable[str] | None = None
-) -> Alignment:
-    """Rotate and reflect `vectors`, without scaling, to bring shared words as close as possible to `onto`.
+    vectors: Vectors | HasVectors, onto: Vectors | HasVectors, *, words: Iterable[str] | None = None,
+    dictionary: Dictionary = IDENTICAL, method: Method = "orthogonal", self_learning: bool = False,
+    restarts: Positive = 1, seed: int = 1, progress: ProgressOption = False,
+) -> Alignment:  # fmt: skip
+    """Map `vectors` so that words of pairs come as close as possible to those of `onto`.
 
     >>> import numpy as np, embeddings as em
     >>> first, second = em.Vectors(["a", "b"], np.eye(2)), em.Vectors(["b", "a"], np.eye(2))
@@ -38,36 +63,221 @@ def align(
     >>> aligned.vectors["a"].round(6).tolist(), round(aligned.residual, 6)
     ([0.0, 1.0], 0.0)
 
-    Orthogonal Procrustes (Schoenemann, 1966): with A and B the vectors of the shared words, the orthogonal W that
-    minimises |A W - B| is U V' for the singular value decomposition U S V' of A' B. Longer vectors weigh more; align
-    `vectors.normalize()` to weigh all words equally.
+    Orthogonal Procrustes (Schoenemann, 1966): with A and B the vectors of the pairs, the orthogonal W that minimises
+    |A W - B| is U V' for the singular value decomposition U S V' of A' B. Longer vectors weigh more. Whitening,
+    re-weighting and de-whitening are those of Artetxe et al. (2018, "Generalizing and improving bilingual word
+    embedding mappings"), self-learning that of Artetxe et al. (2018, "A robust self-learning method"), among the
+    6,000 most frequent words.
 
     Arguments:
         vectors: Vectors, or a Model.
         onto: Vectors, or a Model.
-        words: the shared words that determine the rotation; all of them if not given.
+        words: the words of both spaces that determine the map, in place of a dictionary.
+        dictionary: the pairs of words that determine the map: a file of lines of a word and its translation, a list of
+            pairs, "identical" for all words of equal spelling, "numerals" for those of digits only, or "none", which
+            requires self-learning. Pairs with an unknown word are left out.
+        method: "orthogonal" rotates and leaves `onto` as it is. "normalized" first scales all vectors to length one,
+            subtracts their mean, and scales again. "whitened" also whitens both spaces before and weights the
+            directions by their correlation; it requires more pairs than components.
+        self_learning: extend the pairs: translate the most frequent words with the map, learn it again from these
+            translations, and so on. For small dictionaries, or none.
+        restarts: how often self-learning starts, with other random numbers; the start with the highest similarity
+            counts. Without a dictionary some starts can fail.
+        seed: of the random numbers of self-learning.
+        progress: True shows for how many seconds the alignment has been running.
 
     Raises:
-        SettingError: dimensions differ, no word is shared, a vector holds NaN or infinity, or an argument is not
-            vectors.
+        SettingError: dimensions differ, no pair has both words, a vector holds NaN or infinity, there are too few pairs
+            for the method, or an argument is not vectors.
         UnknownWordError: one of `words` is missing from one of the spaces.
+        FormatError: the dictionary cannot be read.
     """
+    check_value("method", method, Method, {})
+    check_value("restarts", restarts, Positive, {})
     source, target = as_vectors(vectors), as_vectors(onto)
     if source.dim != target.dim:
         raise SettingError(f"cannot align vectors of {source.dim} components onto vectors of {target.dim}")
-    shared = [word for word in source.words if target.word_list.find(word) is not None]
-    shared = shared if words is None else list(dict.fromkeys(words))
-    if not shared:
-        raise SettingError("cannot align: the two spaces share no word")
-    a, b = (space.matrix[[space.index(word) for word in shared]].astype(np.float64) for space in (source, target))
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise SettingError("cannot align: the vector of a shared word holds NaN or infinity")
-    u, _, v = np.linalg.svd(a.T @ b)
-    rotation = u @ v
+    rows = pair_rows(source, target, dictionary) if words is None else word_rows(source, target, words)
+    if not len(rows[0]) and not (self_learning and dictionary == NONE):
+        problem = "the two spaces share no word" if dictionary == IDENTICAL else "no pair has both its words"
+        remedy = f"; set {S.self_learning}" if dictionary == NONE else ""
+        raise SettingError(f"cannot align: {problem}{remedy}")
+    similarity = None
+    with waiting(progress, f"aligning {len(source):,} words"):
+        if self_learning:
+            sides = centred_units(source.matrix[:CUTOFF]), centred_units(target.matrix[:CUTOFF])
+            known = (rows[0] < len(sides[0])) & (rows[1] < len(sides[1]))
+            starts = [
+                learn_pairs(*sides, (rows[0][known], rows[1][known]), np.random.default_rng(seed + start))
+                for start in range(restarts)
+            ]
+            similarity, rows = max(starts, key=lambda one: one[0])
+        if method == "orthogonal":
+            x, z = source.matrix, target.matrix
+        else:
+            x, z = centred_units(source.matrix), centred_units(target.matrix)
+        a, b = x[rows[0]].astype(np.float64), z[rows[1]].astype(np.float64)
+        if not (np.isfinite(a).all() and np.isfinite(b).all()):
+            raise SettingError("cannot align: the vector of a word of a pair holds NaN or infinity")
+        maps = whitened_maps(a, b) if method == "whitened" else (orthogonal_map(a, b), None)
+        mapped = source_like(source, x, maps[0])
+        other = target if method == "orthogonal" else source_like(target, z, maps[1])
+    b = b if maps[1] is None else b @ maps[1]
     norm = float(np.linalg.norm(b))
-    residual = float(np.linalg.norm(a @ rotation - b)) / norm if norm else 0.0
-    rows = np.empty(source.matrix.shape, dtype=np.float32)
-    for block in row_blocks(*source.matrix.shape, itemsize=8):
-        rows[block] = source.matrix[block] @ rotation
-    aligned = Vectors(source.word_list, rows, counts=source.counts, word_form=source.word_form)
-    return Alignment(aligned, residual, rotation, shared)
+    residual = float(np.linalg.norm(a @ maps[0] - b)) / norm if norm else 0.0
+    pairs = [(source.words[i], target.words[j]) for i, j in zip(*(side.tolist() for side in rows), strict=True)]
+    return Alignment(mapped, other, residual, maps[0], pairs, similarity)
+
+
+def source_like(vectors: Vectors, matrix: np.ndarray, linear_map: np.ndarray | None) -> Vectors:
+    """The words of `vectors` with the rows of `matrix`, multiplied by a map."""
+    rows = matrix
+    if linear_map is not None:
+        rows = np.empty(matrix.shape, dtype=np.float32)
+        for block in row_blocks(*matrix.shape, itemsize=8):
+            rows[block] = matrix[block] @ linear_map
+    return Vectors(vectors.word_list, rows, counts=vectors.counts, word_form=vectors.word_form)
+
+
+def word_rows(source: Vectors, target: Vectors, words: Iterable[str]) -> Rows:
+    """The rows of words that both spaces have."""
+    listed = list(dict.fromkeys(words))
+    first, second = (np.array([space.index(word) for word in listed], np.int64) for space in (source, target))
+    return first, second
+
+
+def pair_rows(source: Vectors, target: Vectors, dictionary: Dictionary) -> Rows:
+    """The rows of the pairs of a dictionary whose words both have a vector; each pair once."""
+    if isinstance(dictionary, str) and dictionary in (IDENTICAL, NUMERALS, NONE):
+        shared = [] if dictionary == NONE else [w for w in source.words if target.word_list.find(w) is not None]
+        pairs = [(word, word) for word in shared if dictionary == IDENTICAL or word.isdecimal()]
+    elif isinstance(dictionary, str | os.PathLike):
+        pairs = read_dictionary(dictionary)
+    else:
+        pairs = list(dictionary)
+        for pair in pairs:
+            if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(word, str) for word in pair):
+                raise SettingError(f"{S.dictionary} must hold pairs of words, got {pair!r:.80}")
+    found = [(source.find(first), target.find(second)) for first, second in dict.fromkeys(map(tuple, pairs))]
+    both = [pair for pair in dict.fromkeys(found) if None not in pair]
+    first, second = np.array(both, np.int64).reshape(-1, 2).T
+    return first, second
+
+
+def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
+    """The pairs of a file of lines of a word and its translation, separated by a tab or by spaces.
+
+    Raises:
+        FormatError: the file cannot be read, or a line is not two words.
+    """
+    file = local_path(path)
+    if not file.is_file():
+        raise FormatError(f"no dictionary called {str(path)!r}: give a file, or {IDENTICAL}, {NUMERALS} or {NONE}")
+    with open_decompressed(file) as stream:
+        lines = [line.strip() for line in stream]
+    pairs: list[tuple[str, str]] = []
+    for number, line in enumerate(decode_words(lines, "strict", f"{file}, line", 1), 1):
+        words = line.split("\t") if "\t" in line else line.split()
+        if len(words) == 2 and all(words):
+            pairs.append((words[0], words[1]))
+        elif line:
+            raise FormatError(f"{file}, line {number}: expected a word and its translation, got {line!r:.80}")
+    if not pairs:
+        raise FormatError(f"{file} holds no pairs of words")
+    return pairs
+
+
+def centred_units(matrix: np.ndarray) -> np.ndarray:
+    """Rows of length one, minus their mean, scaled to length one again; float32."""
+    units = np.empty(matrix.shape, np.float32)
+    for block in row_blocks(*matrix.shape, itemsize=8):
+        units[block] = normalize(matrix[block])
+    mean = units.mean(axis=0, dtype=np.float64)
+    for block in row_blocks(*matrix.shape, itemsize=8):
+        units[block] = normalize(units[block] - mean)
+    return units
+
+
+def orthogonal_map(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The orthogonal W that minimises |A W - B| (Schoenemann, 1966)."""
+    u, _, v = np.linalg.svd(a.T @ b)
+    return np.asarray(u @ v)
+
+
+def whitened_maps(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The maps of both spaces: whitening, rotation, weights sqrt(S), de-whitening (Artetxe et al., 2018, section 4).
+
+    Raises:
+        SettingError: the vectors of the pairs do not span all components.
+    """
+    whiten = []
+    for side in (a, b):
+        _, values, v = np.linalg.svd(side, full_matrices=False)
+        if len(values) < side.shape[1] or values[-1] <= 1e-6 * values[0]:
+            raise SettingError(
+                f"{S.method('whitened')} requires more pairs than the {side.shape[1]} components, got {len(side)}: use "
+                "normalized, or self-learning"
+            )
+        whiten.append((v.T / values) @ v)
+    u, values, v = np.linalg.svd((a @ whiten[0]).T @ (b @ whiten[1]))
+    weights = np.sqrt(values)
+    first, second = (
+        white @ (base * weights) @ base.T @ np.linalg.inv(white) @ base
+        for white, base in zip(whiten, (u, v.T), strict=True)
+    )
+    return first, second
+
+
+CUTOFF = 6_000  # most frequent words that self-learning translates
+START = 4_000  # most frequent words whose distributions of similarities make the first dictionary
+NEIGHBOURS = 10  # of CSLS
+PATIENCE = 5  # rounds without progress, after which more similarities are kept
+FIRST_SHARE = 0.1  # of similarities that are kept in the first rounds
+THRESHOLD = 1e-5
+
+
+def learn_pairs(x: np.ndarray, z: np.ndarray, rows: Rows, rng: np.random.Generator) -> tuple[float, Rows]:
+    """Alternate between the orthogonal map of pairs and the pairs of best translations by CSLS in both directions.
+
+    At first only a tenth of all similarities, drawn at random, are compared; the share doubles when the mean similarity
+    no longer rises (Artetxe et al., 2018). Returns the mean similarity and the pairs.
+    """
+    rows = rows if len(rows[0]) else first_pairs(x, z)
+    best, share, stale = -np.inf, FIRST_SHARE, 0
+    while True:
+        mapped = x @ orthogonal_map(x[rows[0]].astype(np.float64), z[rows[1]].astype(np.float64)).astype(np.float32)
+        cosines = mapped @ z.T
+        similarity = float(cosines.max(axis=0).mean() + cosines.max(axis=1).mean()) / 2
+        forward, backward = (translate(one, share, rng) for one in (cosines, np.ascontiguousarray(cosines.T)))
+        rows = np.concatenate([np.arange(len(x)), backward]), np.concatenate([forward, np.arange(len(z))])
+        best, stale = (similarity, 0) if similarity > best + THRESHOLD else (best, stale + 1)
+        if stale and share == 1:
+            return similarity, rows
+        if stale > PATIENCE:
+            share, stale = min(1.0, 2 * share), 0
+
+
+def translate(cosines: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """The column of the highest CSLS of each row of `cosines`, among a random share of the columns."""
+    scores = cosines - mean_of_highest(cosines.T) / 2
+    if share < 1:
+        scores *= rng.random(scores.shape, np.float32) < share
+    return np.asarray(scores.argmax(axis=1))
+
+
+def mean_of_highest(cosines: np.ndarray) -> np.ndarray:
+    """The mean of the `NEIGHBOURS` highest cosines of each row."""
+    count = min(NEIGHBOURS, cosines.shape[1])
+    return np.asarray(np.partition(cosines, cosines.shape[1] - count, axis=1)[:, cosines.shape[1] - count :].mean(axis=1))
+
+
+def first_pairs(x: np.ndarray, z: np.ndarray) -> Rows:
+    """Words whose sorted similarities with all words of their own space are alike (Artetxe et al., 2018, section 3.2)."""
+    count = min(START, len(x), len(z))
+    profiles = []
+    for side in (x, z):
+        u, values, _ = np.linalg.svd(side[:count].astype(np.float64), full_matrices=False)
+        profiles.append(centred_units(np.sort((u * values) @ u.T, axis=1)))
+    cosines, everyone = profiles[0] @ profiles[1].T, np.arange(count)
+    scores = cosines - mean_of_highest(cosines)[:, None] / 2 - mean_of_highest(cosines.T) / 2
+    return np.concatenate([everyone, scores.argmax(axis=0)]), np.concatenate([scores.argmax(axis=1), everyone])
