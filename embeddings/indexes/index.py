@@ -13,7 +13,8 @@ import numpy as np
 from embeddings import registry
 from embeddings.errors import FormatError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import check_search
-from embeddings.indexes.protocol import Engine, Kind, SearchResult, as_indexed_vectors
+from embeddings.indexes.protocol import Engine, Kind, SearchMethod, SearchResult, as_indexed_vectors
+from embeddings.settings import check_value
 from embeddings.support.cosine import normalize
 from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, waiting
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from embeddings.vectors.base_vectors import BaseVectors
     from embeddings.vectors.vectors import HasVectors
 
+HUB_CANDIDATES = 100  # rows that are scored again
+HUB_NEIGHBOURS = 10  # whose cosines decide whether a row is a hub
+SOFTMAX_SCALE = 30.0  # inverse temperature
 RECORD, TENSORS = "index.json", "tensors.safetensors"
 INDEX_FOLDER = RecordFolder("index", RECORD, TENSORS, {
     "kind": str, "settings": dict, "rows": int, "dim": int, "build_seconds": float, "vectors": str, "checksum": str,
@@ -71,17 +75,28 @@ class Index:
             "build_seconds": self.seconds,
         }
 
-    def search(self, queries: np.ndarray, *, top: int = 10, restrict: int | None = None) -> SearchResult:
+    def search(
+        self, queries: np.ndarray, *, top: int = 10, restrict: int | None = None, method: SearchMethod = "cosine",
+        others: "Index | None" = None,
+    ) -> SearchResult:  # fmt: skip
         """The `top` rows nearest to each of `queries` (queries, dim), or all rows if there are fewer.
 
         Arguments:
             restrict: only this many first rows are candidates; None for all.
+            method: the score. "csls" is cross-domain similarity local scaling (Conneau et al., 2018, equation 3) and
+                "inverted-softmax" that of Smith et al. (2017): both lower the score of hubs, rows that are near to
+                many. They score again the rows nearest by cosine, ten times `top` and at least 100.
+            others: with these methods, the index of the space of the queries, whose rows decide which rows are hubs; by
+                default this index.
 
         Raises:
             SettingError: `top` or `restrict` is below 1, queries have the wrong shape or hold NaN or infinity, or this
                 kind of index cannot restrict candidates.
         """
         check_search(top, restrict)
+        check_value("method", method, SearchMethod, {})
+        if method != "cosine":
+            return self.search_without_hubs(queries, top, restrict, method, others)
         rows = np.ascontiguousarray(queries, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.vectors.dim:
             raise SettingError(f"{S.queries} must be (queries, {self.vectors.dim}), got {rows.shape}")
@@ -93,6 +108,26 @@ class Index:
             shape = (len(rows), top)
             return SearchResult(np.empty(shape, np.int64), np.empty(shape), np.zeros(len(rows), np.int64))
         return self.engine.search(normalize(rows), top, restrict if candidates < len(self.vectors) else None)
+
+    def search_without_hubs(
+        self, queries: np.ndarray, top: int, restrict: int | None, method: SearchMethod, others: "Index | None"
+    ) -> SearchResult:
+        """Score again the rows nearest by cosine: minus the mean of their own highest cosines, or softly the highest."""
+        found = self.search(queries, top=max(HUB_CANDIDATES, 10 * top), restrict=restrict)
+        rows, positions = np.unique(np.maximum(found.ids, 0), return_inverse=True)
+        own = others is None  # the nearest to a row of its own index is the row itself
+        nearest = (others or self).search(self.vectors.unit_rows[rows], top=HUB_NEIGHBOURS + own).similarities[:, own:]
+        nearest = np.where(np.isfinite(nearest), nearest, 0)
+        if method == "csls":
+            of_query = found.similarities[:, : HUB_NEIGHBOURS + own][:, own:].mean(axis=1, keepdims=True)
+            scores = 2 * found.similarities - nearest.mean(axis=1)[positions].reshape(found.ids.shape) - of_query
+        else:
+            hubness = np.log(np.exp(SOFTMAX_SCALE * nearest).sum(axis=1)) / SOFTMAX_SCALE
+            scores = found.similarities - hubness[positions].reshape(found.ids.shape)
+        scores = np.where(found.ids < 0, -np.inf, scores)
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :top]
+        ids, values = (np.take_along_axis(one, order, axis=1) for one in (found.ids, scores))
+        return SearchResult(ids, values, found.n_compared)
 
     def check_vectors(self, vectors: "BaseVectors") -> None:
         """Check that the index was built from `vectors`.

@@ -1,7 +1,7 @@
 """The parts of an index: a kind with its settings, an engine that searches, and its results."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from embeddings.errors import SettingError
 
 if TYPE_CHECKING:
     from embeddings.vectors.base_vectors import BaseVectors
+
+
+SearchMethod = Literal["cosine", "csls", "inverted-softmax"]
 
 
 class SearchResult(NamedTuple):

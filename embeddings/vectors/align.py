@@ -67,7 +67,7 @@ def align(
     |A W - B| is U V' for the singular value decomposition U S V' of A' B. Longer vectors weigh more. Whitening,
     re-weighting and de-whitening are those of Artetxe et al. (2018, "Generalizing and improving bilingual word
     embedding mappings"), self-learning that of Artetxe et al. (2018, "A robust self-learning method"), among the
-    6,000 most frequent words.
+    5,000 most frequent words.
 
     Arguments:
         vectors: Vectors, or a Model.
@@ -104,24 +104,20 @@ def align(
         raise SettingError(f"cannot align: {problem}{remedy}")
     similarity = None
     with waiting(progress, f"aligning {len(source):,} words"):
+        x, z = source.matrix, target.matrix
+        if self_learning or method != "orthogonal":
+            x, z = centred_units(x), centred_units(z)
         if self_learning:
-            sides = centred_units(source.matrix[:CUTOFF]), centred_units(target.matrix[:CUTOFF])
-            known = (rows[0] < len(sides[0])) & (rows[1] < len(sides[1]))
-            starts = [
-                learn_pairs(*sides, (rows[0][known], rows[1][known]), np.random.default_rng(seed + start))
-                for start in range(restarts)
-            ]
+            starts = [learn_pairs(x, z, rows, np.random.default_rng(seed + start)) for start in range(restarts)]
             similarity, rows = max(starts, key=lambda one: one[0])
         if method == "orthogonal":
             x, z = source.matrix, target.matrix
-        else:
-            x, z = centred_units(source.matrix), centred_units(target.matrix)
         a, b = x[rows[0]].astype(np.float64), z[rows[1]].astype(np.float64)
         if not (np.isfinite(a).all() and np.isfinite(b).all()):
             raise SettingError("cannot align: the vector of a word of a pair holds NaN or infinity")
         maps = whitened_maps(a, b) if method == "whitened" else (orthogonal_map(a, b), None)
-        mapped = source_like(source, x, maps[0])
-        other = target if method == "orthogonal" else source_like(target, z, maps[1])
+        mapped = with_rows(source, x, maps[0])
+        other = target if method == "orthogonal" else with_rows(target, z, maps[1])
     b = b if maps[1] is None else b @ maps[1]
     norm = float(np.linalg.norm(b))
     residual = float(np.linalg.norm(a @ maps[0] - b)) / norm if norm else 0.0
@@ -129,7 +125,7 @@ def align(
     return Alignment(mapped, other, residual, maps[0], pairs, similarity)
 
 
-def source_like(vectors: Vectors, matrix: np.ndarray, linear_map: np.ndarray | None) -> Vectors:
+def with_rows(vectors: Vectors, matrix: np.ndarray, linear_map: np.ndarray | None) -> Vectors:
     """The words of `vectors` with the rows of `matrix`, multiplied by a map."""
     rows = matrix
     if linear_map is not None:
@@ -228,12 +224,12 @@ def whitened_maps(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return first, second
 
 
-CUTOFF = 6_000  # most frequent words that self-learning translates
+CUTOFF = 5_000  # most frequent words that self-learning translates
 START = 4_000  # most frequent words whose distributions of similarities make the first dictionary
 NEIGHBOURS = 10  # of CSLS
 PATIENCE = 5  # rounds without progress, after which more similarities are kept
 FIRST_SHARE = 0.1  # of similarities that are kept in the first rounds
-THRESHOLD = 1e-5
+THRESHOLD = 1e-4
 
 
 def learn_pairs(x: np.ndarray, z: np.ndarray, rows: Rows, rng: np.random.Generator) -> tuple[float, Rows]:
@@ -245,11 +241,14 @@ def learn_pairs(x: np.ndarray, z: np.ndarray, rows: Rows, rng: np.random.Generat
     rows = rows if len(rows[0]) else first_pairs(x, z)
     best, share, stale = -np.inf, FIRST_SHARE, 0
     while True:
-        mapped = x @ orthogonal_map(x[rows[0]].astype(np.float64), z[rows[1]].astype(np.float64)).astype(np.float32)
-        cosines = mapped @ z.T
+        rotation = orthogonal_map(x[rows[0]].astype(np.float64), z[rows[1]].astype(np.float64)).astype(np.float32)
+        cosines = x[:CUTOFF] @ rotation @ z[:CUTOFF].T
         similarity = float(cosines.max(axis=0).mean() + cosines.max(axis=1).mean()) / 2
         forward, backward = (translate(one, share, rng) for one in (cosines, np.ascontiguousarray(cosines.T)))
-        rows = np.concatenate([np.arange(len(x)), backward]), np.concatenate([forward, np.arange(len(z))])
+        rows = (
+            np.concatenate([np.arange(len(forward)), backward]),
+            np.concatenate([forward, np.arange(len(backward))]),
+        )
         best, stale = (similarity, 0) if similarity > best + THRESHOLD else (best, stale + 1)
         if stale and share == 1:
             return similarity, rows

@@ -14,6 +14,7 @@ import numpy as np
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import S, SettingError, marked
 from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
+from embeddings.indexes.protocol import SearchMethod, as_indexed_vectors
 from embeddings.settings import Positive
 from embeddings.support import cosine
 from embeddings.support.imports import import_extra, import_library
@@ -22,6 +23,7 @@ from embeddings.vectors.base_vectors import BaseVectors, refuse_other_names
 
 if TYPE_CHECKING:
     from embeddings.indexes.index import Index
+    from embeddings.vectors.vectors import HasVectors
 
 Term = str | np.ndarray | tuple[str | np.ndarray, float]
 Query = Term | Sequence[Term]
@@ -32,7 +34,7 @@ class Neighbours(ResultTable[tuple[str, float]]):
 
     columns: Mapping[str, str] = {
         "neighbour": "",
-        "cosine": "Cosine with the query, -1 to 1. With the method 3cosmul of analogies, a ratio of cosines.",
+        "cosine": "Cosine with the query, -1 to 1; the score of another method of search or of analogies.",
     }
 
 
@@ -49,6 +51,8 @@ class SearchMixin(BaseVectors):
         restrict: Positive | None = None,
         exclude: Collection[str] = (),
         index: "Index | str | os.PathLike[str] | None" = None,
+        method: SearchMethod = "cosine",
+        others: "HasVectors | BaseVectors | None" = None,
     ) -> Neighbours:
         """The words nearest to a weighted sum of unit vectors, each with its cosine, nearest first.
 
@@ -63,15 +67,19 @@ class SearchMixin(BaseVectors):
             exclude: further words to leave out of the results.
             index: an index of these vectors, the path of one, or a kind with its settings to build now, such as
                 "lsh:bits=512". None compares with every word. Saved indexes of FAISS are loaded with `load_index`.
+            method: how results are scored: cosine, or csls or inverted-softmax, which lower the scores of hubs: words
+                that are near to many others.
+            others: with csls and inverted-softmax, the vectors that queries come from, if they come from another space
+                mapped onto this one (see `align`): then their words decide which words are hubs.
 
         Raises:
             UnknownWordError: a word has no vector.
-            SettingError: `top` or `restrict` is below 1, the query is empty, an array has the wrong length, or the
+            SettingError: `method` is unknown, `top` or `restrict` is below 1, the query is empty, an array has the wrong length, or the
                 index belongs to other vectors.
         """
         row, excluded_rows = sum_terms(self, positive, negative)
         excluded_rows += [self.index(word) for word in word_list(self, exclude) if word in self]
-        return nearest(self, [(row, excluded_rows)], top, restrict, index)[0]
+        return nearest(self, [(row, excluded_rows)], top, restrict, index, method, others)[0]
 
     @refuse_other_names
     def most_similar_many(
@@ -81,13 +89,15 @@ class SearchMixin(BaseVectors):
         top: int = 10,
         restrict: int | None = None,
         index: "Index | str | os.PathLike[str] | None" = None,
+        method: SearchMethod = "cosine",
+        others: "HasVectors | BaseVectors | None" = None,
     ) -> list[Neighbours]:
         """`most_similar` for each query, searched as one batch."""
         check_search(top, restrict)
         if isinstance(queries, str) or not isinstance(queries, Iterable):
             raise SettingError(f"queries must be a list of queries, got {queries!r:.80}")
         sums = [sum_terms(self, query, ()) for query in queries]
-        return nearest(self, sums, top, restrict, index) if sums else []
+        return nearest(self, sums, top, restrict, index, method, others) if sums else []
 
     @refuse_other_names
     def analogy(
@@ -256,13 +266,23 @@ def nearest(
     top: int,
     restrict: int | None,
     index: "Index | str | os.PathLike[str] | None",
+    method: SearchMethod,
+    others: "HasVectors | BaseVectors | None",
 ) -> list[Neighbours]:
     """The nearest words to each row, without its excluded rows; the search requests that many more rows."""
     from embeddings.indexes.index_spec import as_index
 
     check_search(top, restrict)
     rows, excluded_rows = np.array([row for row, _ in sums]), [set(ids) for _, ids in sums]
-    result = as_index(index, vectors).search(rows, top=top + max(map(len, excluded_rows)), restrict=restrict)
+    if others is not None and method == "cosine":
+        raise SettingError(f"{S.others} requires {S.method('csls')} or {S.method('inverted-softmax')}")
+    result = as_index(index, vectors).search(
+        rows,
+        top=top + max(map(len, excluded_rows)),
+        restrict=restrict,
+        method=method,
+        others=None if others is None else as_index(None, as_indexed_vectors(others)),
+    )
     return [label_rows(vectors, *row, top) for row in zip(result.ids, result.similarities, excluded_rows, strict=True)]
 
 

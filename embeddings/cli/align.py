@@ -1,0 +1,66 @@
+"""`embeddings align`: map vectors onto those of another training or language."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from embeddings.cli.command_help import command_by_example
+from embeddings.cli.options import FORCE, FORMAT, JSON, QUIET, VECTOR_INPUT, from_signature, option, seed
+from embeddings.cli.output import note, print_json, quantity
+from embeddings.cli.saving import check_not_input
+from embeddings.models.loading import load
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.align import align
+
+
+@command_by_example(
+    "align en.vec de.vec --dictionary en-de.txt -o en-aligned.vec",
+    params=[
+        click.Argument(["vectors"]),
+        click.Argument(["onto"]),
+        option("-o --out", "Output file of the mapped VECTORS; its extension selects the format.", "FILE", required=True),
+        option(
+            "--onto-out",
+            "Output file of the vectors of ONTO, which all methods but orthogonal change.",
+            "FILE",
+        ),
+        *from_signature(align, dictionary="FILE|NAME", method=None, self_learning=None, restarts="N"),
+        seed("Random seed of self-learning."),
+        FORMAT,
+        FORCE,
+        JSON,
+        QUIET,
+        *VECTOR_INPUT,
+    ],
+)
+def command(
+    vectors: str, onto: str, out: str, onto_out: str | None, format: str | None, force: bool, as_json: bool,
+    quiet: bool, allow_pickle: bool, errors: str, method: Any, **settings: Any,
+) -> None:  # fmt: skip
+    """Map VECTORS onto the space of ONTO, such as English onto German, by pairs of words.
+
+    Search the result with `embeddings neighbours OUT WORD --among ONTO --method csls`, and measure it with `embeddings
+    evaluate OUT --translation FILE --target ONTO`. Several languages come into one space if each is mapped onto the
+    same ONTO.
+    """
+    if (onto_out is None) != (method == "orthogonal"):
+        problem = "requires --onto-out" if onto_out is None else "does not change ONTO: omit --onto-out"
+        raise click.UsageError(f"--method {method} {problem}")
+    outputs = [out, *[onto_out] * (onto_out is not None)]
+    for path in outputs:
+        check_not_input(format_dispatch.output_files(path, format=format), [("VECTORS", Path(vectors)), ("ONTO", Path(onto))])
+        format_dispatch.check_export(path, format=format, force=force)
+    first, second = (load(path, allow_pickle=allow_pickle, errors=errors) for path in (vectors, onto))
+    result = align(first, second, method=method, **settings, progress=False if quiet or as_json else None)
+    for path, aligned in zip(outputs, (result.vectors, result.onto), strict=False):
+        aligned.save(path, format, force=force)
+    if as_json:
+        record = {"pairs": len(result.pairs), "residual": result.residual, "similarity": result.similarity}
+        print_json({"files": outputs, **record})
+        return
+    learned = "" if result.similarity is None else f", mean similarity of translations {result.similarity:.3f}"
+    note(
+        f"aligned by {quantity(len(result.pairs), 'pair')} of words: relative residual {result.residual:.3f}{learned}; "
+        f"saved {' and '.join(outputs)}"
+    )
