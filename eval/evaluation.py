@@ -26,8 +26,10 @@ from embeddings.eval.tasks import (
     text_labels,
     text_similarity,
     vector_statistics,
+    word_association,
     word_categories,
     word_similarity,
+    word_translation,
 )
 from embeddings.eval.tasks.evaluation_kind import Evaluable, EvaluationSettings, Subject, TestSets
 from embeddings.eval.tasks.label_scores import LabelMetric, LabelScores
@@ -45,9 +47,9 @@ from embeddings.text_search.index_folder import is_text_index
 from embeddings.vectors.vectors import Vectors
 
 ALL_KINDS = (  # in the order of results
-    word_similarity.KIND, analogies.KIND, phrase_composition.KIND, word_categories.KIND, tagging.KIND, perplexity.KIND,
-    vector_statistics.KIND, document_classification.KIND, text_similarity.KIND, retrieval.KIND, text_labels.CLUSTERING,
-    text_labels.PROBE,
+    word_similarity.KIND, analogies.KIND, phrase_composition.KIND, word_categories.KIND, word_translation.KIND,
+    word_association.KIND, tagging.KIND, perplexity.KIND, vector_statistics.KIND, document_classification.KIND,
+    text_similarity.KIND, retrieval.KIND, text_labels.CLUSTERING, text_labels.PROBE,
 )  # fmt: skip
 KINDS = {kind.name: kind for kind in ALL_KINDS}
 DEFAULTS = {field.name: field.default for field in fields(EvaluationSettings) if field.name != "pooling"}
@@ -63,13 +65,14 @@ class Suite:
     @classmethod
     def read(
         cls, *, similarity: TestSets = (), analogy: TestSets = (), phrases: TestSets = (), categories: TestSets = (),
-        tagging: TestSets = (), documents: TestSets = (), perplexity: TestSets = (), pairs: TestSets = (),
-        retrieval: Sequence[Any] = (), clustering: TestSets = (), probe: TestSets = (), stats: bool = False,
+        translation: TestSets = (), association: TestSets = (), tagging: TestSets = (), documents: TestSets = (),
+        perplexity: TestSets = (), pairs: TestSets = (), retrieval: Sequence[Any] = (), clustering: TestSets = (),
+        probe: TestSets = (), stats: bool = False,
         compose: bool = False, restrict: int | Sequence[int | None] | None = (None, 30000),
         method: str | Sequence[str] = ("3cosadd",), window: int = tagging.WINDOW, text_column: str = "text",
         label_column: str = "label", use_trained_vectors: bool = False, name_column: str | None = None,
         left_column: str | None = None, right_column: str | None = None, rating_column: str | None = None,
-        ranking: str | Sequence[str] = (), stemming: str | None = None, index: str | None = None,
+        ranking: str | Sequence[str] = (), stemming: str | None = None, index: str | None = None, target: Any = None,
         encoding_errors: str = "strict", half: Half = ALL, **pooling: Any,
     ) -> "Suite":  # fmt: skip
         """Read test sets by name or path; see `evaluate` for the arguments.
@@ -200,6 +203,8 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
         analogy: analogies: google-analogies, google-phrases or a file in Google, MSR or BATS format.
         phrases: rated phrases, or "held-out": the phrases that a composition model was not fitted to.
         categories: words by category: google-categories or a file.
+        translation: translations of words by aligned vectors: a dictionary, lines of a word and its translation.
+        association: association tests (WEAT): a table with the columns test, list, word and role.
         tagging: part-of-speech tagging: ud-ewt, a folder of a UD treebank, or two files "TRAIN,TEST".
         documents: document classification: labelled tables "TRAIN,TEST", or one file for 5-fold cross-validation.
         perplexity: the loss and perplexity of a held-out text, for models of objectives with probabilities.
@@ -225,6 +230,7 @@ def evaluate(vectors: One | ModelGroup | Sequence[One], *, name: str | None = No
             default by vectors, and those of an index of texts by both.
         stemming: rank by the stems of words in this language, such as "english".
         index: the index of vectors that retrieval uses, such as lsh:bits=512; by default search is exact.
+        target: the vectors of the other language for translation, or their path; see `align`.
         encoding_errors: "strict", "replace" or "ignore" for bytes of pairs, retrieval, clustering and probe files that
             are not valid UTF-8.
         pool, constant, frequencies, remove_components, fit_on, dim: how vectors of texts are pooled for pairs,

@@ -42,6 +42,7 @@ COMMANDS = {
         "index": "Index texts, or vectors.",
         "search": "Find texts of an index.",
         "export": "Convert vectors to another format.",
+        "align": "Map vectors of one language onto another's.",
         "info": "Describe a file or folder.",
     },
     "Evaluate": {

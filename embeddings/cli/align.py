@@ -19,7 +19,9 @@ from embeddings.vectors.align import align
     params=[
         click.Argument(["vectors"]),
         click.Argument(["onto"]),
-        option("-o --out", "Output file of the mapped VECTORS; its extension selects the format.", "FILE", required=True),
+        option(
+            "-o --out", "Output file of the mapped VECTORS; its extension selects the format.", "FILE", required=True
+        ),
         option(
             "--onto-out",
             "Output file of the vectors of ONTO, which all methods but orthogonal change.",
@@ -47,9 +49,11 @@ def command(
     if (onto_out is None) != (method == "orthogonal"):
         problem = "requires --onto-out" if onto_out is None else "does not change ONTO: omit --onto-out"
         raise click.UsageError(f"--method {method} {problem}")
-    outputs = [out, *[onto_out] * (onto_out is not None)]
+    outputs = [path for path in (out, onto_out) if path is not None]
     for path in outputs:
-        check_not_input(format_dispatch.output_files(path, format=format), [("VECTORS", Path(vectors)), ("ONTO", Path(onto))])
+        check_not_input(
+            format_dispatch.output_files(path, format=format), [("VECTORS", Path(vectors)), ("ONTO", Path(onto))]
+        )
         format_dispatch.check_export(path, format=format, force=force)
     first, second = (load(path, allow_pickle=allow_pickle, errors=errors) for path in (vectors, onto))
     result = align(first, second, method=method, **settings, progress=False if quiet or as_json else None)

@@ -28,6 +28,8 @@ REQUIRES = {  # for each setting, the tests that use it; at least one of them mu
 }
 TEST_SETS = {  # parameters of `evaluate` and the metavars of their options
     **dict.fromkeys(("similarity", "analogy", "categories"), "NAME|FILE..."),
+    "translation": "FILE...",
+    "association": "FILE...",
     "phrases": "FILE|held-out...",
     "tagging": "NAME|FOLDER|TRAIN,TEST...",
     "documents": "FILE|TRAIN,TEST...",
@@ -81,7 +83,7 @@ def options() -> list[click.Option]:
             multiple=True,
             metavar="N|all",
         ),
-        *from_suite({"half": "HALF", "window": "N"}),
+        *from_suite({"half": "HALF", "window": "N", "target": "VECTORS"}),
     ]
     ranking = option(
         "--ranking",

@@ -27,6 +27,7 @@ from embeddings.settings import flag
 from embeddings.support.remote.address import display_name
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_format import decode_words
+from embeddings.vectors.merge import retrofit as retrofitted
 from embeddings.vectors.precision import rounding_error
 from embeddings.vectors.vectors import Vectors
 
@@ -89,6 +90,7 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
             "[default: float32]",
             ["float32", "float16", "int8"],
         ),
+        option("--retrofit", "Move words that this lexicon lists on one line towards each other.", "FILE"),
         option(
             "--normalize",
             "Scale vectors of texts to length 1 in folders of model2vec, sentence-transformers and numpy-folder.",
@@ -107,8 +109,8 @@ def weighting_note(weighting: Mapping[str, Any]) -> str:
 )
 def command(
     vectors: str, out: str, format: str | None, counts: bool | None, table: str, words: str | None, dtype: str | None,
-    normalize: bool, language: str | None, force: bool, as_json: bool, allow_pickle: bool, errors: str,
-    **weighting: Any,
+    retrofit: str | None, normalize: bool, language: str | None, force: bool, as_json: bool, allow_pickle: bool,
+    errors: str, **weighting: Any,
 ) -> None:  # fmt: skip
     """Write VECTORS to the file or folder OUT.
 
@@ -131,7 +133,7 @@ def command(
     weighting = take_arguments(weighting, WEIGHTING)
     read_options: dict[str, Any] = {"allow_pickle": allow_pickle, "errors": errors}
     changes_rows = check_weighting(weighting)
-    is_whole = words is None and table == "vectors" and not changes_rows
+    is_whole = words is None and table == "vectors" and not changes_rows and retrofit is None
     if is_whole and format_dispatch.load_format(name).write_classifier is not None and has_classifier(vectors):
         export_classifier(load_classifier(vectors, errors=errors), out, name, force, as_json)
         return
@@ -148,6 +150,8 @@ def command(
             if "fit_on" in weighting:
                 weighting["fit_on"] = Path(weighting["fit_on"])
             exported = weight_vectors(source, **{"weighting": "none", **weighting})
+        if retrofit is not None:
+            exported = retrofitted(exported, retrofit)
         if words is not None:
             exported = select_words(exported, words)
         if changes_rows and "note" in inspect.signature(format_dispatch.load_format(name).write).parameters:

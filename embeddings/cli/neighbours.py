@@ -1,5 +1,6 @@
 """`embeddings neighbours`: nearest neighbours of words, or of documents."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.indexes.index import load_index
 from embeddings.indexes.index_spec import as_index
 from embeddings.models.loading import load
+from embeddings.vectors.search import Query
 from embeddings.vectors.vectors import Vectors
 
 
@@ -28,6 +30,10 @@ from embeddings.vectors.vectors import Vectors
             "PATH|KIND[:NAME=VALUE,...]",
         ),
         *from_signature(load_index, allow_faiss=None),
+        option(
+            "--among", "Search these vectors, such as those of another language; see `embeddings align`.", "VECTORS"
+        ),
+        *from_signature(Vectors.most_similar, method=None),
         CONFIDENCE,
         DOCUMENTS,
         JSON,
@@ -36,28 +42,36 @@ from embeddings.vectors.vectors import Vectors
 )
 def command(
     vectors: str, words: tuple[str, ...], top: int, restrict: int | None, index: str | None, allow_faiss: bool,
-    confidence: str | None, documents: bool, as_json: bool, **read_options: Any,
+    among: str | None, method: Any, confidence: str | None, documents: bool, as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
-    """Print the words with the highest cosine similarity to each of WORDS."""
+    """Print the words with the highest cosine similarity to each of WORDS, or the highest score of --method."""
     if allow_faiss and index is None:
         raise click.UsageError("--allow-faiss requires --index")
     if confidence is not None:
-        for name, value in (("--index", index), ("--restrict", restrict), ("--documents", documents or None)):
+        for name, value in (
+            ("--index", index), ("--restrict", restrict), ("--documents", documents or None),
+            ("--among", among), ("--method", None if method == "cosine" else method),
+        ):  # fmt: skip
             if value is not None:
                 raise click.UsageError(f"--confidence cannot be combined with {name}")
         print_rows(confidence_rows(load(vectors, **read_options), confidence, words, top), as_json)
         return
     source = load(vectors, table="documents" if documents else "vectors", **read_options)
-    searched = None if index is None else as_index(index, source, allow_faiss=allow_faiss)
+    target = source if among is None else load(among, table="documents" if documents else "vectors", **read_options)
+    searched = None if index is None else as_index(index, target, allow_faiss=allow_faiss)
     unknown = [word for word in words if source.get(word) is None]
     known = [word for word in words if word not in unknown]
-    neighbours = source.most_similar_many(known, top=top, restrict=restrict, index=searched)
+    queries: Sequence[Query] = known if among is None else [source[word] for word in known]
+    others = None if among is None or method == "cosine" else source
+    neighbours = target.most_similar_many(
+        queries, top=top, restrict=restrict, index=searched, method=method, others=others
+    )
     report_lookups(source, known)
     column = "document" if documents and not as_json else "word"
     rows = [
-        {column: word, "neighbour": neighbour, "cosine": cosine}
+        {column: word, "neighbour": neighbour, method: score}
         for word, nearest in zip(known, neighbours, strict=True)
-        for neighbour, cosine in nearest
+        for neighbour, score in nearest
     ]
     if known:
         print_rows(rows, as_json)

@@ -112,7 +112,7 @@ class Index:
     def search_without_hubs(
         self, queries: np.ndarray, top: int, restrict: int | None, method: SearchMethod, others: "Index | None"
     ) -> SearchResult:
-        """Score again the rows nearest by cosine: minus the mean of their own highest cosines, or softly the highest."""
+        """Score the rows nearest by cosine again: minus the mean, or the soft maximum, of their own highest cosines."""
         found = self.search(queries, top=max(HUB_CANDIDATES, 10 * top), restrict=restrict)
         rows, positions = np.unique(np.maximum(found.ids, 0), return_inverse=True)
         own = others is None  # the nearest to a row of its own index is the row itself

@@ -267,11 +267,13 @@ def translate(cosines: np.ndarray, share: float, rng: np.random.Generator) -> np
 def mean_of_highest(cosines: np.ndarray) -> np.ndarray:
     """The mean of the `NEIGHBOURS` highest cosines of each row."""
     count = min(NEIGHBOURS, cosines.shape[1])
-    return np.asarray(np.partition(cosines, cosines.shape[1] - count, axis=1)[:, cosines.shape[1] - count :].mean(axis=1))
+    return np.asarray(
+        np.partition(cosines, cosines.shape[1] - count, axis=1)[:, cosines.shape[1] - count :].mean(axis=1)
+    )
 
 
 def first_pairs(x: np.ndarray, z: np.ndarray) -> Rows:
-    """Words whose sorted similarities with all words of their own space are alike (Artetxe et al., 2018, section 3.2)."""
+    """Words whose sorted similarities with the words of their own space are alike (Artetxe et al., 2018, 3.2)."""
     count = min(START, len(x), len(z))
     profiles = []
     for side in (x, z):

@@ -1,58 +1,162 @@
-"""Combine two sets of vectors into one."""
+"""Combine several sets of vectors into one, and fit vectors to a lexicon."""
 
+import os
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import numpy as np
 
-from embeddings.errors import SettingError
-from embeddings.settings import check_value
+from embeddings.corpora.reading.compression import open_decompressed
+from embeddings.errors import FormatError, S, SettingError
+from embeddings.settings import Positive, check_value
+from embeddings.support.cosine import normalize_rows
+from embeddings.support.imports import import_library
+from embeddings.support.local_paths import local_path
+from embeddings.vectors.align import align
+from embeddings.vectors.file_format import decode_words
 from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
 
-How = Literal["first", "mean", "concat"]
+How = Literal["first", "mean", "aligned-mean", "concat", "svd"]
 
 
-def merge(first: Vectors | HasVectors, second: Vectors | HasVectors, how: How = "first") -> Vectors:
-    """Combine the words of two sets of vectors.
+def merge(
+    first: Vectors | HasVectors, *others: Vectors | HasVectors, how: How = "first", dim: Positive | None = None
+) -> Vectors:
+    """Combine the words of several sets of vectors.
 
     >>> import numpy as np, embeddings as em
     >>> first, second = em.Vectors(["a", "b"], np.eye(2)), em.Vectors(["b", "c"], np.eye(2))
     >>> em.merge(first, second).words, em.merge(first, second, how="concat")["b"].tolist()
     (['a', 'b', 'c'], [0.0, 1.0, 1.0, 0.0])
 
-    Words of the first come first, in their order. If both have counts, the counts of shared words are added and the
+    Words of the first come first, in their order. If all have counts, the counts of shared words are added and the
     result is sorted by frequency.
 
     Arguments:
         first: Vectors, or a Model.
-        second: Vectors, or a Model.
-        how: "first" takes shared words from the first, "mean" averages them; both return the words of either, and
-            require vectors of the same space (see `align`). "concat" returns the shared words with joined vectors.
+        others: further Vectors or Models, at least one.
+        how: "first" takes shared words from the first that has them, "mean" averages them; both return the words of
+            any, and require vectors of the same space. "aligned-mean" averages after a rotation onto the first (see
+            `align`). "concat" returns the words that all have, with joined vectors. "svd" joins vectors of length
+            one and reduces them to `dim` components.
+        dim: the number of components of "svd", by default that of the first.
 
     Raises:
-        SettingError: `how` is unknown, dimensions differ for "first" or "mean", no word is shared for "concat", or an
-            argument is not vectors.
+        SettingError: `how` is unknown, dimensions differ where they must be equal, no word is shared where shared words
+            are required, `dim` is given without "svd" or too large, or an argument is not vectors.
     """
     check_value("how", how, How, {})
-    a, b = as_vectors(first), as_vectors(second)
-    if how != "concat" and a.dim != b.dim:
-        raise SettingError(f"how={how!r} requires equal dimensions, got {a.dim} and {b.dim}: use 'concat'")
-    words = [word for word in a.words if b.word_list.find(word) is not None]  # by spelling
-    rows_a, rows_b = [a.index(word) for word in words], [b.index(word) for word in words]
-    form = a.word_form if a.word_form == b.word_form else None
-    if how == "concat":
-        if not words:
-            raise SettingError("how='concat' requires shared words, and there are none")
-        matrix = np.concatenate([a.matrix[rows_a], b.matrix[rows_b]], axis=1)
+    check_value("dim", dim, Positive | None, {})
+    if not others:
+        raise SettingError("merge requires at least two sets of vectors")
+    if dim is not None and how != "svd":
+        raise SettingError(f"{S.dim} requires {S.how('svd')}")
+    spaces = list(map(as_vectors, (first, *others)))
+    joins = how in ("concat", "svd")
+    if not joins and len({one.dim for one in spaces}) > 1:
+        sizes = " and ".join(str(one.dim) for one in spaces)
+        raise SettingError(f"how={how!r} requires equal dimensions, got {sizes}: use 'concat' or 'svd'")
+    if how == "aligned-mean":
+        spaces[1:] = [align(one, spaces[0]).vectors for one in spaces[1:]]
+    shared = [word for word in spaces[0].words if all(one.word_list.find(word) is not None for one in spaces)]
+    if joins and not shared:
+        raise SettingError(f"how={how!r} requires shared words, and there are none")
+    words = shared if joins else list(dict.fromkeys(word for one in spaces for word in one.words))  # by spelling
+    rows = [np.array([-1 if at is None else at for at in map(one.word_list.find, words)], np.int64) for one in spaces]
+    if joins:
+        parts = [one.matrix if how == "concat" else one.unit_rows for one in spaces]
+        matrix = np.concatenate([part[row] for part, row in zip(parts, rows, strict=True)], axis=1)
+        matrix = matrix if how == "concat" else reduce_rows(matrix, spaces[0].dim if dim is None else dim)
     else:
-        new = [row for row, word in enumerate(b.words) if a.word_list.find(word) is None]
-        words = a.words + [b.words[row] for row in new]
-        matrix = np.concatenate([a.matrix, b.matrix[new]])
-        if how == "mean":
-            matrix[rows_a] = (matrix[rows_a].astype(np.float64) + b.matrix[rows_b]) / 2
-    if a.counts is None or b.counts is None:
+        matrix = combine(spaces, rows, average=how != "first")
+    form = spaces[0].word_form if all(one.word_form == spaces[0].word_form for one in spaces) else None
+    if any(one.counts is None for one in spaces):
         return Vectors(words, matrix, word_form=form)
     counts = np.zeros(len(words), dtype=np.int64)
-    for occurrences in (dict(zip(a.words, a.counts, strict=True)), dict(zip(b.words, b.counts, strict=True))):
-        counts += np.array([occurrences.get(word, 0) for word in words], dtype=np.int64)
+    for one, row in zip(spaces, rows, strict=True):
+        counts += np.where(row >= 0, np.asarray(one.counts)[row], 0)
     order = np.argsort(-counts, kind="stable")
     return Vectors([words[row] for row in order], matrix[order], counts=counts[order], word_form=form)
+
+
+def combine(spaces: list[Vectors], rows: list[np.ndarray], average: bool) -> np.ndarray:
+    """The mean of the rows of each word in the spaces that have it, or its row in the first of them."""
+    total, parts = np.zeros((len(rows[0]), spaces[0].dim)), np.zeros(len(rows[0]), np.int64)
+    for one, row in zip(spaces, rows, strict=True):
+        at = np.flatnonzero((row >= 0) & (average | (parts == 0)))
+        total[at] += one.matrix[row[at]]
+        parts[at] += 1
+    return np.asarray(total / parts[:, None], np.float32)
+
+
+def reduce_rows(matrix: np.ndarray, dim: int) -> np.ndarray:
+    """Rows projected onto the first `dim` right singular vectors, without centring."""
+    if dim > matrix.shape[1]:
+        raise SettingError(f"{S.dim} must be at most {matrix.shape[1]}, the components of all vectors, got {dim}")
+    _, v = np.linalg.eigh((matrix.T @ matrix).astype(np.float64))
+    return np.asarray(matrix @ v[:, ::-1][:, :dim].astype(np.float32))
+
+
+Lexicon = str | os.PathLike[str] | Mapping[str, Iterable[str]]
+ITERATIONS = 10
+
+
+def retrofit(vectors: Vectors | HasVectors, lexicon: Lexicon) -> Vectors:
+    """Move the vectors of words that a lexicon lists as related towards each other.
+
+    Retrofitting (Faruqui et al., 2015, equation 1, weights alpha = 1 and beta = 1 / degree): each of ten passes sets
+    q_i = (q'_i + mean of q_j over the words j related to i) / 2, where q'_i is the original vector of length one.
+
+    >>> import numpy as np, embeddings as em
+    >>> from embeddings.vectors.merge import retrofit
+    >>> vectors = em.Vectors(["big", "large", "red"], np.array([[1, 0], [0, 1], [-1, 0]]))
+    >>> round(retrofit(vectors, {"big": ["large"], "large": ["big"]}).similarity("big", "large"), 2)
+    0.8
+
+    Arguments:
+        vectors: Vectors, or a Model.
+        lexicon: a file of lines of a word and the words related to it, separated by spaces; or a mapping.
+
+    Raises:
+        FormatError: the lexicon cannot be read.
+        SettingError: no word of the lexicon is related to another that has a vector.
+    """
+    sparse = import_library("scipy.sparse")
+    space = as_vectors(vectors)
+    related = read_lexicon(lexicon) if isinstance(lexicon, str | os.PathLike) else lexicon
+    edges: set[tuple[int, int]] = set()
+    for word, others in related.items():
+        row = space.find(word)
+        found = () if row is None else map(space.find, others)
+        edges.update((row, other) for other in found if row is not None and other is not None and other != row)
+    if not edges:
+        raise SettingError("the lexicon relates no two words that have vectors")
+    first, second = np.array(sorted(edges), np.int64).T
+    degrees = np.bincount(first, minlength=len(space))
+    shares = (1 / degrees[first]).astype(np.float32)
+    means = sparse.csr_array((shares, (first, second)), shape=(len(space), len(space)))
+    original, moves = normalize_rows(space.matrix), np.flatnonzero(degrees)
+    rows = original.copy()
+    for _ in range(ITERATIONS):
+        rows[moves] = (original[moves] + (means[moves] @ rows)) / 2
+    return Vectors(space.word_list, rows, counts=space.counts, word_form=space.word_form)
+
+
+def read_lexicon(path: str | os.PathLike[str]) -> dict[str, list[str]]:
+    """The related words of each word; those of several lines are joined.
+
+    Raises:
+        FormatError: the file does not exist, is empty or not UTF-8.
+    """
+    file = local_path(path)
+    if not file.is_file():
+        raise FormatError(f"no lexicon called {str(path)!r}")
+    with open_decompressed(file) as stream:
+        lines = [line.strip() for line in stream]
+    related: dict[str, list[str]] = {}
+    for line in decode_words(lines, "strict", f"{file}, line", 1):
+        if words := line.split():
+            related.setdefault(words[0], []).extend(words[1:])
+    if not related:
+        raise FormatError(f"{file} holds no words")
+    return related

@@ -74,8 +74,8 @@ class SearchMixin(BaseVectors):
 
         Raises:
             UnknownWordError: a word has no vector.
-            SettingError: `method` is unknown, `top` or `restrict` is below 1, the query is empty, an array has the wrong length, or the
-                index belongs to other vectors.
+            SettingError: `method` is unknown, `top` or `restrict` is below 1, the query is empty, an array has the
+                wrong length, or the index belongs to other vectors.
         """
         row, excluded_rows = sum_terms(self, positive, negative)
         excluded_rows += [self.index(word) for word in word_list(self, exclude) if word in self]

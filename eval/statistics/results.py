@@ -12,7 +12,7 @@ p. `p_holm` is p corrected for the number of tests. Runs of one setting are comp
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from math import sqrt
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -42,8 +42,9 @@ class Key:
     Arguments:
         set: name of the test set.
         measure: "spearman" or "pearson" (-1 to 1), "accuracy", "f1", "micro-f1", "macro-f1", "purity",
-            "v-measure", "ndcg@10", "recall@10", "recall@100" or "mrr@10" (0 to 1), a measure of held-out phrases,
-            "held-out loss" or "perplexity", or the name of a statistic.
+            "v-measure", "ndcg@10", "recall@10", "recall@100", "mrr@10", "precision@1", "precision@5" or "permutation p"
+            (0 to 1), "effect size" (in standard deviations), a measure of held-out phrases, "held-out loss" or
+            "perplexity", or the name of a statistic.
         section: a section of an analogy set or its kind such as "semantic", a tag, "words with a vector" or "words
             without a vector", a category, or a label; None for the whole set.
         restrict: analogies are answered from this many most frequent words; None for all.
@@ -407,6 +408,7 @@ class CorrelationScores(ItemScores):
     ratings: np.ndarray
     value: float | None
     composed: int = 0
+    limits: ClassVar = (-1.0, 1.0)
     test: str = PAIRS
 
     @property
@@ -450,6 +452,7 @@ class ResampledScores(ItemScores):
     """A value of a whole set of items, such as an F1, whose items are resampled; `covered` (items,) have a vector."""
 
     covered: np.ndarray
+    limits: ClassVar = (0.0, 1.0)  # of the value
 
     def score(self, weights: np.ndarray) -> np.ndarray:
         """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
@@ -463,7 +466,7 @@ class ResampledScores(ItemScores):
     @property
     def value(self) -> float:
         """The value of all items."""
-        return float(np.clip(self.score(np.ones((1, len(self.covered))))[0], 0, 1))
+        return float(np.clip(self.score(np.ones((1, len(self.covered))))[0], *self.limits))
 
     @property
     def interval(self) -> Interval:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.eval.statistics.confidence_intervals import LEVEL, MIN_ITEMS, NO_INTERVAL, RESAMPLES, Interval
-from embeddings.eval.statistics.results import Comparison, CorrelationScores, ItemScores, Pair, Result
+from embeddings.eval.statistics.results import Comparison, ItemScores, Pair, Result
 from embeddings.support.imports import import_library
 
 TEST = "t test over runs and items"
@@ -46,8 +46,8 @@ class RunScores(ItemScores):
         values = np.array([one.value for one in results]) if estimate is None else estimate.values[0]
         low, high = NO_INTERVAL if estimate is None else estimate.interval
         if low is not None and high is not None:
-            lowest = -1.0 if isinstance(self.runs[0], CorrelationScores) else 0.0
-            low, high = max(low, lowest), min(high, 1.0)
+            lowest, highest = getattr(self.runs[0], "limits", (0.0, 1.0))
+            low, high = max(low, lowest), min(high, highest)
         return replace(
             results[0], value=float(values.mean()), sd=float(values.std(ddof=1)), low=low, high=high, **common
         )

@@ -41,6 +41,7 @@ class EvaluationSettings:
     ranking: Sequence[str] = ()
     stemming: str | None = None
     index: str | None = None
+    target: Any = None
     encoding_errors: str = "strict"
     half: str = ALL
     pooling: Mapping[str, Any] = field(default_factory=dict)

@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,11 @@ COLUMNS = ("test", "list", "word", "role")
 ALIASES = {"study": "test", "condition": "list"}  # headings of published files
 ROLES = ("target", "attribute")
 MIN_WORDS, MIN_COUNT = 8, 100  # below which a note warns
-EXACT, SAMPLES, SEED = 100_000, 100_000, 1  # divisions: the largest number that is listed, and the number of random ones
+EXACT, SAMPLES, SEED = (
+    100_000,
+    100_000,
+    1,
+)  # divisions: the largest number that is listed, and the number of random ones
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,9 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
             raise FormatError(f"{file}, line {number}: expected {len(heading)} fields, got {len(fields)}")
         test, name, word, role = (fields[column].strip() for column in columns)
         if role.lower() not in ROLES or not word:
-            raise FormatError(f"{file}, line {number}: expected a word and a role, target or attribute, got {role!r:.40}")
+            raise FormatError(
+                f"{file}, line {number}: expected a word and a role, target or attribute, got {role!r:.40}"
+            )
         lists = tests.setdefault(test, {role: {} for role in ROLES})[role.lower()]
         lists.setdefault(name, []).append(word)
     for test, roles in tests.items():
@@ -72,20 +79,25 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
 
 @dataclass(frozen=True, kw_only=True)
 class EffectSize(ResampledScores):
-    """How much more the first targets are associated with the first attributes, in standard deviations, -2 to 2.
+    """How much more the first targets are associated with the first attributes, in standard deviations.
 
     `associations` (words,) are of all target words, `is_first` (words,) bool those of the first list.
     """
 
     associations: np.ndarray
     is_first: np.ndarray
-    limits = (-2.0, 2.0)
+    limits: ClassVar = (-np.inf, np.inf)
     test: str = WORDS
 
     @property
     def counted(self) -> np.ndarray:
         """The target words with a vector, (words,) bool."""
         return self.covered
+
+    @property
+    def size(self) -> int:
+        """The number of target words."""
+        return len(self.covered)
 
     def score(self, weights: np.ndarray) -> np.ndarray:
         """The effect size in each resample (resamples,); NaN where a list is empty or all associations are equal."""
@@ -99,11 +111,13 @@ class EffectSize(ResampledScores):
 
 
 PROTOCOL = (
-    "(mean association of {0} minus that of {1}) / standard deviation over both; association: mean cosine with {2} minus "
-    "that with {3}; case is ignored if no word has the spelling; words without a vector are left out; interval: "
+    "(mean association of {0} minus that of {1}) / standard deviation over both; association: mean cosine with {2} "
+    "minus that with {3}; case is ignored if no word has the spelling; words without a vector are left out; interval: "
     "bootstrap over target words"
 )
-PERMUTATION = "the share of divisions of the target words into lists of the same sizes with a difference at least as large; "
+PERMUTATION = (
+    "the share of divisions of the target words into lists of the same sizes with a difference at least as large; "
+)
 
 
 def score_association(subject: Subject, tests: AssociationTests) -> list[ItemScores]:

@@ -11,6 +11,7 @@ from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind, Subj
 from embeddings.eval.test_sets import set_name
 from embeddings.eval.word_matching import CaseFolding
 from embeddings.indexes.index_spec import as_index
+from embeddings.indexes.protocol import SearchMethod
 from embeddings.models.loading import load
 from embeddings.vectors.align import read_dictionary
 from embeddings.vectors.vectors import Vectors, as_vectors
@@ -37,7 +38,7 @@ def read_translations(path: str | os.PathLike[str], settings: EvaluationSettings
 
 
 DEPTHS = (1, 5)
-METHODS = ("cosine", "csls")
+METHODS: tuple[SearchMethod, ...] = ("cosine", "csls")
 PROTOCOL = (
     "the share of words with a translation among the {depth} words of the other language with the highest {method}, of "
     "words that have a vector and of which a translation has one; case is ignored; interval: Wilson's"
@@ -66,7 +67,7 @@ def score_translations(subject: Subject, test: Translations) -> list[BinaryScore
             scores.append(
                 BinaryScores(
                     vectors=subject.name, key=Key(test.name, f"precision@{depth}", method=method), covered=covered,
-                    correct=hits[:, :depth].any(axis=1), members=np.ones(len(rows), bool),
+                    correct=np.asarray(hits[:, :depth].any(axis=1)), members=np.ones(len(rows), bool),
                     protocol=PROTOCOL.format(depth=depth, method=method),
                 )
             )  # fmt: skip

@@ -42,6 +42,7 @@ PRINTING = [  # what the commands print on standard output
     ["search", "texts.index", "king"],
     ["teach", "text.txt", "--model", "python:my_teacher:encode", "-o", "out.parquet", "--json"],
     ["export", "model", "out.txt", "--json"],
+    ["align", "model", "model", "-o", "out.txt", "--json"],
     ["info", "model"],
     ["info", "model", "--json"],
     ["evaluate", "model", "--similarity", "pairs.tsv"],

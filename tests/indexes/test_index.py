@@ -129,3 +129,39 @@ def test_an_index_of_another_package(tmp_path, monkeypatch, clusters):
     monkeypatch.syspath_prepend(tmp_path)
     check_index("first")
     assert clusters.most_similar("w1", index="first:speed=3") == clusters.most_similar("w1")
+
+
+@pytest.mark.parametrize("spec", ["exact", "lsh:rerank=500", "faiss:factory=Flat"])
+@pytest.mark.parametrize("apart", [False, True])
+def test_methods_without_hubs_equal_brute_force(clusters, spec, apart):
+    others = Vectors(clusters.words[:300], clusters.matrix[:300] + 0.3) if apart else clusters
+    queries = others.matrix[:20]
+    cosines = others.unit_rows[:20].astype(float) @ clusters.unit_rows.T.astype(float)
+    nearest = np.sort(clusters.unit_rows.astype(float) @ others.unit_rows.T.astype(float), axis=1)
+    nearest = nearest[:, -10:] if apart else nearest[:, -11:-1]
+    scores = {
+        "csls": 2 * cosines - nearest.mean(axis=1),
+        "inverted-softmax": cosines - np.log(np.exp(30 * nearest).sum(axis=1)) / 30,
+    }
+    index = as_index(spec, clusters)
+    for method, expected in scores.items():
+        found = index.search(queries, top=3, method=method, others=as_index(None, others) if apart else None)
+        best = np.argsort(-expected, axis=1)[:, :3]
+        assert np.mean(found.ids == best) > 0.95
+        constant = found.similarities - np.take_along_axis(expected, found.ids, axis=1)
+        assert constant == pytest.approx(constant[:, :1].repeat(3, axis=1), abs=1e-4)
+
+
+def test_methods_of_words(clusters):
+    scores = np.sort(clusters.unit_rows.astype(float) @ clusters.unit_rows.T.astype(float), axis=1)
+    scores = 2 * clusters.distances("w1") + scores[:, -11:-1].mean(axis=1)  # the lower the nearer
+    expected = [clusters.words[row] for row in np.argsort(scores) if clusters.words[row] != "w1"]
+    for result in (
+        clusters.most_similar("w1", top=3, method="csls"),
+        clusters.most_similar_many(["w1"], top=3, method="csls")[0],
+    ):
+        assert [word for word, _ in result] == expected[:3]
+    with pytest.raises(SettingError, match="method"):
+        clusters.most_similar("w1", method="euclidean")
+    with pytest.raises(SettingError, match="others"):
+        clusters.most_similar("w1", others=clusters)

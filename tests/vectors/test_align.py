@@ -5,7 +5,7 @@ import pytest
 
 import embeddings as em
 from embeddings.corpora.vocabulary import UnknownWordError
-from embeddings.errors import SettingError
+from embeddings.errors import FormatError, SettingError
 from embeddings.vectors.vectors import Vectors
 
 
@@ -50,3 +50,102 @@ def test_invalid_alignments(counted_vectors):
         em.align(counted_vectors, counted_vectors, words=["x"])
     with pytest.raises(SettingError, match="NaN"):
         em.align(counted_vectors, Vectors(["w1"], np.full((1, 10), np.nan)))
+
+
+def languages(pairs=200, dim=20, seed=1):
+    """Two languages whose words, of clusters as in natural text, are rotated and slightly disturbed."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((12, dim))
+    matrix = centres[rng.integers(12, size=600)] + 0.7 * rng.standard_normal((600, dim))
+    rotation = np.linalg.qr(rng.standard_normal((dim, dim)))[0]
+    order = rng.permutation(600)
+    target = (matrix @ rotation + 0.05 * rng.standard_normal(matrix.shape))[order]
+    first = Vectors([f"a{row}" for row in range(600)], matrix)
+    second = Vectors([f"b{row}" for row in order], target)
+    return first, second, [(f"a{row}", f"b{row}") for row in range(pairs)]
+
+
+def precision(aligned):
+    nearest = aligned.onto.most_similar_many([aligned.vectors[f"a{row}"] for row in range(600)], top=1)
+    return np.mean([one[0][0] == f"b{row}" for row, one in enumerate(nearest)])
+
+
+@pytest.mark.parametrize("method", ["orthogonal", "normalized", "whitened"])
+def test_a_dictionary_determines_the_map(method, tmp_path):
+    first, second, pairs = languages()
+    path = tmp_path / "pairs.txt"
+    path.write_text("".join(f"{a} {b}\n" for a, b in [*pairs, ("unknown", "b1"), pairs[0]]))
+    aligned = em.align(first, second, dictionary=path, method=method)
+    assert (aligned.pairs, precision(aligned)) == (pairs, 1)
+    listed = em.align(first, second, dictionary=pairs, method=method)
+    assert listed.vectors.matrix.tolist() == aligned.vectors.matrix.tolist()
+    assert (aligned.onto.matrix.tolist() == second.matrix.tolist()) == (method == "orthogonal")
+
+
+def test_whitening_equals_its_definition():
+    from scipy.linalg import inv, sqrtm
+
+    first, second, pairs = languages()
+    aligned = em.align(first, second, dictionary=pairs, method="whitened")
+
+    def steps(matrix):  # length one, mean zero, length one
+        matrix = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+        matrix = matrix - matrix.mean(axis=0)
+        return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+
+    x, z = steps(first.matrix.astype(float)), steps(second.matrix.astype(float))
+    a, b = x[:200], z[[second.index(word) for _, word in pairs]]
+    white_x, white_z = (np.real(inv(sqrtm(side.T @ side))) for side in (a, b))
+    u, s, v = np.linalg.svd((a @ white_x).T @ (b @ white_z))
+    expected = x @ white_x @ u @ np.diag(np.sqrt(s)) @ u.T @ inv(white_x) @ u
+    assert aligned.vectors.matrix == pytest.approx(expected, abs=1e-4)
+    expected = z @ white_z @ v.T @ np.diag(np.sqrt(s)) @ v @ inv(white_z) @ v.T
+    assert aligned.onto.matrix == pytest.approx(expected, abs=1e-4)
+
+
+def test_self_learning_extends_a_small_dictionary_and_needs_none():
+    first, second, pairs = languages()
+    alone = em.align(first, second, dictionary=pairs[:8], method="normalized")
+    learned = em.align(first, second, dictionary=pairs[:8], method="normalized", self_learning=True)
+    assert precision(alone) < 0.5
+    assert precision(learned) > 0.99
+    unsupervised = em.align(first, second, dictionary="none", method="normalized", self_learning=True, restarts=2)
+    assert precision(unsupervised) > 0.99
+    assert unsupervised.similarity == pytest.approx(learned.similarity, abs=1e-3)
+    again = em.align(first, second, dictionary="none", method="normalized", self_learning=True, restarts=2)
+    assert again.vectors.matrix.tolist() == unsupervised.vectors.matrix.tolist()
+
+
+def test_numerals(counted_vectors):
+    first = Vectors(["1990", "7", "x", "¼"], np.eye(4))
+    second = Vectors(["x", "7", "1990", "¼"], np.eye(4))
+    assert em.align(first, second, dictionary="numerals").pairs == [("1990", "1990"), ("7", "7")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("a b c\n", "line 1.*'a b c'"), ("a b\n\nc\n", "line 3"), ("", "no pairs"), (b"a \xff\n", "line 1.*UTF-8")],
+)
+def test_broken_dictionaries(content, message, tmp_path, counted_vectors):
+    path = tmp_path / "pairs.txt"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(FormatError, match=message):
+        em.align(counted_vectors, counted_vectors, dictionary=path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"dictionary": "none"}, "self_learning"),
+        ({"dictionary": [("x", "y")]}, "no pair"),
+        ({"dictionary": ["xy"]}, "'xy'"),
+        ({"dictionary": [("w1", "w1")] * 20, "method": "whitened"}, "more pairs than the 10"),
+        ({"method": "rotated"}, "method"),
+        ({"restarts": 0}, "restarts"),
+    ],
+)
+def test_invalid_settings(settings, message, counted_vectors):
+    with pytest.raises(SettingError, match=message):
+        em.align(counted_vectors, counted_vectors, **settings)
+    with pytest.raises(FormatError, match="identical"):
+        em.align(counted_vectors, counted_vectors, dictionary="missing.txt")

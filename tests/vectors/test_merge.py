@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.errors import SettingError
+from embeddings.errors import FormatError, SettingError
+from embeddings.vectors.merge import retrofit
 from embeddings.vectors.vectors import Vectors
 
 
@@ -36,3 +37,81 @@ def test_invalid_merges(pair):
         em.merge(pair[0], Vectors(["a"], np.ones((1, 3))))
     with pytest.raises(SettingError, match="shared words"):
         em.merge(pair[0], Vectors(["x"], np.ones((1, 3))), how="concat")
+
+
+def test_several_sets(pair):
+    third = Vectors(["b", "e"], np.array([[6, 0], [1, 5]]))
+    union = em.merge(*pair, third, how="mean")
+    assert (union.words, union.counts) == (["a", "b", "c", "d", "e"], None)
+    assert union["b"].tolist() == [(2 + 4 + 6) / 3, 2]
+    assert em.merge(pair[1], third, pair[0])["b"].tolist() == [4, 4]
+    assert em.merge(*pair, third, how="concat")["b"].tolist() == [2, 2, 4, 4, 6, 0]
+
+
+def test_aligned_mean_averages_rotated_spaces():
+    rng = np.random.default_rng(1)
+    matrix, rotation = rng.standard_normal((40, 5)), np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    words = [f"w{row}" for row in range(40)]
+    first, second = Vectors(words, matrix), Vectors(words[5:], matrix[5:] @ rotation)
+    assert em.merge(first, second, how="aligned-mean").matrix == pytest.approx(matrix, abs=1e-5)
+    assert em.merge(first, second, how="mean").matrix != pytest.approx(matrix, abs=0.1)
+
+
+def test_svd_keeps_the_cosines_of_joined_unit_vectors():
+    rng = np.random.default_rng(2)
+    words = [f"w{row}" for row in range(30)]
+    first, second = (Vectors(words, rng.standard_normal((30, dim))) for dim in (3, 4))
+    joined = np.concatenate([first.unit_rows, second.unit_rows], axis=1)
+    whole = em.merge(first, second, how="svd", dim=7)
+    assert whole.matrix @ whole.matrix.T == pytest.approx(joined @ joined.T, abs=1e-5)
+    u, s, v = np.linalg.svd(joined)
+    best = (u[:, :3] * s[:3]) @ v[:3]
+    reduced = em.merge(first, second, how="svd")
+    assert reduced.dim == 3
+    assert reduced.matrix @ reduced.matrix.T == pytest.approx(best @ best.T, abs=1e-5)
+
+
+def test_settings_of_merge(pair):
+    for settings, message in (({"dim": 2}, "svd"), ({"how": "svd", "dim": 5}, "at most 4"), ({"how": "sum"}, "how")):
+        with pytest.raises(SettingError, match=message):
+            em.merge(*pair, **settings)
+    with pytest.raises(SettingError, match="at least two"):
+        em.merge(pair[0])
+
+
+def naive_retrofit(words, matrix, lexicon):
+    """Passes over words one at a time, as in the paper; both ways have the same fixed point."""
+    original = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    rows = original.copy()
+    for _ in range(200):
+        for word, others in lexicon.items():
+            related = [words.index(other) for other in others if other in words and other != word]
+            if word in words and related:
+                rows[words.index(word)] = (original[words.index(word)] + rows[related].mean(axis=0)) / 2
+    return rows
+
+
+def test_retrofit_equals_its_definition(tmp_path):
+    rng = np.random.default_rng(3)
+    words, matrix = [f"w{row}" for row in range(20)], rng.standard_normal((20, 6))
+    lexicon = {f"w{row}": [f"w{other}" for other in rng.integers(25, size=3)] for row in range(0, 24, 2)}
+    path = tmp_path / "lexicon.txt"
+    path.write_text("".join(f"{word} {' '.join(others)}\n" for word, others in lexicon.items()) + "\n")
+    vectors = Vectors(words, matrix, counts=range(20, 0, -1))
+    unique = {word: list(dict.fromkeys(others)) for word, others in lexicon.items()}
+    result = retrofit(vectors, path)
+    assert result.matrix == pytest.approx(naive_retrofit(words, matrix, unique), abs=1e-2)
+    assert result.counts.tolist() == vectors.counts.tolist()
+    assert retrofit(vectors, lexicon).matrix.tolist() == result.matrix.tolist()
+    unrelated = [word for word in words if word not in lexicon]
+    assert result[unrelated] == pytest.approx(vectors.normalize()[unrelated])
+
+
+def test_broken_lexicons(tmp_path, pair):
+    (tmp_path / "empty").write_text("\n")
+    (tmp_path / "binary").write_bytes(b"a b\n\xff \xfe\n")
+    for path, message in (("empty", "no words"), ("binary", "line 2"), ("missing", "missing")):
+        with pytest.raises(FormatError, match=message):
+            retrofit(pair[0], tmp_path / path)
+    with pytest.raises(SettingError, match="no two words"):
+        retrofit(pair[0], {"a": ["a", "x"], "y": ["b"]})

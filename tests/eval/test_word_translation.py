@@ -1,0 +1,68 @@
+"""Precision of translations against brute force, and wrong arguments."""
+
+import numpy as np
+import pytest
+
+from embeddings.errors import FormatError, SettingError
+from embeddings.eval import compare, evaluate
+from embeddings.vectors.vectors import Vectors
+
+
+@pytest.fixture
+def languages():
+    rng = np.random.default_rng(5)
+    matrix = rng.standard_normal((60, 8))
+    noisy = matrix + 0.7 * rng.standard_normal((60, 8))
+    return Vectors([f"a{n}" for n in range(60)], noisy), Vectors([f"B{n}" for n in range(60)], matrix)
+
+
+@pytest.fixture
+def dictionary(tmp_path):
+    path = tmp_path / "test.txt"
+    lines = [f"a{n}\tb{n}\n" for n in range(40)] + ["a0\tb50\n", "unknown\tb1\n", "a41\tunknown\n"]
+    path.write_text("".join(lines))
+    return path
+
+
+def brute_force(source, target, golds):
+    """The ranks of the best translation of each word by cosine and by CSLS with all means of ten nearest."""
+    cosines = source.unit_rows.astype(float) @ target.unit_rows.T.astype(float)
+    of_target = np.sort(cosines, axis=0)[-10:].mean(axis=0)
+    scores = {"cosine": cosines, "csls": 2 * cosines - of_target}
+    return {
+        (method, depth): np.mean([bool(set(np.argsort(-table[row])[:depth]) & gold) for row, gold in golds.items()])
+        for method, table in scores.items()
+        for depth in (1, 5)
+    }
+
+
+def test_precision_equals_brute_force(languages, dictionary):
+    source, target = languages
+    results = evaluate(source, translation=dictionary, target=target)
+    expected = brute_force(source, target, {n: {n, 50} if n == 0 else {n} for n in range(40)})
+    values = {(one.method, int(one.measure[-1])): one.value for one in results}
+    assert values == pytest.approx(expected)
+    assert 0 < values["cosine", 1] < values["csls", 5] <= 1
+    assert {(one.covered, one.total) for one in results} == {(40, 42)}
+
+
+def test_alignments_are_compared(languages, dictionary, tmp_path):
+    source, target = languages
+    target.save(tmp_path / "target.vec")
+    tests = compare(
+        source, Vectors(source.words, target.matrix), translation=dictionary, target=tmp_path / "target.vec"
+    )
+    assert [one.value_second for one in tests] == [1, 1, 1, 1]
+    assert all(one.difference < 0 for one in tests if one.measure == "precision@1")
+
+
+def test_wrong_arguments(languages, dictionary, tmp_path):
+    source, target = languages
+    with pytest.raises(SettingError, match="target"):
+        evaluate(source, translation=dictionary)
+    with pytest.raises(SettingError, match="translation"):
+        evaluate(source, similarity="wordsim353", target=target)
+    with pytest.raises(SettingError, match=r"3 components.*align"):
+        evaluate(source, translation=dictionary, target=Vectors(["b1"], np.ones((1, 3))))
+    with pytest.raises(FormatError, match=r"missing\.txt"):
+        evaluate(source, translation=tmp_path / "missing.txt", target=target)
