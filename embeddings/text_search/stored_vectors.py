@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.indexes.exact import products
+from embeddings.indexes.exact import FEW_QUERIES, multiply, products
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.text_search.index_folder import SCALES, VECTORS
 from embeddings.vectors.pooling import DataType
@@ -19,10 +19,15 @@ def store(rows: np.ndarray, dtype: DataType) -> dict[str, np.ndarray]:
     Raises:
         SettingError: a row holds NaN or infinity.
     """
-    is_finite = np.isfinite(rows).all(axis=1)
-    if not is_finite.all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum("ij,ij->i", rows, rows)
+    is_zero = squares == 0  # or its square is too small for float32
+    is_unit = (
+        rows.dtype == np.float32 and bool((is_zero | (np.abs(squares - 1) < 1e-6)).all()) and not rows[is_zero].any()
+    )
+    if not is_unit and not (is_finite := np.isfinite(rows).all(axis=1)).all():
         raise SettingError(f"the vector of row {int(is_finite.argmin()) + 1} holds NaN or infinity")
-    units = normalize_rows(rows)
+    units = rows if is_unit else normalize_rows(rows)
     if dtype != "int8":
         return {VECTORS: units.astype(dtype, copy=False)}
     integers, scales = quantise(units)
@@ -70,8 +75,12 @@ class StoredVectors:
         if self.rows.dtype == np.float32:
             return products(self.rows, queries)
         scores = np.empty((len(queries), len(self)), np.float32)
-        for part in row_blocks(len(self), 4 * self.shape[1]):
-            scores[:, part] = queries @ self.rows[part].astype(np.float32).T
+        if self.scales is not None and len(queries) <= FEW_QUERIES:
+            for query, row in zip(queries, scores, strict=True):
+                multiply(self.rows, query, row)
+        else:
+            for part in row_blocks(len(self), 4 * self.shape[1]):
+                scores[:, part] = queries @ self.rows[part].astype(np.float32).T
         return scores if self.scales is None else scores * self.scales
 
 

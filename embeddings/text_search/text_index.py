@@ -62,7 +62,7 @@ from embeddings.text_search.index_folder import (
     write_sealed,
     write_segment,
 )
-from embeddings.text_search.lexical import Lexicon, common_words, lexical_scores, merge_postings
+from embeddings.text_search.lexical import FEW_TEXTS, Lexicon, common_words, lexical_scores, merge_postings
 from embeddings.text_search.row_filter import matching_rows
 from embeddings.text_search.segment_writer import ENGINE, Columns, SegmentWriter, check_distinct, engine_arrays
 from embeddings.text_search.stored_vectors import JoinedVectors, StoredVectors
@@ -355,7 +355,8 @@ class TextIndex:
     def query_vectors(self, queries: Any, texts: Sequence[str] | None) -> np.ndarray:
         """The unit vectors of queries, (queries, dim) float32."""
         if texts is not None:
-            parts = [rows for _, rows in self.embedder.embed(text_batches_of(list(texts), None))]
+            threads = 1 if len(texts) <= FEW_TEXTS else None  # starting threads would take longer
+            parts = [rows for _, rows in self.embedder.embed(text_batches_of(list(texts), None), threads)]
             return np.concatenate([np.zeros((0, self.record["dim"]), np.float32), *parts])
         try:
             rows = np.atleast_2d(np.asarray(queries, np.float32))

@@ -19,6 +19,7 @@ from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputE
 from embeddings.support.records import checksum
 from embeddings.text_search import index_folder
 from embeddings.text_search.index_folder import write_sealed
+from embeddings.text_search.stored_vectors import store
 from embeddings.text_search.text_index import TextIndex
 
 WORDS = [f"w{number}" for number in range(40)]
@@ -297,6 +298,17 @@ def test_save_copies_and_replaces_only_indexes(vectors, tmp_path):
     (tmp_path / "copy" / "diary.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"diary\.txt"):
         TextIndex.build(vectors, ["w1"], tmp_path / "copy", force=True)
+
+
+def test_vectors_of_any_length_are_scaled():
+    """Those of length one stay as they are; squares of small ones are too small for float32."""
+    rows = np.float32([[0.6, 0.8], [0, 0], [3e-30, 4e-30], [3e30, 4e30]])
+    np.testing.assert_array_equal(store(rows[:2], "float32")["vectors"], rows[:2])
+    expected = np.float32([[0.6, 0.8], [0, 0], [0.6, 0.8], [0.6, 0.8]])
+    np.testing.assert_allclose(store(rows, "float32")["vectors"], expected, rtol=1e-6)
+    np.testing.assert_allclose(store(rows[1:3], "float32")["vectors"], expected[1:3], rtol=1e-6)
+    with pytest.raises(SettingError, match="row 3"):
+        store(np.append(rows[:2], [[np.nan, 1]], axis=0).astype(np.float32), "int8")
 
 
 def test_load_index_opens_both_kinds(vectors, tmp_path):
