@@ -31,7 +31,7 @@ from embeddings.eval.tasks import (
     word_similarity,
     word_translation,
 )
-from embeddings.eval.tasks.evaluation_kind import Evaluable, EvaluationSettings, Subject, TestSets
+from embeddings.eval.tasks.evaluation_kind import METHODS, Evaluable, EvaluationSettings, Subject, TestSets
 from embeddings.eval.tasks.label_scores import LabelMetric, LabelScores
 from embeddings.eval.tasks.pooled_texts import POOLING
 from embeddings.eval.tasks.predicted_labels import Ranker, predict_labels
@@ -137,8 +137,8 @@ def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[An
         remedy = "; use evaluate_classifier for classifiers" if unknown[0] == "labels" else ""
         raise SettingError(f"unknown setting {unknown[0]!r} of an evaluation{remedy}")
     given["restrict"] = check_limits(given["restrict"])
-    given["method"] = analogies.check_methods(given["method"])
-    given["ranking"] = retrieval.check_rankings(given["ranking"])
+    given["method"] = check_choices("method", given["method"] or [""], METHODS)
+    given["ranking"] = check_choices("ranking", given["ranking"], tuple(retrieval.RANKINGS))
     tagging.check_window(given["window"])
     check_value("encoding_errors", given["encoding_errors"], DecodingPolicy, {})
     if given["index"] is not None:
@@ -159,6 +159,15 @@ def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[An
             raise SettingError(f"{S[name]} requires {required}")
     pooling = {name: given.pop(name) for name in POOLING if name in given}
     return EvaluationSettings(**given, pooling=pooling)
+
+
+def check_choices(name: str, values: str | Sequence[str], choices: Sequence[str]) -> list[str]:
+    """The values of a setting as a list, each once."""
+    chosen = [values] if isinstance(values, str) else list(dict.fromkeys(values))
+    for value in chosen:
+        if value not in choices:
+            raise SettingError(f"{S[name]} must be one of {', '.join(choices)}, got {value!r}")
+    return chosen
 
 
 def check_limits(restrict: object) -> list[int | None]:

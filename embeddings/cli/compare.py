@@ -53,13 +53,8 @@ def command(
         comparisons = compare_scores(evaluation.by_vectors)
         if comparisons or finished:
             print_rows(map(comparisons.shown, comparisons) if sections and not as_json else comparisons, as_json)
+    sides = {side.partition(" (")[0] for one in comparisons for side in (one.first, one.second)}  # without the ranking
     if not comparisons:
         note("nothing to compare: no test set has items for which two of VECTORS have scores")
-    elif missing := {
-        name
-        for name, _ in evaluation.runs
-        if not any(
-            side == name or side.startswith(f"{name} (") for one in comparisons for side in (one.first, one.second)
-        )
-    }:
-        note(f"not compared, for lack of items with scores: {', '.join(sorted(missing))}")
+    elif missing := sorted({name for name, _ in evaluation.runs if name.partition(" (")[0] not in sides}):
+        note(f"not compared, for lack of items with scores: {', '.join(missing)}")

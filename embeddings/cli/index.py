@@ -91,10 +91,17 @@ def build_texts(
 
 
 def add_texts(
-    *, index: str, texts: tuple[str, ...], allow_faiss: bool, as_json: bool, quiet: bool, **options: Any
+    *,
+    index: str,
+    texts: tuple[str, ...],
+    model: str | None,
+    allow_faiss: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
 ) -> None:
     """Add the texts of TEXTS to INDEX: all of them, or none if one cannot be added."""
-    opened = TextIndex(index, allow_faiss=allow_faiss)
+    opened = TextIndex(index, model=model, allow_faiss=allow_faiss)
     number = opened.add(list(map(Path, texts)), progress=False if quiet else None, **options)
     if not quiet:
         note(f"added {quantity(number, 'text')} to {index}, which has {len(opened):,}")
@@ -155,7 +162,7 @@ TEXT_COMMANDS = {
             *from_signature(TextIndex.add, replace=None),
             *from_signature(TextIndex.add, None, TextIndex.build, **COLUMN_OPTIONS),
             THREADS,
-            *ALLOW_FAISS,
+            *from_signature(TextIndex, model="PATH", allow_faiss=None),
             *OUTPUT[1:],
         ],
     ),

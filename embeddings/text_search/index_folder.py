@@ -326,9 +326,3 @@ def owned_names(path: Path) -> set[str]:
     """The names in the folder of an index that belong to it."""
     names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
     return {INDEX, RECIPE, MODEL} | {name for name in names if OWN_NAME.fullmatch(name)}
-
-
-def copy_segment(source: Path, target: Path, segment: Segment) -> Segment:
-    """Copy a segment to another index."""
-    shutil.copytree(source / segment.name, target / segment.name)
-    return segment.with_removed(segment.removed)

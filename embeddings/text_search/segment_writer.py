@@ -32,7 +32,7 @@ def engine_arrays(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
     stored = StoredVectors.of(arrays)
     if len(stored) < record["index_from"]:
         return {}
-    engine = registry.create("index", *parse_spec(record["kind"])).build(stored.units)
+    engine = registry.create("index", *parse_spec(record["kind"])).build(stored[:])
     return {ENGINE + name: array for name, array in engine.arrays().items()}
 
 

@@ -65,11 +65,6 @@ class StoredVectors:
             return np.asarray(selected, np.float32)
         return np.asarray(np.multiply(selected, self.scales[rows][:, None], dtype=np.float32))
 
-    @property
-    def units(self) -> np.ndarray:
-        """All rows as float32; a copy unless they are stored so."""
-        return self[:]
-
     def scores(self, queries: np.ndarray) -> np.ndarray:
         """The cosines (queries, rows) float32 of all rows with unit queries (queries, dim) float32."""
         if self.rows.dtype == np.float32:

@@ -1,6 +1,5 @@
 """`TextIndex`: texts that are found by their vectors, by their words, or by both; it is a folder that grows."""
 
-import inspect
 import os
 import re
 import secrets
@@ -56,7 +55,6 @@ from embeddings.text_search.index_folder import (
     IndexFolder,
     Method,
     Segment,
-    copy_segment,
     is_text_index,
     owned_names,
     write_sealed,
@@ -77,6 +75,7 @@ MERGED_ROWS = 4_000_000  # of a merged segment at most
 LEXICAL_SHARE = 0.6  # of the fused score
 CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 28  # of the scores of a block of queries
+POOLING = ("pool", "constant", "frequencies", "remove_components", "dim")
 COMPONENTS, COMMON = "components", "common.arrow"
 
 
@@ -133,8 +132,7 @@ class TextIndex:
         self.path = local_folder(path)
         self.folder = IndexFolder(self.path)
         self.record = self.folder.record
-        dtypes, pooling = get_args(DataType), set(inspect.signature(TextIndex.build).parameters)
-        if self.record["dtype"] not in dtypes or not pooling.issuperset(self.record["pooling"]):
+        if self.record["dtype"] not in get_args(DataType) or not set(POOLING).issuperset(self.record["pooling"]):
             raise FormatError(f"{self.path / INDEX} is broken: it has unknown settings")
         self.model = model
         self.kind, settings = parse_spec(self.record["kind"])
@@ -330,8 +328,8 @@ class TextIndex:
         texts = [queries] if isinstance(queries, str) else queries if not isinstance(queries, np.ndarray) else None
         if texts is not None and not all(isinstance(text, str) for text in texts):
             raise SettingError("queries must be texts or an array of vectors")
-        if texts is None and method == "fused":
-            method = "vectors"  # queries that are vectors have no words to rank by
+        if method == "fused" and (texts is None or not self.record["model"]):  # without words, or without vectors
+            method = "vectors" if texts is None else "lexical"
         if texts is None and method == "lexical":
             raise SettingError(f"{S.method('lexical')} requires queries that are texts")
         vectors = None if method == "lexical" else self.query_vectors(queries, texts)
@@ -577,17 +575,10 @@ class TextIndex:
         """
         check_own_folder(path, INDEX, owned_names(Path(path)), "text index", force=force)
         with atomic_write(path, force=force, folder=True) as scratch:
-            for name in (INDEX, RECIPE, MODEL):
-                source = self.path / name
-                if source.is_dir():
-                    shutil.copytree(source, scratch / name)
-                elif source.exists():
-                    shutil.copy(source, scratch / name)
             with exclusive_lock(self.path):
-                self.refresh()
-                folder = IndexFolder(scratch)
-                folder.n_written = self.folder.n_written
-                folder.write_state(1, [copy_segment(self.path, scratch, one) for one in self.segments])
+                shutil.copytree(self.path, scratch, symlinks=True, dirs_exist_ok=True)
+            copied = IndexFolder(Path(scratch))
+            copied.remove_unused(copied.last_number())
 
 
 @overload

@@ -11,7 +11,7 @@ is. With very many pairs a normal approximation is used; its variance sums the s
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, permutations
 from math import erfc, sqrt
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import FormatError
 from embeddings.eval.statistics.confidence_intervals import (
     MAX_CACHED,
     NO_INTERVAL,
@@ -30,7 +30,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     wilson,
 )
 from embeddings.eval.statistics.results import BinaryScores, Comparison, Key, Resampled, bootstrap_test
-from embeddings.eval.tasks.evaluation_kind import METHODS, Kind, Subject
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.test_sets import ALL, line_error, locate, read_lines, rows_of_half, set_name
 from embeddings.support.imports import import_library
 
@@ -239,15 +239,6 @@ PROTOCOL = (
     "correct Wilson's, with one item per pair)"
 )
 NOT_COVERED = "no question has vectors for all four words"
-
-
-def check_methods(method: str | Sequence[str]) -> list[str]:
-    """The methods as a list, each once."""
-    methods = [method] if isinstance(method, str) else list(dict.fromkeys(method))
-    for name in methods or [""]:
-        if name not in METHODS:
-            raise SettingError(f"{S.method} must be one of {', '.join(METHODS)}, got {name!r}")
-    return methods
 
 
 def score_analogy(subject: Subject, test: Questions) -> list[AnalogyScores]:

@@ -53,7 +53,7 @@ class TextVectors:
     Arguments:
         source: the vectors or the model.
         pooling: the arguments `POOLING` of `embeddings.embed`. Without `fit_on`, frequencies of texts and components
-            are learned from the texts of each set, of retrieval from the documents.
+            are learned from the texts of each set.
 
     Raises:
         SettingError: an argument does not suit the source.
@@ -69,19 +69,14 @@ class TextVectors:
         settings = {"pool": "mean", **self.pooling}
         return ", ".join(f"{name} {value}" for name, value in settings.items())
 
-    def embed(self, *groups: Sequence[str]) -> list[EmbeddedTexts]:
-        """The vectors of the texts of one set in groups; what has to be learned is learned from the first group."""
+    def embed(self, texts: Sequence[str]) -> EmbeddedTexts:
+        """The vectors of the texts of a set; what has to be learned is learned from them."""
         from embeddings.models.embed import text_batches_of, text_embedder
 
         options = {name: value for name, value in self.pooling.items() if name != "fit_on"}
         embedder = text_embedder(self.source, **options)
         if self.pooling.get("fit_on") is not None:
             embedder.fit_first(text_batches_of(Path(self.pooling["fit_on"]), None))
-        embedded, counts = [], embedder.counts
-        for texts in groups:
-            words, unknown = counts.words, counts.unknown_words
-            parts = [rows for _, rows in embedder.embed(text_batches_of(list(texts), None))]
-            matrix = np.concatenate([np.zeros((0, embedder.output_dim), np.float32), *parts])
-            words, unknown = counts.words - words, counts.unknown_words - unknown
-            embedded.append(EmbeddedTexts(matrix, np.asarray(matrix.any(axis=1)), words - unknown, words))
-        return embedded
+        parts = [rows for _, rows in embedder.embed(text_batches_of(texts, None))]
+        matrix, counts = np.concatenate([np.zeros((0, embedder.output_dim), np.float32), *parts]), embedder.counts
+        return EmbeddedTexts(matrix, np.asarray(matrix.any(axis=1)), counts.words - counts.unknown_words, counts.words)

@@ -17,8 +17,7 @@ from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.tasks.pooled_texts import POOLING, check_text, word_coverage
 from embeddings.eval.tasks.word_similarity import to_number
 from embeddings.eval.test_sets import read_lines, set_name
-from embeddings.settings import check_value
-from embeddings.text_search.index_folder import ID, TEXT, Method
+from embeddings.text_search.index_folder import ID, TEXT
 
 if TYPE_CHECKING:
     from embeddings.text_search.text_index import TextIndex
@@ -133,14 +132,6 @@ PROTOCOL = (
     "document; a query without a known word counts 0, a document without one is never found; gain of nDCG: the grade; "
     "interval: bootstrap over queries"
 )
-
-
-def check_rankings(rankings: object) -> list[str]:
-    """The rankings as a list, each once."""
-    names = [rankings] if isinstance(rankings, str) else list(rankings)  # type: ignore[call-overload]
-    for name in names:
-        check_value("ranking", name, Method, {})
-    return list(dict.fromkeys(names))
 
 
 def index_of(subject: Subject, test: RetrievalSet) -> "TextIndex":

@@ -94,7 +94,7 @@ CLUSTERING_PROTOCOL = (
 def score_clustering(subject: Subject, test: LabelledTextSet) -> list[ItemScores]:
     """The V-measure of k-means clusters, and word coverage."""
     vectors, name = subject.texts, subject.name
-    (embedded,) = vectors.embed(test.texts)
+    embedded = vectors.embed(test.texts)
     names, label = np.unique(test.labels, return_inverse=True)
     has_words = bool(embedded.covered.any())
     cluster = kmeans(normalize(embedded.matrix), len(names)) if has_words else np.zeros_like(label)
@@ -159,7 +159,7 @@ PROBE_PROTOCOL = (
 def score_probe(subject: Subject, test: LabelledTextSet) -> list[ItemScores]:
     """Accuracy and macro-F1 of a probe, F1 by label, both values of the most frequent label, and word coverage."""
     vectors, name = subject.texts, subject.name
-    (embedded,) = vectors.embed(test.texts)
+    embedded = vectors.embed(test.texts)
     names, label = np.unique(test.labels, return_inverse=True)
     reason = None if embedded.covered.any() else NO_WORD
     predictions = cross_predict(label, test.splits, None if reason else partial(predict, embedded.matrix, label))

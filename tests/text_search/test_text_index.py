@@ -207,9 +207,9 @@ def test_a_column_of_vectors(vectors):
     texts = pa.table({"text": some_texts(20), "embedding": lists})
     index = TextIndex.build(None, texts, vector_column="embedding")
     assert index.search(rows[7], top=1)[0]["id"] == "7"
-    assert index.search("w3", method="lexical")
+    assert index.search("w3", method="lexical") == index.search("w3")
     with pytest.raises(FormatError, match="no model"):
-        index.search("w3")
+        index.search("w3", method="vectors")
     with pytest.raises(SettingError, match="6"):
         index.search(np.ones((1, 5)))
     short = pa.FixedSizeListArray.from_arrays(pa.array(np.ones(10, np.float32)), 5)
@@ -505,3 +505,15 @@ def test_settings_that_do_not_fit_are_refused(vectors, tmp_path):
         with pytest.raises(SettingError, match="local folder"):
             action()
     assert not Path(tmp_path / "i").exists()
+
+
+def test_unknown_pooling_in_a_record_is_refused(vectors, tmp_path):
+    index = TextIndex.build(vectors, ["w1"], tmp_path / "i")
+
+    def change(copy):
+        record = {key: value for key, value in index.record.items() if key != "format_version"}
+        (copy / "text-index.json").unlink()
+        write_sealed(copy / "text-index.json", record | {"pooling": {"threads": 1}})
+
+    with pytest.raises(FormatError, match="unknown settings"):
+        TextIndex(damaged(index, tmp_path, change))
