@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,10 +57,9 @@ def encode_labelled(encoder: "Encoder", batches: Iterable[LabelledTexts]) -> boo
     has_prefix = False
     for batch in batches:
         has_prefix |= batch.unit != "row"
-        if label := next((label for label in batch.labels if SEPARATOR in label), None):
+        if label := next((label for labels in batch.labels for label in labels if SEPARATOR in label), None):
             raise CorpusError(f"{batch.source}: the label {label!r} contains the character U+001F; remove it")
-        borders = pairwise(batch.label_starts.tolist())
-        tags = [SEPARATOR.join(batch.labels[begin:end]) or None for begin, end in borders]
+        tags = [SEPARATOR.join(labels) or None for labels in batch.labels]
         encoder.add(TextBlock(batch.data, batch.starts[1:], tags=tags), batch.source)
     return has_prefix
 

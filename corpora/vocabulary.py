@@ -18,7 +18,6 @@ from embeddings.support.arrow import (
     find_words,
     pa,
     pc,
-    string_bytes,
     to_arrow,
     to_numpy,
     to_string_array,
@@ -29,9 +28,6 @@ from embeddings.support.local_paths import local_path
 from embeddings.support.text_lines import read_text_lines
 from embeddings.support.word_list import MAX_SUM, WordList, as_counts, sum_counts
 
-KEY_BYTES = 8
-FEWEST_GROUP_BITS = 24
-MAX_ROUNDS = 8  # then few words are equal so far
 TOTAL = b"total"
 VocabularyRule = Callable[[str, int], bool | None]  # of a word and its count
 
@@ -42,55 +38,9 @@ IN_MODEL = "vocabulary.arrow"  # the file in the folder of a saved model
 
 
 def frequency_order(words: Any, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rows of words (words,) by falling count; words of equal counts are in the order of UTF-8 bytes.
-
-    words: a pyarrow array of distinct strings. Each round sorts the rows that are equal so far by an integer: the
-    number of their group, and the next bytes of the word.
-    """
-    text, starts = string_bytes(words)
-    padded = np.zeros(len(text) + KEY_BYTES, np.uint8)
-    padded[: len(text)] = text
-    windows = np.ndarray(len(text) + 1, ">u8", padded, strides=(1,))
-    order = np.arange(len(words))
-    places, rows, groups = order.copy(), order, descending_groups(counts)
-    n_bytes = (64 - max(FEWEST_GROUP_BITS, len(words).bit_length(), int(groups.max(initial=0)).bit_length())) // 8
-    for number in range(MAX_ROUNDS):
-        if not len(rows):
-            return order
-        next_bytes = load_bytes(windows, starts[rows] + number * n_bytes, starts[rows + 1], n_bytes)
-        keys = groups.astype(np.uint64) << np.uint64(8 * n_bytes) | next_bytes
-        by_key = np.argsort(keys)
-        rows, keys = rows[by_key], keys[by_key]
-        order[places] = rows
-        is_first = np.append(True, keys[1:] != keys[:-1])
-        is_tied = ~(is_first & np.append(is_first[1:], True))
-        places, rows, groups = places[is_tied], rows[is_tied], np.cumsum(is_first)[is_tied]
-    table = pa.table({"group": to_arrow(groups), "word": words.take(to_arrow(rows))})
-    indices = pc.sort_indices(table, [("group", "ascending"), ("word", "ascending")])
-    order[places] = rows[to_numpy(indices).astype(np.int64)]
-    return order
-
-
-def descending_groups(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a number for each count (words,), lower for higher counts, below 2^24 except for enormous texts."""
-    limit = 1 << (FEWEST_GROUP_BITS - 1)
-    groups = limit - np.minimum(counts, limit)
-    high = np.flatnonzero(counts >= limit)
-    if len(high):
-        values, ranks = np.unique(counts[high], return_inverse=True)
-        groups += len(values)
-        groups[high] = len(values) - 1 - ranks
-    return groups
-
-
-def load_bytes(
-    windows: NDArray[Any], starts: NDArray[np.int64], ends: NDArray[np.int64], n_bytes: int
-) -> NDArray[np.uint64]:
-    """Return `n_bytes` bytes from each start on as a big-endian number, with zeros from the end on."""
-    missing = 8 * np.clip(n_bytes - (ends - starts), 0, n_bytes).astype(np.uint64)
-    values = windows[np.minimum(starts, len(windows) - 1)].astype(np.uint64) >> np.uint64(8 * (KEY_BYTES - n_bytes))
-    result: NDArray[np.uint64] = values >> missing << missing
-    return result
+    """Return the rows of words (words,) by falling count; words of equal counts are in the order of UTF-8 bytes."""
+    table = pa.table({"word": words, "count": to_arrow(counts)})
+    return to_numpy(pc.sort_indices(table, [("count", "descending"), ("word", "ascending")])).astype(np.int64)
 
 
 class UnknownWordError(EmbeddingsError, KeyError):
@@ -202,11 +152,9 @@ class Vocabulary:
         counts = np.concatenate([self.counts, other.counts[is_new]])
         counts[rows[~is_new]] += other.counts[~is_new]
         new = to_string_array(other.column).filter(to_arrow(is_new))
-        words = pa.concat_arrays([to_string_array(self.column), new])
-        table = pa.table({"word": words, "count": to_arrow(counts)})
-        table = table.sort_by([("count", "descending"), ("word", "ascending")])
-        words, counts = combine_chunks(table.column("word")), to_numpy(combine_chunks(table.column("count")))
-        return Vocabulary(words, counts, total=self.total + other.total)
+        merged, _ = rank_by_frequency(pa.concat_arrays([to_string_array(self.column), new]), counts)
+        merged.total = self.total + other.total
+        return merged
 
     def select(
         self,

@@ -241,6 +241,6 @@ def label_score(labels: Any, label_format: LabelFormat) -> Callable[[Model], flo
     from embeddings.eval.tuning.metrics import LabelJudge
 
     judge = LabelJudge.read(labels, label_format, "f1")
-    if not any(batch.labels for batch in judge.batches):
+    if not any(any(batch.labels) for batch in judge.batches):
         raise SettingError("no text for early stopping has a label")
     return lambda model: judge(model.classifier)

@@ -143,13 +143,11 @@ def select_texts(batch: LabelledTexts, half: str) -> LabelledTexts:
     """The texts of a batch that are in a half, which may be none."""
     texts = [batch.data[begin:end] for begin, end in pairwise(batch.starts.tolist())]
     rows = [row for row, text in enumerate(texts) if half in (ALL, half_of([text.decode("utf-8", "replace")]))]
-    labels = [batch.labels_of(row) for row in rows]
     return replace(
         batch,
         data=b"".join(texts[row] for row in rows),
         starts=np.cumsum([0, *(len(texts[row]) for row in rows)]),
-        labels=[label for one in labels for label in one],
-        label_starts=np.cumsum([0, *map(len, labels)]),
+        labels=[batch.labels[row] for row in rows],
     )
 
 

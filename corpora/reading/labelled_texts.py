@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +25,14 @@ BATCH_BYTES = 1 << 22
 class LabelledTexts:
     """A batch of texts and their labels.
 
-    Text i is `data[starts[i]:starts[i + 1]]`, in UTF-8; its labels, distinct and without prefix, are
-    `labels[label_starts[i]:label_starts[i + 1]]`. `starts` and `label_starts` are int64 (texts + 1,). `source`, `unit`
-    and `first`, the number of the first text of the batch in the source, from 0, are for messages.
+    Text i is `data[starts[i]:starts[i + 1]]`, in UTF-8, with `starts` int64 (texts + 1,); its labels, distinct and
+    without prefix, are `labels[i]`. `source`, `unit` and `first`, the number of the first text of the batch in the
+    source, from 0, are for messages.
     """
 
     data: bytes
     starts: NDArray[np.int64]
-    labels: list[str]
-    label_starts: NDArray[np.int64]
+    labels: list[list[str]]
     source: str
     unit: str
     first: int
@@ -47,16 +46,8 @@ class LabelledTexts:
 
     def part(self, first: int, stop: int) -> "LabelledTexts":
         """The texts with these numbers in this batch."""
-        label_starts = self.label_starts[first : stop + 1]
-        labels = self.labels[label_starts[0] : label_starts[-1]]
-        return LabelledTexts(
-            self.data, self.starts[first : stop + 1], labels, label_starts - label_starts[0], self.source, self.unit,
-            self.first + first,
-        )  # fmt: skip
-
-    def labels_of(self, text: int) -> list[str]:
-        """The labels of a text of this batch."""
-        return self.labels[self.label_starts[text] : self.label_starts[text + 1]]
+        starts, labels = self.starts[first : stop + 1], self.labels[first:stop]
+        return replace(self, starts=starts, labels=labels, first=self.first + first)
 
 
 @dataclass
@@ -133,9 +124,9 @@ class LabelFormat:
             if block.token_lists is not None:
                 raise CorpusError(f"{source} contains lists of tokens; expected texts with labels")
             if block.tags is not None:
-                names = [self.split_tag(tag) for tag in block.tags]
-                labels, label_starts = list(chain.from_iterable(names)), np.cumsum([0, *map(len, names)])
-                yield LabelledTexts(block.data, block.starts, labels, label_starts, source, "row", first)
+                yield LabelledTexts(
+                    block.data, block.starts, list(map(self.split_tag, block.tags)), source, "row", first
+                )
             elif block.parts_are_documents:  # with line feeds between them, so that no word continues in the next item
                 texts = [block.data[start:stop] + b"\n" for start, stop in pairwise(block.starts.tolist())]
                 starts = block.starts + np.arange(len(texts) + 1)
@@ -161,29 +152,17 @@ class LabelFormat:
         spans = np.array([word.span() for word in words], np.int64).reshape(-1, 2)
         spans = spans[is_border[spans[:, 0]]]
         names = [data[begin + len(prefix) : end].decode() for begin, end in spans.tolist()]
-        text_of = np.searchsorted(starts, spans[:, 0], side="right") - 1
-        keep = distinct(names, text_of)
-        label_starts = np.searchsorted(text_of[keep], np.arange(len(starts)))
+        ends = np.searchsorted(spans[:, 0], starts).tolist()  # in names, of the labels of each text
+        labels = [list(dict.fromkeys(names[begin:end])) for begin, end in pairwise(ends)]
         kept_borders = zip([0, *spans[:, 1].tolist()], [*spans[:, 0].tolist(), len(data)], strict=True)
         text = b"".join([data[begin:end] for begin, end in kept_borders])
         removed = np.cumsum([0, *(spans[:, 1] - spans[:, 0])])
         text_starts = starts - removed[np.searchsorted(spans[:, 0], starts)]
-        labels = names if keep.all() else [names[n] for n in np.flatnonzero(keep)]
-        batch = LabelledTexts(text, text_starts, labels, label_starts, source, unit, first)
+        batch = LabelledTexts(text, text_starts, labels, source, unit, first)
         if "" in names:
-            raise CorpusError(f"{batch.position(int(text_of[names.index('')]))}: the label {self.prefix} has no name")
+            text_number = next(number for number, one in enumerate(labels) if "" in one)
+            raise CorpusError(f"{batch.position(text_number)}: the label {self.prefix} has no name")
         return batch
 
 
 IS_SPACE = np.isin(np.arange(256), list(SPACE))
-
-
-def distinct(names: Sequence[str], text_of: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which labels (labels,) are the first of their name in their text."""
-    keep = np.ones(len(names), bool)
-    if len(names) and (text_of[1:] == text_of[:-1]).any():
-        keys = set()
-        for number, key in enumerate(zip(text_of.tolist(), names, strict=True)):
-            keep[number] = key not in keys
-            keys.add(key)
-    return keep

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -143,11 +144,11 @@ class Collector:
         self, batch: LabelledTexts, ids: np.ndarray, probabilities: np.ndarray, best: np.ndarray, confidence: np.ndarray
     ) -> None:
         """Add a batch: the predicted labels (texts, k) and their probabilities, and the most probable ones (texts,)."""
-        sizes = np.diff(batch.label_starts)
+        sizes = np.array(list(map(len, batch.labels)), np.int64)
         keep = sizes > 0
         self.unlabelled += int((~keep).sum())
         rows = np.cumsum(keep) - 1  # of the labelled texts of this batch
-        actual = np.fromiter(map(self.number_of, batch.labels), np.int64, len(batch.labels))
+        actual = np.fromiter(map(self.number_of, chain.from_iterable(batch.labels)), np.int64, sizes.sum())
         predicted = ids[keep]
         row, column = np.nonzero(predicted != NO_LABEL)
         pairs = np.unique(rows[np.repeat(np.arange(len(sizes)), sizes)] << 32 | actual)

@@ -235,7 +235,7 @@ class LabelMetricOfTexts(Metric):
         name, judges = resolve_source(source)[0].name, []
         for one in (ALL,) if half == ALL else (DEV, TEST):
             judges.append(replace(everything, batches=[select_texts(batch, one) for batch in everything.batches]))
-            if not any(batch.labels for batch in judges[-1].batches):
+            if not any(any(batch.labels) for batch in judges[-1].batches):
                 place = name if one == ALL else f"the {one} half of {name}"
                 raise SettingError(f"{place} has no labels: use more texts with labels")
         return cls(judges[0], None if half == ALL else judges[1], name, size, seed)
@@ -252,10 +252,7 @@ class LabelMetricOfTexts(Metric):
     def fingerprint(self) -> str:
         """The fingerprint of the texts and labels of all parts."""
         parts = [one.batches for one in (self.dev, self.held_back) if one is not None]
-        content = [
-            [[sha256(text.data).hexdigest(), text.starts, text.labels, text.label_starts] for text in batches]
-            for batches in parts
-        ]
+        content = [[[sha256(text.data).hexdigest(), text.starts, text.labels] for text in batches] for batches in parts]
         return content_fingerprint(content)
 
     def judge(self, model: Model) -> Judgement:

@@ -26,7 +26,7 @@ def naive(line):
 def read(source, size=1 << 20, rows=None, **form):
     batches = LabelFormat(**form).read(resolve_source(source), size=size, rows=rows)
     return [
-        (batch.data[batch.starts[n] : batch.starts[n + 1]].decode(), batch.labels_of(n), batch.position(n))
+        (batch.data[batch.starts[n] : batch.starts[n + 1]].decode(), batch.labels[n], batch.position(n))
         for batch in batches
         for n in range(len(batch))
     ]

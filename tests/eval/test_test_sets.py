@@ -64,7 +64,7 @@ def test_labelled_texts(tmp_path):
     for part in (dev, test):
         for row in range(len(part)):
             number = int(part.data[part.starts[row] : part.starts[row + 1]].split()[-1])
-            assert part.labels_of(row) == ["ab"[number % 2]]
+            assert part.labels[row] == ["ab"[number % 2]]
     assert {half_of([f"text number {n}"]) for n in range(60)} == {"dev", "test"}
 
 

@@ -312,7 +312,7 @@ def labelled_text_readers() -> dict[str, Reader]:
 
     def read(path: Path) -> list[list[str]]:
         batches = LabelFormat().read(resolve_source(path))
-        return [batch.labels_of(text) for batch in batches for text in range(len(batch))]
+        return [labels for batch in batches for labels in batch.labels]
 
     lines = "__label__a __label__b the king\n__label__c d'été 日本\nno label\n" * 30
     table = "text,label\n" + 'the king,a\n"the, queen","b c"\n' * 30
