@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora import scanner
-from embeddings.corpora.characters import ScannedTokenizer, character_tables
 from embeddings.corpora.reading.text_block import TextBlock
+from embeddings.corpora.scanner_tables import ScannedTokenizer, character_tables
 from embeddings.corpora.tokenizers import CharClassTokenizer, never
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array

@@ -38,7 +38,7 @@ from embeddings.support.remote.address import display_name
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder
-    from embeddings.corpora.phrases.phrase_config import PhraseConfig
+    from embeddings.corpora.phrases.detection import PhraseConfig
     from embeddings.corpora.segmenter_pool import SegmenterPool
 
 
@@ -331,7 +331,7 @@ def load_phrase_config(
 ) -> "PhraseConfig | None":
     """Return the source of phrases, their joiner and mode; None without phrases."""
     if phrases is not None:
-        from embeddings.corpora.phrases.phrase_config import phrase_config
+        from embeddings.corpora.phrases.detection import phrase_config
 
         return phrase_config(phrases, joiner, mode, form)
     if (joiner, mode) != ("_", "replace"):

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from embeddings.corpora import scanner
 from embeddings.corpora.array_file import ArrayFile, MapBlock, output_errors
 from embeddings.corpora.block_scanner import ScannedText
-from embeddings.corpora.characters import ScannedTokenizer
 from embeddings.corpora.encoded_corpus import (
     DOCUMENTS,
     FORMAT,
@@ -33,6 +32,7 @@ from embeddings.corpora.encoded_corpus import (
 )
 from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
 from embeddings.corpora.reading.text_block import TextBlock, split_text
+from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.text_scanner import TextScanner
 from embeddings.corpora.tokenizers import Tokenizer
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency

@@ -29,7 +29,7 @@ from numba.core import cgutils
 from embeddings.compilation.checked_build import IS_CHECKED, require
 from embeddings.compilation.jit import entry_point, inline, intrinsic, noinline
 from embeddings.compilation.vector_emitter import INT64, int64
-from embeddings.corpora.characters import CHANGES, CLASS_MASK, JOINS, N_RANGES, PAIR, RANGES, STARTS_ASCII
+from embeddings.corpora.scanner_tables import CHANGES, CLASS_MASK, JOINS, N_RANGES, PAIR, RANGES, STARTS_ASCII
 from embeddings.corpora.word_break import CLASS_BITS, FINISH, HELD, HOLD, NOTHING, SKIP, SPACE, STATE_MASK
 from embeddings.kernels.word_bytes import WORD_BYTES
 

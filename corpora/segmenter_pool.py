@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from embeddings.corpora.reading.text_block import FILE_END, TextBlock, text_batches
-from embeddings.corpora.reading.text_pool import TextPool
-from embeddings.corpora.reading.text_worker import ConversionError, Convert
+from embeddings.corpora.reading.text_pool import ConversionError, Convert, TextPool
 from embeddings.corpora.segmenters import SEPARATOR, Segmenter
 from embeddings.corpora.tokenizers import resolve_tokenizer
 from embeddings.corpora.word_cleaning import chinese_converter

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import scanner as scanner_module
 from embeddings.corpora.block_scanner import BlockScanner, ScannedText
-from embeddings.corpora.characters import ScannedTokenizer
 from embeddings.corpora.reading.text_block import TextBlock
+from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable
 from embeddings.kernels.line_operations import look_up_ids

@@ -1,14 +1,17 @@
 """Paragraph vectors, distributed memory (Le and Mikolov 2014): a document and a context window predict the centre.
 
-The hidden row h of equation 1 there is the mean or sum of the vector d of the document and those of the m context
-words, v_1 to v_m, as here, or their concatenation, as in `paragraph_dm_concatenated`. With the output vector o of the
-centre, y = 1, or of a negative sample, y = 0:
+The hidden row h of equation 1 there combines the vector d of the document and those of the m context words, v_1 to v_m.
+With the output vector o of the centre, y = 1, or of a negative sample, y = 0:
 
     h = (d + v_1 + ... + v_m) / (m + 1)    or the sum, which is not divided
+    h = (d, v_1, ..., v_n)                 or the concatenation, as in their best results
     g = rate * (y - sigmoid(h · o))        or the step of another objective
     o += g * h                             d += e    v_c += e    e = sum of g * o, of o before the step
 
-Each row of the mean gets the whole gradient e, as in word2vec. Inference updates only d.
+Each row of the mean gets the whole gradient e, as in word2vec. The rows of a concatenation are in the order of
+positions, and the learned vector "nothing" stands where a window has no word; each gets its own part of e. There,
+negative sampling learns from a batch of windows that share negative samples in one step, `ConcatenatedBatches`; other
+objectives from one window after another, `ConcatenatedWindows`. Inference updates only d.
 """
 
 from dataclasses import dataclass
@@ -24,17 +27,26 @@ from embeddings.kernels.document_kernels import SINGLE_ROWS, TagRows, gather_tag
 from embeddings.kernels.hidden_layer import (
     backprop_to_contexts,
     backprop_to_document,
+    backprop_to_slots,
     combine_contexts,
+    concatenate_contexts,
     new_slot_buffers,
 )
 from embeddings.kernels.random_numbers import shared_noise_count
-from embeddings.kernels.row_operations import sum_rows
+from embeddings.kernels.row_cache import row_address
+from embeddings.kernels.row_operations import address, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
-from embeddings.kernels.window import cut_right_contexts, gather_contexts
-from embeddings.kernels.window_batch import MAX_BATCH, new_window_buffers
+from embeddings.kernels.window import cut_right_contexts, gather_contexts, gather_slots, prefetch_context
+from embeddings.kernels.window_batch import (
+    MAX_BATCH,
+    backprop_to_first_rows,
+    compute_batch_steps,
+    learn_batch,
+    new_window_buffers,
+    select_batch,
+)
 from embeddings.models.table import Arrays, Table, uniform
 from embeddings.objectives.objective import Objective, infer_input, predict
-from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedBatches, ConcatenatedWindows
 from embeddings.settings import BATCH_WINDOWS, option
 from embeddings.training.document_trainer import DocumentTrainer
 from embeddings.training.plan import Plan
@@ -82,6 +94,98 @@ def learn_combined(operands: CombinedContexts, block: Block, buffers: StepBuffer
         else:
             predict(operands.objective, block, buffers, i, 1, rate)
             backprop_to_contexts(buffers, m + t, width, 1.0)
+
+
+class ConcatenatedWindows(NamedTuple):
+    """Vectors of documents, words and empty positions, (rows, padded dim), and the objective.
+
+    nothing: (1, padded dim).
+    past_only: whether the context is only the words before the centre.
+    tags: the rows of documents with several tags; each document has `tag_count`.
+    """
+
+    documents: np.ndarray
+    words: np.ndarray
+    nothing: np.ndarray
+    objective: Any
+    past_only: bool = False
+    tags: TagRows = SINGLE_ROWS
+    tag_count: int = 1
+
+
+class ConcatenatedBatches(NamedTuple):
+    """The fields of `ConcatenatedWindows`, and how many windows learn in one step: `batch`."""
+
+    documents: np.ndarray
+    words: np.ndarray
+    nothing: np.ndarray
+    objective: Any
+    batch: int
+    past_only: bool = False
+    tags: TagRows = SINGLE_ROWS
+    tag_count: int = 1
+
+
+@implements(ConcatenatedWindows)
+@inline
+def learn_window(operands: ConcatenatedWindows, block: Block, buffers: StepBuffers, rate: float, frozen: bool) -> None:
+    """One step for each window, by any objective; if `frozen`, only document vectors are updated."""
+    slots, width = buffers.contexts.shape[0], operands.words.shape[1]
+    if operands.past_only:
+        cut_right_contexts(block)
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        gather_window(operands, block, buffers, buffers.contexts, i, 0, slots)
+        concatenate_contexts(buffers, slots, width)
+        if frozen:
+            infer_input(operands.objective, block, buffers, i, rate)
+        else:
+            predict(operands.objective, block, buffers, i, 1, rate)
+        backprop_to_slots(buffers, 1 if frozen else slots, width)
+
+
+@implements(ConcatenatedBatches)
+@inline
+def learn_window_batches(
+    operands: ConcatenatedBatches, block: Block, buffers: StepBuffers, rate: float, frozen: bool
+) -> None:
+    """One step for each batch of windows, by negative sampling; if `frozen`, only document vectors are updated."""
+    output, width = operands.objective.output, operands.words.shape[1]
+    slots = output.shape[1] // width
+    spacing = 2 * context_slots(operands, slots) + 1
+    if operands.past_only:
+        cut_right_contexts(block)
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        m = select_batch(block, buffers, i, spacing, operands.batch, True)
+        for k in range(m):
+            gather_window(operands, block, buffers, buffers.inputs, buffers.centres[k], k * slots, slots)
+        if m > 0 and frozen:
+            compute_batch_steps(block, output, buffers, m, slots, rate)
+            backprop_to_first_rows(buffers, m, block.noise.shape[1], slots, width)
+        elif m > 0:
+            learn_batch(block, output, buffers, m, slots, rate)
+
+
+@inline
+def gather_window(
+    operands: Any, block: Block, buffers: StepBuffers, rows: np.ndarray, i: int, first: int, slots: int
+) -> None:
+    """Write the rows of centre i's document and contexts into `rows`, by position, from slot `first` on."""
+    window, empty = context_slots(operands, slots), address(operands.nothing, 0)
+    first += gather_tags(block, operands.documents, operands.tags, rows, i, first)
+    if not operands.past_only:
+        gather_slots(block, operands.words, buffers, rows, i, window, first, empty)
+        return
+    for slot in range(window):
+        c = i - window + slot
+        is_empty = c < block.start[i]
+        rows[first + slot] = empty if is_empty else row_address(operands.words, buffers.input_cache, block.inputs[c])
+    prefetch_context(block, operands.words, buffers.input_cache, i)
+
+
+@inline
+def context_slots(operands: Any, slots: int) -> int:
+    """The window of concatenated rows: how many words there are on each side."""
+    return int((slots - operands.tag_count) // (1 if operands.past_only else 2))
 
 
 @dataclass(frozen=True, kw_only=True)

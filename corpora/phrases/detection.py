@@ -1,7 +1,8 @@
-"""Phrase detection: words that are adjacent more often than expected by chance."""
+"""Phrase detection: words that are adjacent more often than expected by chance; and the phrases of a `Corpus`."""
 
 import json
 import math
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import reduce
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from embeddings.corpora.corpus_cache import corpora_folder, temporary_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus, as_encoded
 from embeddings.corpora.phrases.bigram_counts import BORDER, Pairs, PhraseTokens, count_pairs
-from embeddings.corpora.phrases.join import join_for_detection
-from embeddings.corpora.phrases.phrase import MAX_PASSES, MAX_WORDS, Phrase
-from embeddings.corpora.phrases.phrase_list import PhraseList
+from embeddings.corpora.phrases.join import join_for_detection, join_phrases
+from embeddings.corpora.phrases.phrase import MAX_PASSES, MAX_WORDS, Phrase, PhraseMode, PhraseSource, check_joiner
+from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
 from embeddings.corpora.phrases.pos_types import (
     OTHER,
     TAGS,
@@ -31,8 +32,9 @@ from embeddings.corpora.phrases.pos_types import (
     tag_codes,
 )
 from embeddings.corpora.tokenizers import lower_case
+from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import S, SettingError
-from embeddings.settings import Settings, option
+from embeddings.settings import Settings, check_value, option
 from embeddings.support.text_lines import read_text_lines
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 ENGLISH_CONNECTORS = frozenset(
     ["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "without"]
 )
+AUTO = "auto"
 MAX_CONNECTOR_WORDS = 1000  # 750 distinct words fit the keys of pairs even if each connector is lower-cased too
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -298,3 +301,41 @@ class DetectionPass:
         if token < self.tokens.unknown:
             return (self.vocabulary.words[token],)
         return self.known_phrases[token - self.tokens.unknown - 1].words
+
+
+@dataclass(frozen=True)
+class PhraseConfig:
+    """The source of phrases, the string between their words, and the mode of joining."""
+
+    source: PhraseSource
+    joiner: str
+    mode: str
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that is equal if equal corpora give equal results."""
+        return f"{self.source.fingerprint} {self.joiner} {self.mode}"
+
+    def write(self, encoded: EncodedCorpus, folder: Path) -> None:
+        """Write the corpus with phrases as tokens to a folder."""
+        join_phrases(encoded, list(self.source.find(encoded)), folder, joiner=self.joiner, mode=self.mode)
+
+
+def phrase_config(
+    phrases: PhraseSource | str | os.PathLike[str], joiner: str, mode: str, form: WordForm
+) -> PhraseConfig:
+    """Return the configuration for detection settings, a list, a file, or "auto" unless a file has that name.
+
+    Words of a list are converted to their `form` in the text.
+    """
+    check_joiner(joiner)
+    check_value("phrase_mode", mode, PhraseMode, {})
+    source: object = phrases
+    if isinstance(phrases, str | os.PathLike):
+        is_auto = str(phrases) == AUTO and not Path(phrases).exists()
+        source = Phrases() if is_auto else read_phrases(phrases, joiner=joiner)
+    if isinstance(source, PhraseList):
+        source = source.map_words(form)
+    if not isinstance(source, Phrases | PhraseList):
+        raise SettingError(f"{S.phrases} must be Phrases, a PhraseList, a file or {AUTO!r}, got {phrases!r}")
+    return PhraseConfig(source, joiner, mode)

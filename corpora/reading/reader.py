@@ -174,7 +174,7 @@ class SourceReader:
         self, file_type: FileType, file: File, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder
     ) -> Iterator[TextBlock]:
         """Yield the rows of a table, and report progress."""
-        from embeddings.corpora.reading import arrow_tables, csv_table, json_rows, record_rows
+        from embeddings.corpora.reading import arrow_tables, csv_table, record_rows
 
         name, columns = file.name, self.columns
         with ExitStack() as stack:
@@ -194,7 +194,7 @@ class SourceReader:
             else:
                 text = utf8_blocks(data.read_some, PARSED_BLOCKS * min(self.size, BLOCK_SIZE), decoder)
                 if file_type is FileType.JSON_LINES:
-                    parts = json_rows.json_rows(text, name, columns, decoder, self.size)
+                    parts = record_rows.json_rows(text, name, columns, decoder, self.size)
                 else:
                     delimiter = "," if file_type is FileType.CSV else "\t"
                     parts = csv_table.CsvTable(text, name, delimiter, decoder).rows(columns)

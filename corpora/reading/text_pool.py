@@ -1,21 +1,70 @@
-"""Processes that convert texts, in order and in bounded memory."""
+"""Processes that convert texts, in order and in bounded memory.
 
+Each runs this module, and gets messages: the length in eight bytes, and JSON, a list of texts. It answers by the list
+of converted texts, or by an object that describes the first error.
+"""
+
+import json
 import os
+import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from importlib import import_module
 from queue import Empty, SimpleQueue
-from typing import Self, TypeVar
+from typing import IO, Any, Self, TypeVar
 
-from embeddings.corpora.reading.text_worker import ConversionError, load_converter, read_message, write_message
 from embeddings.errors import CorpusError
 from embeddings.support.system import available_threads
 
 MAX_PROCESSES = 64
 JOBS_PER_PROCESS = 2  # in memory at a time
 Key = TypeVar("Key")
+Convert = Callable[[list[str]], list[str]]
+
+
+class ConversionError(Exception):
+    """A text cannot be converted: its number in the list, and the number of the line in it."""
+
+    def __init__(self, text: int, line: int, message: str) -> None:
+        super().__init__(message)
+        self.text, self.line = text, line
+
+
+def write_message(stream: IO[bytes], value: Any) -> None:
+    """Write a message."""
+    data = json.dumps(value).encode("ascii")
+    stream.write(len(data).to_bytes(8, "little") + data)
+    stream.flush()
+
+
+def read_message(stream: IO[bytes]) -> Any:
+    """Read a message; None at the end of the stream."""
+    size = stream.read(8)
+    data = stream.read(int.from_bytes(size, "little")) if len(size) == 8 else b""
+    return json.loads(data) if data and len(data) == int.from_bytes(size, "little") else None
+
+
+def load_converter(converter: str, argument: str) -> Convert:
+    """Import the factory "module:name", and return the converter that it makes from `argument`."""
+    module, _, name = converter.partition(":")
+    convert: Convert = getattr(import_module(module), name)(argument)
+    return convert
+
+
+def serve(converter: str, argument: str) -> None:
+    """Answer messages on standard input until it ends; nothing else is written to the standard output."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    convert = load_converter(converter, argument)
+    while (texts := read_message(sys.stdin.buffer)) is not None:
+        try:
+            answer: Any = convert(texts)
+        except ConversionError as error:
+            answer = {"text": error.text, "line": error.line, "message": str(error)}
+        write_message(answers, answer)
 
 
 class TextPool:
@@ -87,7 +136,7 @@ class TextPool:
     def start_worker(self) -> "subprocess.Popen[bytes]":
         """Start a process, which finds the same packages as this one."""
         worker = subprocess.Popen(
-            [sys.executable, "-P", "-m", "embeddings.corpora.reading.text_worker", self.converter, self.argument],
+            [sys.executable, "-P", "-m", "embeddings.corpora.reading.text_pool", self.converter, self.argument],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -125,3 +174,11 @@ def finish(key: Key, future: "Future[list[str]]") -> tuple[Key, list[str] | Conv
         return key, future.result()
     except ConversionError as error:
         return key, error
+
+
+if __name__ == "__main__":
+    from embeddings.corpora.reading import text_pool  # `__main__` has another ConversionError
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C, and ends this process
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # there are as many processes as cores
+    text_pool.serve(*sys.argv[1:])

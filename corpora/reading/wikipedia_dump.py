@@ -7,8 +7,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from embeddings.corpora.reading.record_rows import Record
-from embeddings.corpora.reading.text_pool import TextPool
-from embeddings.corpora.reading.text_worker import ConversionError, Convert
+from embeddings.corpora.reading.text_pool import ConversionError, Convert, TextPool
 from embeddings.errors import CorpusError
 from embeddings.support.imports import import_extra
 from embeddings.support.logs import log

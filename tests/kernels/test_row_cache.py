@@ -22,8 +22,7 @@ from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import cbow, continuous_window
 from embeddings.plugins import paragraph_dbow as dbow
-from embeddings.plugins.paragraph_dm import CombinedContexts
-from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedBatches
+from embeddings.plugins.paragraph_dm import CombinedContexts, ConcatenatedBatches
 
 
 def concatenated_output(slots):

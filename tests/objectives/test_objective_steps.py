@@ -18,7 +18,7 @@ from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.frequency_clusters import cluster_starts
 from embeddings.objectives.objective import infer_input
 from embeddings.plugins import continuous_window, skipgram, structured_skipgram
-from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedWindows
+from embeddings.plugins.paragraph_dm import ConcatenatedWindows
 from embeddings.settings import ObjectiveChoice
 
 COUNTS = [40, 30, 20, 10, 8, 8, 5, 3, 3]

@@ -34,7 +34,7 @@ from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
 from embeddings.plugins.paragraph_dbow import fill_sampled_block
-from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedBatches
+from embeddings.plugins.paragraph_dm import ConcatenatedBatches
 
 
 @pytest.mark.parametrize("negatives", [1, 5, 12])

@@ -23,8 +23,7 @@ from embeddings.kernels.row_operations import UPDATE_TILE
 from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
-from embeddings.plugins.paragraph_dm import CombinedContexts
-from embeddings.plugins.paragraph_dm_concatenated import ConcatenatedBatches, ConcatenatedWindows
+from embeddings.plugins.paragraph_dm import CombinedContexts, ConcatenatedBatches, ConcatenatedWindows
 from embeddings.training.training_data import prepare
 
 TAGS = [[0, 4], [1], [2, 4, 5], [3, 5]]  # of document 0, 1, ...; two tags belong to two documents

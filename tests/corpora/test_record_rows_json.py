@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from parsed_rows import read_rows
 
-from embeddings.corpora.reading import json_rows, record_rows
+from embeddings.corpora.reading import record_rows
 from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.encodings import Utf8Decoder
 
@@ -65,9 +65,9 @@ def read_json(data, size, columns, policy="strict", *, with_arrow=True):
     decoder = Utf8Decoder(policy, "f")
     with pytest.MonkeyPatch.context() as patch:
         if not with_arrow:
-            patch.setattr(json_rows, "parse_lines", lambda *_: None)
+            patch.setattr(record_rows, "parse_lines", lambda *_: None)
         return *read_rows(
-            lambda blocks, _: json_rows.json_rows(blocks, "f", columns, decoder, 30), data, size, columns
+            lambda blocks, _: record_rows.json_rows(blocks, "f", columns, decoder, 30), data, size, columns
         ), decoder.errors
 
 
@@ -187,4 +187,4 @@ def test_long_lines_are_cut_at_their_ends_only(monkeypatch):
     text = b"".join(b"%d" % number * length + b"\n" for number, length in enumerate([700, 990, 10, 600, 900], 1))
     for size in (50, 240, 300, 1000):
         blocks = [text[start : start + size] for start in range(0, len(text), size)]
-        assert all(block.endswith(b"\n") for block in json_rows.line_blocks(blocks)), size
+        assert all(block.endswith(b"\n") for block in record_rows.line_blocks(blocks)), size
