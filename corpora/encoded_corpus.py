@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
 
 COLUMN = "tag"
-FORMAT = 7
+FORMAT = 8
 META = "meta.json"
 IDS = "ids.npy"
 SENTENCES = "sentences.npy"

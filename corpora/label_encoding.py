@@ -1,4 +1,4 @@
-"""Labels of texts in an encoded corpus, stored as document tags: all labels of a text are joined to one tag."""
+"""Labels of texts in an encoded corpus, stored as the tags of its documents."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.documents import take_ranges
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
 from embeddings.corpora.reading.text_block import TextBlock
@@ -18,7 +17,6 @@ from embeddings.support.arrow import to_numpy
 if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder
 
-SEPARATOR = "\x1f"  # of the labels of one text
 PREFIXED = "has_label_prefix"  # in the description of a corpus: whether labels were written with their prefix
 
 
@@ -49,18 +47,11 @@ def check_labels(
 
 
 def encode_labelled(encoder: "Encoder", batches: Iterable[LabelledTexts]) -> bool:
-    """Encode labelled texts, each a document; returns whether labels were written with their prefix.
-
-    Raises:
-        CorpusError: a label contains the separator of labels.
-    """
+    """Encode labelled texts, each a document; returns whether labels were written with their prefix."""
     has_prefix = False
     for batch in batches:
         has_prefix |= batch.unit != "row"
-        if label := next((label for labels in batch.labels for label in labels if SEPARATOR in label), None):
-            raise CorpusError(f"{batch.source}: the label {label!r} contains the character U+001F; remove it")
-        tags = [SEPARATOR.join(labels) or None for labels in batch.labels]
-        encoder.add(TextBlock(batch.data, batch.starts[1:], tags=tags), batch.source)
+        encoder.add(TextBlock(batch.data, batch.starts[1:], tags=batch.labels), batch.source)
     return has_prefix
 
 
@@ -72,19 +63,15 @@ def corpus_labels(encoded: EncodedCorpus, min_count: int = 1, known: Collection[
     """
     if encoded.tags is None or "labels" not in encoded.meta["settings"]:
         raise CorpusError("the corpus has no labels; set labels of the Corpus, such as labels=LabelFormat()")
-    dictionary_array = encoded.tags.dictionary_encode("encode")  # null is a value, too
-    combinations = [tag.split(SEPARATOR) if tag else [] for tag in dictionary_array.dictionary.to_pylist()]
-    names = list(dict.fromkeys(name for combination in combinations for name in combination))
-    numbers = {name: number for number, name in enumerate(names)}
-    borders = np.append(0, np.cumsum(list(map(len, combinations)), dtype=np.int64))
-    members = np.array([numbers[name] for combination in combinations for name in combination], np.int64)
-    rows = to_numpy(dictionary_array.indices).astype(np.int64)
-    ids, starts = take_ranges(members, borders, rows)
-    texts = np.repeat(np.arange(len(rows)), np.diff(starts))
+    tags, texts = encoded.tags.dictionary_encode(), np.arange(encoded.meta["documents"])
+    if encoded.tag_starts is not None:
+        texts = np.repeat(texts, np.diff(encoded.tag_starts))
+    names, ids = tags.dictionary.to_pylist(), to_numpy(tags.indices.fill_null(-1)).astype(np.int64)
+    texts, ids = texts[ids >= 0], ids[ids >= 0]  # without those of texts that have no label
     vocabulary, rank = ranked_labels(names, np.bincount(ids, minlength=len(names)), min_count, known)
     ids = rank[ids]
     texts, ids = texts[ids >= 0], ids[ids >= 0]
-    return TextLabels(vocabulary, np.searchsorted(texts, np.arange(len(rows) + 1)), ids)
+    return TextLabels(vocabulary, np.searchsorted(texts, np.arange(encoded.meta["documents"] + 1)), ids)
 
 
 def ranked_labels(

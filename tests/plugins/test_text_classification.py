@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
+from embeddings.corpora.label_encoding import corpus_labels
 from embeddings.errors import CorpusError, SettingError
 
 OBJECTIVES = ("softmax", "hierarchical-softmax", "one-vs-all", "negative-sampling")
@@ -70,10 +71,15 @@ def test_texts_that_cannot_be_classified_are_refused(lines, message):
         em.train("classifier", lines, **SMALL)
 
 
-def test_a_label_with_the_separator_of_labels_is_refused():
-    rows = [{"text": "one", "label": "a\x1fb"}, {"text": "two", "label": "c"}]
-    with pytest.raises(CorpusError, match=r"label 'a\\x1fb'.*U\+001F"):
-        em.train("classifier", em.Corpus(rows, text_column="text", labels=em.corpora.LabelFormat()), **SMALL)
+def test_labels_may_have_any_characters_and_texts_any_number_of_labels():
+    labels = [["a\x1fb", "c d"], [], ["c d"], ["", "a\x1fb", "a\x1fb"]] * 5
+    rows = [{"text": f"word{number}", "label": one} for number, one in enumerate(labels)]
+    encoded = em.Corpus(rows, text_column="text", labels=em.corpora.LabelFormat()).encode()
+    found = corpus_labels(encoded)
+    assert dict(zip(found.vocabulary.words, found.vocabulary.counts.tolist(), strict=True)) == {"a\x1fb": 10, "c d": 10}
+    assert np.diff(found.starts).tolist() == [2, 0, 1, 1] * 5
+    names = [found.vocabulary.words[number] for number in found.ids.tolist()]
+    assert names == ["a\x1fb", "c d", "c d", "a\x1fb"] * 5
 
 
 def test_a_corpus_without_labels_is_refused():
