@@ -90,9 +90,8 @@ class PairChecks:
         self.n_pairs = self.n_empty = 0
         self.form: tuple[bool, bool] | None = None  # whether pairs have ratings, and negative texts
         self.form_of = ""
-        self.first: tuple[str, ...] | None = None
-        self.first_rating = 0.0
-        self.varies = self.ratings_vary = self.has_ratings = False
+        self.pairs: set[tuple[str, str]] = set()  # those of batches until two differ
+        self.ratings: set[float] = set()  # the same
         self.first_empty = ""
 
     def add(self, batch: PairBatch, position: str, first: int) -> PairBatch:
@@ -105,8 +104,10 @@ class PairChecks:
             batch = select_pairs(batch, keep)
             self.n_empty += len(keep) - len(batch)
         self.n_pairs += len(batch)
-        if len(batch):
-            self.compare(batch)
+        if len(self.pairs) < 2:
+            self.pairs.update(zip(batch.left, batch.right, strict=True))
+        if len(self.ratings) < 2 and batch.ratings is not None:
+            self.ratings.update(batch.ratings.tolist())
         return batch
 
     def check_form(self, batch: PairBatch, position: str) -> None:
@@ -116,17 +117,6 @@ class PairChecks:
             what = "ratings" if self.form is None or self.form[0] != form[0] else "negative texts"
             raise CorpusError(f"some pairs have {what} and others do not: {self.form_of} 1; {position} 1")
         self.form, self.form_of = form, self.form_of or position
-
-    def compare(self, batch: PairBatch) -> None:
-        """Note whether the pairs differ from each other."""
-        if self.first is None:
-            self.first = (batch.left[0], batch.right[0])
-            self.first_rating = 0.0 if batch.ratings is None else float(batch.ratings[0])
-        self.has_ratings = batch.ratings is not None
-        if not self.varies:
-            self.varies = any(row != self.first for row in zip(batch.left, batch.right, strict=True))
-        if batch.ratings is not None:
-            self.ratings_vary = self.ratings_vary or bool((batch.ratings != self.first_rating).any())
 
     def finish(self) -> None:
         """Check all pairs together.
@@ -146,10 +136,10 @@ class PairChecks:
                 else self.missing
             )
             raise CorpusError(f"{self.name} contains no pairs of texts: {reason}")
-        if self.n_pairs > 1 and not self.varies:
-            raise CorpusError(f"all {self.n_pairs} pairs of {self.name} are the same: {self.first!r:.80}")
-        if self.n_pairs > 1 and self.has_ratings and not self.ratings_vary:
-            raise CorpusError(f"all ratings of {self.name} are {self.first_rating:g}; ratings must vary")
+        if self.n_pairs > 1 and len(self.pairs) == 1:
+            raise CorpusError(f"all {self.n_pairs} pairs of {self.name} are the same: {self.pairs.pop()!r:.80}")
+        if self.n_pairs > 1 and len(self.ratings) == 1:
+            raise CorpusError(f"all ratings of {self.name} are {self.ratings.pop():g}; ratings must vary")
 
 
 def select_pairs(batch: PairBatch, keep: list[bool]) -> PairBatch:
