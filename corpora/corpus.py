@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
+from embeddings.corpora.label_encoding import check_labels, encode_labelled
 from embeddings.corpora.pair_encoding import PairFormat, check_format, write_pairs
 from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
 from embeddings.corpora.reading.columns import ColumnSelection, check_column, check_tag_columns, column_names
@@ -25,7 +24,7 @@ from embeddings.corpora.reading.sources import resolve_source, total_size
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.script_advice import script_advice
 from embeddings.corpora.segmenters import Segmenter
-from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer, segmented
+from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer
 from embeddings.corpora.vector_encoding import VectorFormat, split_weights, write_text_vectors
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
 from embeddings.corpora.word_rules import Case, Normalization, WordForm, WordRules
@@ -39,7 +38,6 @@ from embeddings.support.remote.address import display_name
 if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder
     from embeddings.corpora.phrases.detection import PhraseConfig
-    from embeddings.corpora.segmenter_pool import SegmenterPool
 
 
 class Corpus:
@@ -68,7 +66,7 @@ class Corpus:
             of any language, and emoji; "alphanumeric" runs of letters, marks and digits; "ascii-whitespace" splits as
             fastText; "characters" have combining marks, and no spaces; "codepoints" include spaces. "jieba" is for
             Chinese, "fugashi" for Japanese, "pythainlp" for Thai; other packages can add tokenizers. In Python also a
-            callable from a line to its tokens.
+            callable from a line to its tokens, in which U+0001 is a space.
         case: convert text to "lower" case, "fold" its case (ß becomes ss), or "keep" it.
         normalize: the Unicode normalisation form of words; "none" keeps their code points. The default is "nfc", or
             "none" with the tokenizer "ascii-whitespace".
@@ -270,9 +268,7 @@ class Corpus:
         description: dict[str, Any] = {"settings": self.text_settings, "sources": names}
         if self.lines == "paragraph":
             description["has_items"] = True  # blank lines are not documents of their own
-        is_segmented = isinstance(self.tokenizer, Segmenter) and self.labels is None
-        rules = replace(self.rules, tokenizer=segmented) if is_segmented else self.rules
-        with Encoder(folder, rules, self.max_types, threads) as encoder:
+        with Encoder(folder, self.rules, self.max_types, threads) as encoder:
             encoder.finish(description | self.write_blocks(encoder, report, block_size))
 
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
@@ -282,15 +278,11 @@ class Corpus:
         if self.vectors is not None:
             return write_text_vectors(encoder, self.vectors, self)
         reader = self.new_reader(report, block_size, encoder.threads)
-        if self.labels is not None:
-            with reader.opener:
-                has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
-            return {**reader.description, PREFIXED: has_prefix}
-        with self.new_pool() as pool, reader.opener:
+        with reader.opener:
+            if self.labels is not None:
+                return encode_labelled(encoder, self.labels, reader, self.sources)
             for source in self.sources:
-                blocks = reader.read(source)
-                for block in blocks if pool is None else pool.blocks(blocks, source.name):
-                    encoder.add(block, source.name)
+                encoder.add(reader.read(source), source.name)
         return reader.description
 
     def new_reader(self, report: Report | None = None, block_size: int = BLOCK_SIZE, threads: int = 1) -> SourceReader:
@@ -304,14 +296,6 @@ class Corpus:
             # if only some rows are read, no further file is opened ahead
             opener=FileOpener(self.sources if self.rows is None else [], threads), lines=self.lines,
         )  # fmt: skip
-
-    def new_pool(self) -> "AbstractContextManager[SegmenterPool | None]":
-        """Return the processes that segment text; None for a tokenizer that does not need them."""
-        if not isinstance(self.tokenizer, Segmenter):
-            return nullcontext()
-        from embeddings.corpora.segmenter_pool import SegmenterPool
-
-        return SegmenterPool(self.tokenizer, script="".join(self.rules.chinese_scripts))
 
 
 HARD_WRAPPED = (

@@ -4,7 +4,8 @@ Characters are normalised once for each distinct word, not for each occurrence.
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -30,11 +31,11 @@ from embeddings.corpora.encoded_corpus import (
     TagFile,
     write_meta,
 )
-from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
 from embeddings.corpora.reading.text_block import TextBlock, split_text
 from embeddings.corpora.scanner_tables import ScannedTokenizer
+from embeddings.corpora.segmenter_pool import SegmenterPool
 from embeddings.corpora.text_scanner import TextScanner
-from embeddings.corpora.tokenizers import Tokenizer
+from embeddings.corpora.tokenizers import segmented
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
@@ -46,85 +47,6 @@ from embeddings.support.system import available_threads
 CHUNK = 1 << 16  # words that are examined at a time
 PLANE = 0x10000  # code points of the Basic Multilingual Plane; words with code points beyond it are always checked
 UNKNOWN, NEVER, MAYBE = range(3)
-
-
-class LineTokenizer:
-    """Splits text into lines and documents by the rules of the scanner, and calls a tokenizer for each whole line."""
-
-    def __init__(self, tokenizer: Tokenizer, lower: Callable[[str], str] | None) -> None:
-        self.tokenizer = tokenizer
-        self.lower = lower  # None keeps the case
-        self.decoder = Utf8Decoder("strict", "a token")
-        self.tokens: list[bytes] = []  # UTF-8 tokens of the lines completed since `clear`
-        self.ends: list[int] = []  # where lines end, as token positions in the corpus
-        self.starts: list[int] = []  # the first line of each document, as a line number of the corpus
-        self.partial_line: list[bytes] = []  # the parts of a line that continues in the next block
-        self.written_tokens = 0
-        self.written_lines = 0
-        self.item_line = 0
-        self.document_is_due = True
-
-    @property
-    def line(self) -> int:
-        """The number of the current line."""
-        return self.written_lines + len(self.ends)
-
-    def clear(self, *, tokens: int, lines: int) -> None:
-        """Forget tokens and boundaries; `tokens` and `lines` are the numbers written so far."""
-        self.written_tokens = tokens
-        self.written_lines = lines
-        self.tokens, self.ends, self.starts = [], [], []
-
-    def add_lists(self, lists: Sequence[Sequence[bytes]]) -> None:
-        """Add token lists; each list is a line and a document."""
-        for tokens in lists:
-            self.start_document()
-            self.tokens.extend(tokens)
-            self.end_line()
-            self.document_is_due = True
-
-    def add_text(self, block: TextBlock) -> None:
-        """Add a block of text."""
-        start = 0
-        for number, end in enumerate(block.ends, 1):
-            if block.parts_are_documents and self.document_is_due:
-                self.start_document()
-            *lines, last = block.data[start:end].split(b"\n")
-            for line in lines:
-                self.add_line(line, block.parts_are_documents)
-            if last:
-                self.partial_line.append(last)
-            if block.is_complete or number < len(block.ends):
-                if self.partial_line or (block.parts_are_documents and self.line == self.item_line):
-                    self.add_line(b"", block.parts_are_documents)
-                self.document_is_due = True
-            start = end
-
-    def add_line(self, end: bytes, is_item: bool) -> None:
-        """Add the line that ends with the bytes `end`; in a file, a blank line ends a document."""
-        text = b"".join([*self.partial_line, end]).decode().removesuffix("\r")
-        self.partial_line = []
-        is_blank = not text.strip()
-        if not is_item and is_blank:
-            self.document_is_due = True
-        elif not is_item and self.document_is_due:
-            self.start_document()
-        for token in self.tokenizer(text):
-            if not isinstance(token, str):
-                raise CorpusError(f"the tokenizer must return strings, got {token!r} of type {type(token).__name__}")
-            text_of_token = token if self.lower is None else self.lower(token)
-            self.tokens.append(encode_utf8(text_of_token, self.decoder, "a token"))
-        self.end_line()
-
-    def start_document(self) -> None:
-        """Start a document at the current line."""
-        self.starts.append(self.line)
-        self.item_line = self.line
-        self.document_is_due = False
-
-    def end_line(self) -> None:
-        """End the current line."""
-        self.ends.append(self.written_tokens + len(self.tokens))
 
 
 def merge_spellings(
@@ -212,11 +134,14 @@ class Encoder:
         self, folder: Path, rules: WordRules, max_types: int | None = None, threads: int | None = None
     ) -> None:
         self.folder = folder
+        self.pool: SegmenterPool | None = None  # of a tokenizer that the scanner cannot run
+        if not isinstance(rules.tokenizer, ScannedTokenizer):
+            self.pool = SegmenterPool(rules.tokenizer, "".join(rules.chinese_scripts))
+            rules = replace(rules, tokenizer=segmented)
         self.rules = rules
         self.words = WordTable(max_types)
         self.scanner: TextScanner | None = None
         self.threads = available_threads() if threads is None else threads
-        self.lines = LineTokenizer(rules.tokenizer, rules.lower)
         self.ids = ArrayFile(folder / IDS, np.int32, is_draft=True)
         self.sentences = ArrayFile(folder / SENTENCES, np.int64)
         self.documents = ArrayFile(folder / DOCUMENTS, np.int64)
@@ -225,29 +150,31 @@ class Encoder:
         self.has_items = False  # some text came as rows or items, each a document
         self.has_text = False  # some input was text, so spellings must be merged; token lists are taken verbatim
 
-    def add(self, block: TextBlock, name: str) -> None:
-        """Encode a block of the source `name`."""
-        if block.tags is not None:
-            self.tags = self.tags or DocumentTagFiles(self.folder / TAGS, self.folder / TAG_STARTS)
-            self.tags.append(block.tags)
-        self.has_items |= block.parts_are_documents
-        self.has_text |= block.token_lists is None
-        if block.token_lists is None and isinstance(self.rules.tokenizer, ScannedTokenizer):
+    def add(self, blocks: Iterable[TextBlock], name: str) -> None:
+        """Encode the blocks of the source `name`."""
+        for block in blocks if self.pool is None else self.pool.blocks(blocks, name):
+            if block.tags is not None:
+                self.tags = self.tags or DocumentTagFiles(self.folder / TAGS, self.folder / TAG_STARTS)
+                self.tags.append(block.tags)
+            self.has_items |= block.parts_are_documents
+            if block.token_lists is not None:
+                self.add_lists(block.token_lists)
+                continue
+            self.has_text = True
             self.scanner = self.scanner or TextScanner(self.rules, self.words, self.threads)
             is_long_row = block.parts_are_documents and len(block) == 1 and len(block.data) > MAX_SCANNED
             for part in split_text(block.data, MAX_SCANNED) if is_long_row else [block]:
                 self.append(self.scanner.scan(part, name))
-            return
+
+    def add_lists(self, lists: Sequence[Sequence[bytes]]) -> None:
+        """Encode token lists, of which each is a line and a document."""
         self.finish_scanning()
-        lines = self.lines
-        lines.clear(tokens=self.ids.count, lines=self.sentences.count - 1)
-        if block.token_lists is not None:
-            lines.add_lists(block.token_lists)
-        else:
-            lines.add_text(block)
-        self.intern(lines.tokens)
-        self.sentences.append(np.array(lines.ends, np.int64))
-        self.add_documents(np.array(lines.starts, np.int64))
+        tokens, lines = [token for tokens in lists for token in tokens], self.sentences.count - 1
+        ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+        self.sentences.append(self.ids.count + np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists))))
+        self.ids.append(self.words.intern(bytes_array(b"".join(tokens)), ends))
+        self.add_documents(lines + np.arange(len(lists)))
+        self.words.state[scanner.LINE_IS_BLANK] = 1  # all lines have ended
         self.words.state[scanner.N_LINES] = self.sentences.count - 1
 
     def add_vectors(self, vectors: NDArray[np.float32]) -> None:
@@ -266,12 +193,6 @@ class Encoder:
         """Write the text that threads are still scanning."""
         if self.scanner is not None:
             self.append(self.scanner.finish())
-
-    def intern(self, tokens: list[bytes]) -> None:
-        """Encode tokens."""
-        ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-        self.ids.append(self.words.intern(bytes_array(b"".join(tokens)), ends))
-        self.words.state[scanner.LINE_IS_BLANK] = 1  # all lines have ended
 
     def add_documents(self, starts: NDArray[np.int64]) -> None:
         """Write the first lines of documents; the first document includes blank lines at the start of the corpus."""
@@ -343,6 +264,8 @@ class Encoder:
         finally:
             if self.scanner is not None:
                 self.scanner.close()
+            if self.pool is not None:
+                self.pool.close()
             for file in self.files():
                 with contextlib.suppress(OSError):  # a full disk has already been reported
                     file.file.close()

@@ -1,14 +1,16 @@
 """Labels of texts in an encoded corpus, stored as the tags of its documents."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
+from embeddings.corpora.reading.labelled_texts import LabelFormat
+from embeddings.corpora.reading.reader import SourceReader
+from embeddings.corpora.reading.sources import Source
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S, SettingError
@@ -46,13 +48,21 @@ def check_labels(
     return labels if text_column is None else replace(labels, text_column=text_column)
 
 
-def encode_labelled(encoder: "Encoder", batches: Iterable[LabelledTexts]) -> bool:
-    """Encode labelled texts, each a document; returns whether labels were written with their prefix."""
+def encode_labelled(
+    encoder: "Encoder", labels: LabelFormat, reader: SourceReader, sources: Iterable[Source]
+) -> dict[str, Any]:
+    """Encode the labelled texts of sources, each a document; returns what the description has on them."""
     has_prefix = False
-    for batch in batches:
-        has_prefix |= batch.unit != "row"
-        encoder.add(TextBlock(batch.data, batch.starts[1:], tags=batch.labels), batch.source)
-    return has_prefix
+
+    def blocks(source: Source) -> Iterator[TextBlock]:
+        nonlocal has_prefix
+        for batch in labels.batches(reader.read(source), source.name):
+            has_prefix |= batch.unit != "row"
+            yield TextBlock(batch.data, batch.starts[1:], tags=batch.labels)
+
+    for source in sources:
+        encoder.add(blocks(source), source.name)
+    return {**reader.description, PREFIXED: has_prefix}
 
 
 def corpus_labels(encoded: EncodedCorpus, min_count: int = 1, known: Collection[str] = ()) -> TextLabels:

@@ -11,7 +11,6 @@ from embeddings.errors import CorpusError, S, SettingError, SingleTextError, mar
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
     from embeddings.corpora.encoder import Encoder
-    from embeddings.corpora.segmenter_pool import SegmenterPool
 
 PAIR_SIDES = "pair_sides"  # in the description of a corpus: how many texts a pair has
 T = TypeVar("T")
@@ -86,21 +85,15 @@ def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict
     """
     source = pairs.read(corpus)
     try:
-        with corpus.new_pool() as pool:
-            sides = encode_pairs(encoder, source, source.name, pool)
+        sides = encode_pairs(encoder, source, source.name)
     except SingleTextError as error:
         remedy = "to make pairs from documents, use --pairs neighbours, in Python PairFormat('neighbours')"
         raise CorpusError(f"{marked(error)}; {remedy}") from None
     return {"decoding_errors": 0, "columns": {}, PAIR_SIDES: sides}
 
 
-def encode_pairs(
-    encoder: "Encoder", batches: Iterable[PairBatch], name: str, pool: "SegmenterPool | None" = None
-) -> int:
-    """Encode pairs of texts from the source `name`; returns the number of texts of a pair, 2 or 3.
-
-    pool: the processes of a tokenizer that requires them.
-    """
+def encode_pairs(encoder: "Encoder", batches: Iterable[PairBatch], name: str) -> int:
+    """Encode pairs of texts from the source `name`; returns the number of texts of a pair, 2 or 3."""
     sides = 2
 
     def blocks() -> Iterator[TextBlock]:
@@ -112,6 +105,5 @@ def encode_pairs(
             pairs = ["".join(f"{text.translate(LINE_BREAKS)}\n" for text in pair) for pair in zip(*texts, strict=True)]
             yield TextBlock.of_cells([pair.encode() for pair in pairs], tags)
 
-    for block in blocks() if pool is None else pool.blocks(blocks(), name):
-        encoder.add(block, name)
+    encoder.add(blocks(), name)
     return sides

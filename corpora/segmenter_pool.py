@@ -1,31 +1,36 @@
-"""Word segmentation of text blocks in several processes."""
+"""Text split into words by tokenizers of other libraries, in several processes, and by functions, in this process."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading.encodings import Utf8Decoder, encode_utf8
 from embeddings.corpora.reading.text_block import FILE_END, TextBlock, text_batches
 from embeddings.corpora.reading.text_pool import ConversionError, Convert, TextPool
 from embeddings.corpora.segmenters import SEPARATOR, Segmenter
-from embeddings.corpora.tokenizers import resolve_tokenizer
+from embeddings.corpora.tokenizers import Tokenizer, resolve_tokenizer
 from embeddings.corpora.word_cleaning import chinese_converter
 from embeddings.errors import CorpusError
 
-REMOVED = {ord(SEPARATOR): " ", ord("\n"): " ", ord("\r"): " "}
+REMOVED = {ord(SEPARATOR): " ", ord("\n"): " "}
 
 
 class SegmenterPool(TextPool):
-    """Worker processes that split blocks of text into words with a segmenter.
+    """Splits blocks of text into words, with worker processes if the tokenizer is a segmenter.
 
     Arguments:
         script: the Chinese script that text is converted to before, or "": dictionaries of segmenters know one script.
     """
 
-    def __init__(self, segmenter: Segmenter, processes: int | None = None, script: str = "") -> None:
-        name = segmenter.full_name
-        super().__init__(f"the tokenizer {name}", f"{__name__}:segment_texts_with", f"{script}:{name}", processes)
+    def __init__(self, tokenizer: Tokenizer, script: str = "") -> None:
+        if isinstance(tokenizer, Segmenter):
+            name = tokenizer.full_name
+            super().__init__(f"the tokenizer {name}", f"{__name__}:segment_texts_with", f"{script}:{name}")
+        else:
+            super().__init__("the tokenizer", segmentation(tokenizer))
 
     def blocks(self, blocks: Iterable[TextBlock], name: str) -> Iterator[TextBlock]:
         """Yield the blocks of a source with separators between the tokens of texts; token lists are not changed.
@@ -33,7 +38,7 @@ class SegmenterPool(TextPool):
         Raises:
             CorpusError: the tokenizer failed; the message has the line of the file, or the row.
         """
-        first = 1  # number of the first text of a block
+        first, decoder = 1, Utf8Decoder("strict", "a token")  # number of the first text of a block
         is_file = False
         for block, texts in self.map((block, self.texts(block)) for block in text_batches(blocks)):
             is_file = not block.parts_are_documents
@@ -43,10 +48,14 @@ class SegmenterPool(TextPool):
                 raise CorpusError(f"{name}, {place}: {texts}")
             first += len(block)
             if is_file:
-                end = "\n" if block.data.endswith(b"\n") else ""
-                yield TextBlock.of_file(("\n".join(texts) + end).encode())
+                end = "" if texts[-1] and not block.data.endswith(b"\n") else "\n"  # also of a blank line
+                yield TextBlock.of_file(encode_utf8("\n".join(texts) + end, decoder, "a token"))
             else:
-                parts = [text.encode() for text in texts]
+                borders = zip(texts, pairwise(block.starts.tolist()), strict=True)
+                parts = [
+                    encode_utf8(text + "\n" * is_open_blank(block.data[start:stop], text), decoder, "a token")
+                    for text, (start, stop) in borders
+                ]
                 yield replace(block, data=b"".join(parts), ends=np.cumsum([*map(len, parts)], dtype=np.int64))
         if is_file:
             yield FILE_END
@@ -58,10 +67,19 @@ class SegmenterPool(TextPool):
         return texts if block.parts_are_documents else [text.removesuffix("\n") for text in texts]
 
 
+def is_open_blank(row: bytes, segmented: str) -> bool:
+    """Whether the last line of a row has no line end and only white space, which a segmented line does not keep."""
+    return len(row) > 0 and not row.endswith(b"\n") and segmented[-1:] in ("", "\n")
+
+
 def segment_texts_with(script_and_name: str) -> Convert:
     """Return a function that puts a separator between the tokens of each line of texts; it raises ConversionError."""
     script, _, name = script_and_name.partition(":")
-    tokenizer, convert = resolve_tokenizer(name), chinese_converter(script) if script else str
+    return segmentation(resolve_tokenizer(name), chinese_converter(script) if script else str)
+
+
+def segmentation(tokenizer: Tokenizer, convert: Callable[[str], str] = str) -> Convert:
+    """Return a function that converts texts, and puts a separator between the tokens of each of their lines."""
 
     def segment(texts: list[str]) -> list[str]:
         return [
@@ -72,13 +90,22 @@ def segment_texts_with(script_and_name: str) -> Convert:
     return segment
 
 
-def segment_line(tokenizer: Callable[[str], Iterable[str]], line: str, text: int, number: int) -> str:
+def segment_line(tokenizer: Tokenizer, line: str, text: int, number: int) -> str:
     """Return a line with a separator between tokens; a non-blank line without tokens becomes one separator."""
     line = line.removesuffix("\r")
-    if not line or line.isspace():
+    is_blank = line.isspace()
+    if not line or (is_blank and isinstance(tokenizer, Segmenter)):
         return ""
     try:
-        tokens = list(tokenizer(line.replace(SEPARATOR, " ")))
+        tokens: list[Any] = list(tokenizer(line.replace(SEPARATOR, " ")))
     except CorpusError as error:
         raise ConversionError(text, number, str(error)) from error
-    return SEPARATOR.join(token.translate(REMOVED) for token in tokens) or SEPARATOR
+    try:
+        joined = SEPARATOR.join(tokens)
+    except TypeError:
+        other = next(token for token in tokens if not isinstance(token, str))
+        problem = f"the tokenizer must return strings, got {other!r} of type {type(other).__name__}"
+        raise ConversionError(text, number, problem) from None
+    if "\n" in joined or joined.count(SEPARATOR) >= max(len(tokens), 1):
+        joined = SEPARATOR.join(token.translate(REMOVED) for token in tokens)
+    return joined or ("" if is_blank else SEPARATOR)

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from embeddings.corpora.pair_encoding import LINE_BREAKS
 from embeddings.corpora.reading.columns import check_column
+from embeddings.corpora.reading.sources import Source
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_vectors import read_text_vectors
 from embeddings.errors import CorpusError
@@ -73,7 +74,9 @@ def write_text_vectors(encoder: "Encoder", vectors: VectorFormat, corpus: "Corpu
         CorpusError: a vector is missing, not finite, zero or of another dimension, or there are no texts.
     """
     dim = n_empty = n_texts = 0
-    for source, weight in zip(corpus.sources, corpus.weights, strict=True):
+
+    def blocks(source: Source, weight: float) -> Iterator[TextBlock]:
+        nonlocal dim, n_empty, n_texts
         batches = read_text_vectors(
             source, corpus.text_column, vectors.vector_column, encoding=corpus.encoding,
             encoding_errors=corpus.encoding_errors, dim=dim,
@@ -83,8 +86,10 @@ def write_text_vectors(encoder: "Encoder", vectors: VectorFormat, corpus: "Corpu
             n_texts, n_empty = n_texts + len(matrix), n_empty + len(texts) - len(matrix)
             if len(matrix):
                 encoder.add_vectors(matrix * (np.float32(weight) / np.linalg.norm(matrix, axis=1, keepdims=True)))
-                cells = [f"{text.translate(LINE_BREAKS)}\n".encode() for text in texts if text]
-                encoder.add(TextBlock.of_cells(cells), source.name)
+                yield TextBlock.of_cells([f"{text.translate(LINE_BREAKS)}\n".encode() for text in texts if text])
+
+    for source, weight in zip(corpus.sources, corpus.weights, strict=True):
+        encoder.add(blocks(source, weight), source.name)
     if not n_texts:
         reason = f"all {n_empty} are empty or null" if n_empty else "there are no rows"
         raise CorpusError(f"{', '.join(source.name for source in corpus.sources)} has no texts with vectors: {reason}")

@@ -74,19 +74,20 @@ class TextPool:
 
     Arguments:
         title: what the processes are, for messages.
-        converter: "module:name" of a function that takes `argument` and returns the one that converts a list of texts.
+        converter: "module:name" of a function that takes `argument` and returns the one that converts a list of texts;
+            or the latter itself, which then runs in this process only.
         argument: its argument.
         processes: their number; by default one for each core.
     """
 
-    def __init__(self, title: str, converter: str, argument: str, processes: int | None = None) -> None:
+    def __init__(self, title: str, converter: str | Convert, argument: str = "", processes: int | None = None) -> None:
         self.title = title
         self.converter, self.argument = converter, argument
-        self.size = min(processes or available_threads(), MAX_PROCESSES)
+        self.size = min(processes or available_threads(), MAX_PROCESSES) if isinstance(converter, str) else 1
         self.threads: ThreadPoolExecutor | None = None  # each waits for one process
         self.workers: list[subprocess.Popen[bytes]] = []
         self.idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
-        self.convert = load_converter(converter, argument)
+        self.convert = load_converter(converter, argument) if isinstance(converter, str) else converter
         self.has_begun = False
 
     def map(self, jobs: Iterable[tuple[Key, list[str]]]) -> Iterator[tuple[Key, list[str] | ConversionError]]:
@@ -136,7 +137,7 @@ class TextPool:
     def start_worker(self) -> "subprocess.Popen[bytes]":
         """Start a process, which finds the same packages as this one."""
         worker = subprocess.Popen(
-            [sys.executable, "-P", "-m", "embeddings.corpora.reading.text_pool", self.converter, self.argument],
+            [sys.executable, "-P", "-m", "embeddings.corpora.reading.text_pool", str(self.converter), self.argument],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -94,7 +94,7 @@ def test_references_of_words_agree_on_ascii():
 @settings(deadline=None, max_examples=40)
 @given(text=TEXT, rule=RULES, case=CASES, size=SIZES)
 def test_a_callable_gives_the_same_corpus_as_the_compiled_rule(text, rule, case, size):
-    tokenizer = getattr(tokenizers, rule)
+    tokenizer, text = getattr(tokenizers, rule), text.replace("\x01", " ")  # as a callable gets it
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "text")
         path.write_bytes(text.encode() + b"\nend")

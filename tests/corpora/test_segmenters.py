@@ -7,12 +7,14 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 from commands import expect
 from naive_corpora import decoded, encode
 from platforms import needs_kill
 
 import embeddings as em
+from embeddings.corpora import LabelFormat, PairFormat, VectorFormat, text_vectors
 from embeddings.corpora.reading import text_pool
 from embeddings.corpora.segmenters import jieba
 from embeddings.corpora.tokenizers import resolve_tokenizer
@@ -95,6 +97,22 @@ def test_documents_and_lines_without_words(tmp_path, fake):
         assert encoded.documents.tolist() == [0, 5, 6]
 
 
+def test_texts_with_labels_pairs_or_vectors_are_split_too(fake):
+    texts = ["Some Text , here", "and more"]
+    labelled = encode([f"__label__a {text}" for text in texts], tokenizer="fake", labels=LabelFormat())
+    with_vectors = encode(text_vectors(texts, np.eye(2, dtype=np.float32)), tokenizer="fake", vectors=VectorFormat())
+    paired = encode([(*texts, 0.5), (*texts[::-1], 1.5)], tokenizer="fake", pairs=PairFormat())
+    for encoded in (labelled, with_vectors, paired):
+        assert decoded(encoded)[:2] == [["some", "text", "here"], ["and", "more"]]
+
+
+def test_a_callable_gets_lines_of_spaces_and_may_return_any_strings():
+    with encode(["a b\n  \n", "x"], tokenizer=lambda line: [*line, "\n\x01y", ""]) as encoded:
+        assert decoded(encoded) == [["a", " ", "b", "  y"], [" ", " ", "  y"], ["x", "  y"]]
+    with pytest.raises(CorpusError, match="row 2, line 1: the tokenizer must return strings, got 5 of type int"):
+        encode(["a", "b"], tokenizer=lambda line: [5] if line == "b" else [line])
+
+
 @pytest.mark.parametrize("size", [200, pytest.param(1 << 18, marks=pytest.mark.slow)])
 def test_an_error_has_file_and_line(tmp_path, fake, processes, size):
     (tmp_path / "good").write_text("good\n")
@@ -122,7 +140,7 @@ def test_the_encoded_corpus_is_cached(tmp_path, fake, monkeypatch):
             "some",
             "text",
         ]
-        monkeypatch.setattr("embeddings.corpora.segmenter_pool.SegmenterPool", None)
+        monkeypatch.setattr("embeddings.corpora.encoder.SegmenterPool", None)
     assert len((tmp_path / "log").read_text().split()) == 1
 
 
