@@ -106,16 +106,12 @@ class LabelFormat:
         reader = SourceReader(
             encoding_errors, report, size, total_size(sources), self.columns(), rows, encoding=encoding
         )
-        yield from self.read_with(reader, sources)
+        for source in sources:
+            yield from self.batches(reader.read(source), source.name)
 
     def columns(self) -> "LabelColumns":
         """The columns to read of tables."""
         return LabelColumns(self.text_column, (self.label_column,) if self.label_column else ())
-
-    def read_with(self, reader: SourceReader, sources: Sequence[Source]) -> Iterator[LabelledTexts]:
-        """Yield the texts of all sources, with a reader of `columns`."""
-        for source in sources:
-            yield from self.batches(reader.read(source), source.name)
 
     def batches(self, blocks: Iterable[TextBlock], source: str) -> Iterator[LabelledTexts]:
         """Yield the texts of the blocks of one source."""

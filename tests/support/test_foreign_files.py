@@ -72,8 +72,7 @@ def test_links_that_leave_the_folder_are_refused(tmp_path):
 # Joins of a folder and a variable: how many a file has, and why their names are not from elsewhere.
 OWN_NAMES = {
     "corpora/corpus_cache.py": (4, "digests, and names that were listed in this folder"),
-    "corpora/corpus_validation.py": (1, "`read_meta` has compared the names with those of a corpus"),
-    "corpora/encoded_corpus.py": (7, "`read_meta` has compared the names with those of a corpus"),
+    "corpora/encoded_corpus.py": (8, "`read_meta` has compared the names with those of a corpus"),
     "corpora/key_counts.py": (1, "a number"),
     "corpora/reading/sources.py": (1, "constants"),
     "corpora/resampling.py": (1, "constants"),

@@ -9,8 +9,17 @@ import pytest
 
 import embeddings as em
 from embeddings.corpora import EncodedCorpus, encoded_corpus
-from embeddings.corpora.corpus_validation import file_digest, is_partition
-from embeddings.corpora.encoded_corpus import DOCUMENTS, FORMAT, IDS, META, SENTENCES, VOCABULARY, write_meta
+from embeddings.corpora.encoded_corpus import (
+    DOCUMENTS,
+    FORMAT,
+    IDS,
+    META,
+    SENTENCES,
+    VOCABULARY,
+    file_digest,
+    is_partition,
+    write_meta,
+)
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
 
@@ -257,7 +266,7 @@ def test_an_unreadable_file_is_damage(text, monkeypatch):
     def fail(path):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("embeddings.corpora.corpus_validation.file_digest", fail)
+    monkeypatch.setattr("embeddings.corpora.encoded_corpus.file_digest", fail)
     with pytest.raises(FormatError, match="is damaged: it cannot be read: Input/output error"):
         EncodedCorpus(folder)
 
@@ -278,7 +287,7 @@ def test_tags_are_checked(tmp_path, text, caplog):
 def test_a_training_run_checks_its_entry_once(text, monkeypatch):
     em.Corpus(text).encode().close()
     checks = []
-    monkeypatch.setattr("embeddings.corpora.corpus_validation.check_content", lambda encoded: checks.append(1))
+    monkeypatch.setattr("embeddings.corpora.encoded_corpus.check_content", lambda encoded: checks.append(1))
     em.SkipGram(dim=4, epochs=1, min_count=1).train(em.Corpus(text), threads=1)
     assert checks == [1]
 
@@ -311,13 +320,13 @@ def test_digests_do_not_depend_on_how_much_is_read_at_a_time(tmp_path, monkeypat
     path = tmp_path / "f"
     path.write_bytes(random.Random(3).randbytes(1003))
     whole = file_digest(path)
-    monkeypatch.setattr("embeddings.corpora.corpus_validation.READ_SIZE", 96)
+    monkeypatch.setattr("embeddings.corpora.encoded_corpus.READ_SIZE", 96)
     assert file_digest(path) == whole
 
 
 @pytest.mark.parametrize("length", [2, 4, 5, 9])
 def test_every_descent_is_found(length, monkeypatch):
-    monkeypatch.setattr("embeddings.corpora.corpus_validation.BLOCK", 2)
+    monkeypatch.setattr("embeddings.corpora.encoded_corpus.BLOCK", 2)
     borders = np.arange(length)
     assert is_partition(borders, length - 1)
     assert not is_partition(borders, length)
