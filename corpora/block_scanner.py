@@ -100,7 +100,4 @@ class ItemScanner:
 
     def add_lists(self, lists: list[list[bytes]]) -> TokenTexts:
         """Number the tokens of texts that are already lists of tokens; tokens are not changed."""
-        tokens = [token for tokens in lists for token in tokens]
-        ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-        ids = self.table.intern(bytes_array(b"".join(tokens)), ends)
-        return TokenTexts(ids, np.append(0, np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)))))
+        return TokenTexts(*self.table.intern_lists(lists))

@@ -38,7 +38,7 @@ from embeddings.corpora.text_scanner import TextScanner
 from embeddings.corpora.tokenizers import segmented
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.corpora.word_rules import WordRules
-from embeddings.corpora.word_table import WordTable, bytes_array
+from embeddings.corpora.word_table import WordTable
 from embeddings.errors import CorpusError, NoWordsError, S
 from embeddings.kernels.line_operations import look_up_ids
 from embeddings.support.arrow import pa, pc, string_bytes, to_arrow, to_numpy, to_string_array
@@ -169,11 +169,10 @@ class Encoder:
     def add_lists(self, lists: Sequence[Sequence[bytes]]) -> None:
         """Encode token lists, of which each is a line and a document."""
         self.finish_scanning()
-        tokens, lines = [token for tokens in lists for token in tokens], self.sentences.count - 1
-        ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-        self.sentences.append(self.ids.count + np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists))))
-        self.ids.append(self.words.intern(bytes_array(b"".join(tokens)), ends))
-        self.add_documents(lines + np.arange(len(lists)))
+        self.add_documents(self.sentences.count - 1 + np.arange(len(lists)))
+        ids, starts = self.words.intern_lists(lists)
+        self.sentences.append(self.ids.count + starts[1:])
+        self.ids.append(ids)
         self.words.state[scanner.LINE_IS_BLANK] = 1  # all lines have ended
         self.words.state[scanner.N_LINES] = self.sentences.count - 1
 

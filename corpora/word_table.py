@@ -1,6 +1,7 @@
 """The growing table of distinct words: their bytes, their counts, and the hash slots of the scanner."""
 
 import os
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,6 +128,12 @@ class WordTable:
         while scanner.intern_all(text, ends, tuple(arrays), ids, self.state):
             self.prune()
         return ids
+
+    def intern_lists(self, lists: Sequence[Sequence[bytes]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Count the tokens of lists, and return the raw id of each (tokens,), and where lists begin, (lists + 1,)."""
+        tokens = [token for tokens in lists for token in tokens]
+        ends, sizes = (np.cumsum(np.fromiter(map(len, items), np.int64, len(items))) for items in (tokens, lists))
+        return self.intern(bytes_array(b"".join(tokens)), ends), np.append(0, sizes)
 
     def words_from(self, first: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return the joined bytes of the words from `first` on, and where each word ends; both are copies."""
