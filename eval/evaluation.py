@@ -43,7 +43,7 @@ from embeddings.models.model import Model
 from embeddings.models.model_group import ModelGroup, is_group
 from embeddings.settings import Range, check_value
 from embeddings.support.progress_display import MEGABYTES, ProgressOption, showing
-from embeddings.text_search.index_folder import is_text_index
+from embeddings.text_search.index_folder import SCORES, is_text_index
 from embeddings.vectors.vectors import Vectors
 
 ALL_KINDS = (  # in the order of results
@@ -138,7 +138,7 @@ def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[An
         raise SettingError(f"unknown setting {unknown[0]!r} of an evaluation{remedy}")
     given["restrict"] = check_limits(given["restrict"])
     given["method"] = check_choices("method", given["method"] or [""], METHODS)
-    given["ranking"] = check_choices("ranking", given["ranking"], tuple(retrieval.RANKINGS))
+    given["ranking"] = check_choices("ranking", given["ranking"], tuple(SCORES))
     tagging.check_window(given["window"])
     check_value("encoding_errors", given["encoding_errors"], DecodingPolicy, {})
     if given["index"] is not None:

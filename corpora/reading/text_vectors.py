@@ -84,8 +84,13 @@ def choose_column(table: Table, names: tuple[str, ...], candidates: list[str], s
     return chosen or candidates[0]
 
 
-def list_rows(array: Any, name: str, column: str, start: int, dim: int) -> NDArray[np.float32]:
-    """An Arrow array of lists of numbers, from row `start` of a source on, as float32 (rows, dim)."""
+def list_rows(
+    array: Any, name: str, column: str, start: int, dim: int, *, has_zeros: bool = False
+) -> NDArray[np.float32]:
+    """An Arrow array of lists of numbers, from row `start` of a source on, as float32 (rows, dim).
+
+    With `has_zeros` vectors of zeros are allowed.
+    """
     kind, types = array.type, pa.types
     is_list = types.is_fixed_size_list(kind) or is_list_type(kind)
     if not is_list or not (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)):
@@ -102,7 +107,7 @@ def list_rows(array: Any, name: str, column: str, start: int, dim: int) -> NDArr
         vectors: NDArray[np.float32] = to_numpy(values).reshape(-1, dim).astype(np.float32, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):
             norms = np.linalg.norm(vectors, axis=1)
-        if (is_valid := np.isfinite(norms) & (norms > 0)).all():
+        if (is_valid := np.isfinite(norms) & (has_zeros | (norms > 0))).all():
             return vectors
         row = int(np.argmin(is_valid))
         problem = "the vector has only zeros" if norms[row] == 0 else "the vector has a number that is not finite"

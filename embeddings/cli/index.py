@@ -114,7 +114,7 @@ def remove_texts(*, index: str, ids: tuple[str, ...], allow_faiss: bool, as_json
     opened = TextIndex(index, allow_faiss=allow_faiss)
     number = opened.remove(ids)
     if as_json:
-        print_json({"removed": number, **opened.describe()})
+        print_json({**opened.describe(), "removed": number})
     else:
         note(f"removed {quantity(number, 'text')} from {index}, which has {len(opened):,}")
 

@@ -40,6 +40,11 @@ from embeddings.support.shared_lock import exclusive_lock
 from embeddings.support.word_list import WordList
 
 Method = Literal["fused", "vectors", "lexical"]  # of ranking texts
+SCORES = {
+    "fused": "0.6 x BM25 / the highest + 0.4 x cosine / the highest.",
+    "vectors": "Cosine of the vectors of query and text.",
+    "lexical": "BM25.",
+}
 INDEX, RECIPE, MODEL, SEGMENT = "text-index.json", "recipe", "model", "segment.json"
 ID, TEXT = "id", "text"  # columns of rows
 VECTORS, SCALES = "vectors", "scales"  # arrays of a segment; scales are those of int8
@@ -177,7 +182,7 @@ class IndexFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         if not (path / INDEX).is_file():
-            state = "is not an index of texts: make one with `embeddings index`" if path.exists() else "does not exist"
+            state = "is not an index of texts, which `embeddings index` makes" if path.exists() else "does not exist"
             raise FormatError(f"{path} {state}")
         self.record = read_sealed(path / INDEX)
         check_fields(path / INDEX, self.record, FIELDS)

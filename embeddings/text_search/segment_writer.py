@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 from embeddings import registry
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.text_block import TextBlock
+from embeddings.corpora.reading.text_vectors import list_rows
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.models.embed import text_sources
 from embeddings.models.text_embedder import TextEmbedder
 from embeddings.printable import format_names
-from embeddings.support.arrow import combine_chunks, to_numpy, to_string_array
+from embeddings.support.arrow import combine_chunks, to_string_array
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.text_search.index_folder import ID, TEXT, Segment, write_segment
 from embeddings.text_search.lexical import Lexicon
@@ -70,7 +71,7 @@ class Columns:
 
         Raises:
             CorpusError: a column is missing, or an id is null.
-            SettingError: vectors are not lists of numbers of one length.
+            CorpusError: vectors are not lists of finite numbers of one length.
         """
         table = block.columns if block.columns is not None else pa.table({})
         names = table.column_names
@@ -93,28 +94,14 @@ class Columns:
                 raise CorpusError(f"ids must be strings or numbers, got {kind} in column {ids!r:.80}") from None
             if keys.null_count:
                 raise CorpusError(f"the id of row {start + int(pc.index(keys.is_null(), True).as_py()) + 1} is null")
-        vectors = None if self.vectors is None else vectors_of(combine_chunks(table.column(self.vectors)), self.vectors)
+        vectors = None
+        if self.vectors is not None:
+            column = combine_chunks(table.column(self.vectors))
+            vectors = list_rows(column, "the texts", self.vectors, start, 0, has_zeros=True)
         others = {name: table.column(name) for name in names if name not in (text, ids, self.vectors)}
         if clash := {ID, TEXT, "score", "query"} & others.keys():
             raise CorpusError(f"a column must not be called {min(clash)}: rename it")
         return pa.table({ID: keys, TEXT: to_string_array(block.texts()), **others}), vectors
-
-
-def vectors_of(column: Any, name: str) -> np.ndarray:
-    """A column of lists of numbers as (rows, dim) float32, without Python lists."""
-    if column.null_count or not hasattr(column, "flatten"):
-        raise SettingError(f"column {name!r:.80} must be lists of numbers without null, got {column.type}")
-    numbers = column.flatten()
-    dim, rest = divmod(len(numbers), max(len(column), 1))
-    is_equal = pa.types.is_fixed_size_list(column.type) or bool(
-        pc.all(pc.equal(pc.list_value_length(column), dim)).as_py()
-    )
-    if rest or not is_equal or not len(numbers) or numbers.null_count:
-        raise SettingError(f"the vectors of column {name!r:.80} differ in length, or are empty")
-    try:
-        return np.asarray(to_numpy(numbers.cast(pa.float32()))).reshape(len(column), dim)
-    except pa.ArrowException as error:
-        raise SettingError(f"column {name!r:.80} must be lists of numbers: {error}") from None
 
 
 class SegmentWriter:

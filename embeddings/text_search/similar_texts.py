@@ -13,7 +13,6 @@ from embeddings.support.imports import import_library
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.result_table import ResultTable
 from embeddings.text_search.index_folder import ID, TEXT
-from embeddings.text_search.stored_vectors import StoredVectors
 from embeddings.text_search.text_index import TextIndex, one_line
 
 EXACT_ROWS = 50_000  # all pairs of which are compared; more are compared with their neighbours in an index
@@ -65,12 +64,8 @@ def similar_pairs(
         raise SettingError(f"index must be a TextIndex, such as em.TextIndex(path), got {index!r:.80}")
     check_value("threshold", threshold, float, {"ge": 0, "le": 1})
     check_value("neighbours", neighbours, Positive, {})
-    units = [StoredVectors.of(segment.arrays)[np.flatnonzero(segment.live)] for segment in index.segments]
-    rows = np.concatenate([np.zeros((0, index.record["dim"]), np.float32), *units])
-    names, texts = (
-        [value for one in index.segments for value in one.rows.column(name).filter(one.live).to_pylist()]
-        for name in (ID, TEXT)
-    )
+    live = np.concatenate([np.zeros(0, bool), *(segment.live for segment in index.segments)])
+    rows, names, texts = index.stored[np.flatnonzero(live)], index.column(ID), index.column(TEXT)
     found: dict[tuple[int, int], float] = {}
     with showing(progress, "comparing", "texts") as report:
         for start, ids, cosines in nearest(rows, index.record["kind"], neighbours):

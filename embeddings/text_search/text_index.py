@@ -20,7 +20,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, FormatError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import pair_cosines, product_error, select_top
-from embeddings.indexes.index import RECORD, Index, check_consent
+from embeddings.indexes.index import Index, check_consent
 from embeddings.indexes.index import load_index as load_vector_index
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.models.embed import (
@@ -49,13 +49,13 @@ from embeddings.text_search.index_folder import (
     MODEL,
     RECIPE,
     SCALES,
+    SCORES,
     TENSORS,
     TEXT,
     VECTORS,
     IndexFolder,
     Method,
     Segment,
-    is_text_index,
     owned_names,
     write_sealed,
     write_segment,
@@ -77,13 +77,6 @@ CANDIDATES = 100  # of an index of nearest neighbours, for each query at least
 SCORE_BYTES = 1 << 28  # of the scores of a block of queries
 POOLING = ("pool", "constant", "frequencies", "remove_components", "dim")
 COMPONENTS, COMMON = "components", "common.arrow"
-
-
-SCORES = {
-    "fused": "0.6 x BM25 / the highest + 0.4 x cosine / the highest.",
-    "vectors": "Cosine of the vectors of query and text.",
-    "lexical": "BM25.",
-}
 
 
 class SearchHits(ResultTable[dict[str, Any]]):
@@ -287,10 +280,10 @@ class TextIndex:
         read_recipe(self.path / RECIPE, embedder)
         return embedder
 
-    def ids(self, *, removed: bool = False) -> list[str]:
-        """The ids of the texts, in the order of rows; also of those that are `removed`, which may occur again."""
-        parts = [one.rows[ID] if removed else one.rows[ID].filter(to_arrow(one.live)) for one in self.segments]
-        return [name for part in parts for name in part.to_pylist()]
+    def column(self, name: str, *, removed: bool = False) -> list[Any]:
+        """A column of the texts, in the order of rows, such as "id"; also of those that are `removed`."""
+        parts = [one.rows[name] if removed else one.rows[name].filter(to_arrow(one.live)) for one in self.segments]
+        return [value for part in parts for value in part.to_pylist()]
 
     def refresh(self) -> None:
         """Continue with the newest state, which other processes may have written."""
@@ -601,17 +594,14 @@ def load_index(
         allow_faiss: load a saved index of FAISS, which can crash or run code: trusted sources only.
 
     Raises:
-        SettingError: an index of vectors was built from other vectors, or from some and there are none.
+        SettingError: an index of vectors was built from other vectors.
         RegistryError: its kind is not installed.
         FormatError: a file is missing, truncated, changed, of an unknown version, or inconsistent; or it holds an index
             of FAISS, and `allow_faiss` is not set.
     """
-    if vectors is not None and not is_text_index(path):
-        return load_vector_index(path, vectors, allow_faiss=allow_faiss)
-    if vectors is not None or (not is_remote(path) and (Path(path) / RECORD).is_file()):
-        kind = "texts: open it without" if vectors is not None else "vectors: load it with"
-        raise SettingError(f"{path} is an index of {kind} {S.vectors}")
-    return TextIndex(path, allow_faiss=allow_faiss)
+    if vectors is None:
+        return TextIndex(path, allow_faiss=allow_faiss)
+    return load_vector_index(path, vectors, allow_faiss=allow_faiss)
 
 
 def local_folder(path: str | os.PathLike[str]) -> Path:

@@ -17,7 +17,7 @@ from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.tasks.pooled_texts import POOLING, check_text, word_coverage
 from embeddings.eval.tasks.word_similarity import to_number
 from embeddings.eval.test_sets import read_lines, set_name
-from embeddings.text_search.index_folder import ID, TEXT
+from embeddings.text_search.index_folder import ID, SCORES, TEXT
 
 if TYPE_CHECKING:
     from embeddings.text_search.text_index import TextIndex
@@ -122,14 +122,10 @@ def read_judgements(path: Path) -> list[tuple[str, str, str, int]]:
 
 DEPTH = 100  # documents retrieved for each query
 MEASURES = ("ndcg@10", "recall@10", "recall@100", "mrr@10")
-RANKINGS = {
-    "vectors": "the cosine of text vectors",
-    "lexical": "BM25",
-    "fused": "0.6 x BM25 / its highest + 0.4 x the cosine of text vectors / its highest",
-}
 PROTOCOL = (
-    "documents by {ranking} ({settings}); ties go to the earlier document; the mean over queries with a relevant "
-    "document; a query without a known word counts 0, a document without one is never found; gain of nDCG: the grade; "
+    "score of a document: {ranking} Settings: {settings}; ties go to the earlier document; the mean over queries with "
+    "a relevant document; a query without a known word counts 0, a document without one is never found; gain of nDCG: "
+    "the grade; "
     "interval: bootstrap over queries"
 )
 
@@ -148,7 +144,7 @@ def index_of(subject: Subject, test: RetrievalSet) -> "TextIndex":
         for name, value in {**settings.pooling, "stemming": settings.stemming, "index": settings.index}.items():
             if value is not None and value != own.get(name):
                 raise SettingError(f"{S[name](value)} does not apply to {subject.source.path}: it has {own.get(name)}")
-        if missing := set(test.ids).difference(subject.source.ids()):
+        if missing := set(test.ids).difference(subject.source.column(ID)):
             name = min(missing)
             raise SettingError(f"{subject.source.path} lacks the document {name!r:.80} of {test.name}: index them all")
         return subject.source
@@ -173,7 +169,7 @@ def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores
     rankings = subject.settings.ranking or [default]
     vectors = index.query_vectors(None, test.queries) if set(rankings) - {"lexical"} else None
     rows = {name: row for row, name in enumerate(test.ids)}
-    documents = np.array([rows.get(name, -1) for name in index.ids(removed=True)])
+    documents = np.array([rows.get(name, -1) for name in index.column(ID, removed=True)])
     about = ", ".join(f"{name} {value}" for name, value in settings_of(index).items() if value)
     for ranking in rankings:
         ranks = index.rank(
@@ -186,7 +182,7 @@ def score_retrieval(subject: Subject, test: RetrievalSet) -> Iterator[ItemScores
                 key=Key(test.name, measure, method=ranking if subject.settings.ranking else None),
                 values=column,
                 covered=np.array(list(map(bool, found))),
-                protocol=PROTOCOL.format(ranking=RANKINGS[ranking], settings=about),
+                protocol=PROTOCOL.format(ranking=SCORES[ranking], settings=about),
                 reason=None if any(found) else "no document is found for any query",
             )
     if vectors is not None:
