@@ -70,6 +70,14 @@ COLUMN_OPTIONS = {"text_column": "NAME", "id_column": "NAME", "vector_column": "
 ALLOW_FAISS = from_signature(TextIndex, allow_faiss=None)
 
 
+def report(index: TextIndex, message: str, as_json: bool, quiet: bool = False, **others: Any) -> None:
+    """Print what was done to an index, and with `as_json` its properties."""
+    if not quiet:
+        note(message)
+    if as_json:
+        print_json({**others, **index.describe()})
+
+
 def build_texts(
     *, model: str, texts: tuple[str, ...], out: str, fit_on: str | None, force: bool, as_json: bool, quiet: bool,
     **options: Any,
@@ -84,10 +92,7 @@ def build_texts(
     index = TextIndex.build(
         source, paths, out, fit_on=learned_from, force=force, progress=False if quiet else None, **options
     )
-    if not quiet:
-        note(f"indexed {quantity(len(index), 'text')} in {out}")
-    if as_json:
-        print_json({"out": out, **index.describe()})
+    report(index, f"indexed {quantity(len(index), 'text')} in {out}", as_json, quiet, out=out)
 
 
 def add_texts(
@@ -103,30 +108,22 @@ def add_texts(
     """Add the texts of TEXTS to INDEX: all of them, or none if one cannot be added."""
     opened = TextIndex(index, model=model, allow_faiss=allow_faiss)
     number = opened.add(list(map(Path, texts)), progress=False if quiet else None, **options)
-    if not quiet:
-        note(f"added {quantity(number, 'text')} to {index}, which has {len(opened):,}")
-    if as_json:
-        print_json({"added": number, **opened.describe()})
+    message = f"added {quantity(number, 'text')} to {index}, which has {len(opened):,}"
+    report(opened, message, as_json, quiet, added=number)
 
 
 def remove_texts(*, index: str, ids: tuple[str, ...], allow_faiss: bool, as_json: bool) -> None:
     """Remove the texts with these IDS from INDEX: all of them, or none if one is not in it."""
     opened = TextIndex(index, allow_faiss=allow_faiss)
     number = opened.remove(ids)
-    if as_json:
-        print_json({**opened.describe(), "removed": number})
-    else:
-        note(f"removed {quantity(number, 'text')} from {index}, which has {len(opened):,}")
+    report(opened, f"removed {quantity(number, 'text')} from {index}, which has {len(opened):,}", as_json)
 
 
 def compact_texts(*, index: str, allow_faiss: bool, as_json: bool) -> None:
     """Merge what was added to INDEX, and drop what was removed: the smallest folder and the fastest search."""
     opened = TextIndex(index, allow_faiss=allow_faiss)
     opened.compact()
-    if as_json:
-        print_json(opened.describe())
-    else:
-        note(f"compacted {index}: {quantity(len(opened), 'text')}")
+    report(opened, f"compacted {index}: {quantity(len(opened), 'text')}", as_json)
 
 
 TEXTS = click.Argument(["texts"], nargs=-1, required=True)

@@ -179,6 +179,7 @@ class SegmentWriter:
         """Write one segment."""
         rows = pa.concat_tables(tables)
         vectors = np.concatenate(parts) if self.record["dim"] else np.zeros((len(rows), 0), np.float32)
+        parts.clear()  # the memory of as many vectors
         arrays = store(vectors, self.record["dtype"])
         terms, postings = self.lexicon.postings(rows.column(TEXT).to_pylist(), self.threads)
         return write_segment(self.folder, rows, terms, arrays | engine_arrays(self.record, arrays) | postings)

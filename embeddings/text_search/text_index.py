@@ -18,7 +18,7 @@ import pyarrow as pa
 from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
-from embeddings.errors import CorpusError, FormatError, RegistryError, S, SettingError
+from embeddings.errors import CorpusError, FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import pair_cosines, product_error, select_top
 from embeddings.indexes.index import Index, check_consent
 from embeddings.indexes.index import load_index as load_vector_index
@@ -266,6 +266,9 @@ class TextIndex:
             location = reference.get("path")
             if not isinstance(location, str):
                 raise FormatError(f"{self.path} has no model, so queries must be vectors, or be ranked by words only")
+            if is_remote(location):
+                address = display_name(location)
+                raise FormatError(f"the model of {self.path} is {address}, which is not read unasked: set {S.model}")
             path = self.path / MODEL if location == MODEL else Path(location)
             try:
                 source = load_source(path)
@@ -546,7 +549,12 @@ class TextIndex:
             len(group) == 1 and 2 * size > len(group[0]) and not (everything and size < len(group[0]))
             for group, size in zip(groups, sizes, strict=True)
         ]
-        return [group[0] if kept else self.merge(group) for group, kept in zip(groups, is_kept, strict=True)]
+        try:
+            return [group[0] if kept else self.merge(group) for group, kept in zip(groups, is_kept, strict=True)]
+        except OutputError:  # a full disk; without merging, rows can still be removed
+            if everything:
+                raise
+            return [segment for group in groups for segment in group]
 
     def merge(self, segments: Sequence[Segment]) -> Segment:
         """One segment of the rows of several that are not removed."""
@@ -642,7 +650,7 @@ def write_model(folder: Path, model: Any, source: "Vectors | Model | None", *, c
         return {}
     vectors = source.vectors if isinstance(source, Model) else source
     if isinstance(model, str | os.PathLike) and not copy:
-        return {"path": os.path.abspath(model), "fingerprint": vectors.fingerprint}
+        return {"path": str(model) if is_remote(model) else os.path.abspath(model), "fingerprint": vectors.fingerprint}
     if isinstance(source, Model):
         source.save(folder / MODEL)
     else:

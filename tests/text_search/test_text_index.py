@@ -17,7 +17,7 @@ import pytest
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.support.records import checksum
-from embeddings.text_search import index_folder
+from embeddings.text_search import index_folder, text_index
 from embeddings.text_search.index_folder import write_sealed
 from embeddings.text_search.stored_vectors import store
 from embeddings.text_search.text_index import TextIndex
@@ -309,6 +309,36 @@ def test_vectors_of_any_length_are_scaled():
     np.testing.assert_allclose(store(rows[1:3], "float32")["vectors"], expected[1:3], rtol=1e-6)
     with pytest.raises(SettingError, match="row 3"):
         store(np.append(rows[:2], [[np.nan, 1]], axis=0).astype(np.float32), "int8")
+
+
+def test_rows_are_removed_although_segments_cannot_be_merged(vectors, tmp_path, monkeypatch):
+    index = TextIndex.build(vectors, some_texts(30), tmp_path / "i")
+
+    def full(*arguments):
+        raise OutputError("no space left on device")
+
+    monkeypatch.setattr(text_index, "write_segment", full)
+    index.remove([str(number) for number in range(25)])
+    assert len(TextIndex(tmp_path / "i")) == len(index) == 5
+    with pytest.raises(OutputError, match="space"):
+        index.compact()
+    monkeypatch.undo()
+    index.compact()
+    assert index.describe()["removed"] == 0
+
+
+def test_an_address_in_a_record_is_not_read_unasked(vectors, tmp_path):
+    index = TextIndex.build(vectors, ["w1"], tmp_path / "i")
+
+    def change(copy):
+        record = {key: value for key, value in index.record.items() if key != "format_version"}
+        (copy / "text-index.json").unlink()
+        write_sealed(copy / "text-index.json", record | {"model": record["model"] | {"path": "http://127.0.0.1:9/m"}})
+
+    copy = damaged(index, tmp_path, change)
+    with pytest.raises(FormatError, match="unasked"):
+        TextIndex(copy).search("w1")
+    assert TextIndex(copy, model=vectors).search("w1")[0]["id"] == "0"
 
 
 def test_load_index_opens_both_kinds(vectors, tmp_path):
