@@ -3,48 +3,9 @@
 import numpy as np
 import pytest
 from studies import usage_change_study
-from studies.evidence_coverage import BASIC, CHOSEN, HALVES, PERCENTILES, Quantity, Trainings, coverage_rows
+from studies.evidence_coverage import Coverage
+from studies.grid import read_rows
 from study import main
-
-
-def quantity(sd=0.1, shift=0.0):
-    """A quantity of 500 items in 8 repetitions with 20 resamples, whose values are normal."""
-    random = np.random.default_rng(0)
-    expected = random.uniform(-0.3, 0.3, 500)
-    repetitions = []
-    for _ in range(8):
-        model = expected + 0.1 * random.normal(size=500)
-        resamples = model + shift + sd * random.normal(size=(20, 500))
-        seeds = model + 0.06 * random.normal(size=(5, 500))
-        repetitions.append(Trainings(np.vstack([model, resamples, seeds]), None, 20, 5))
-    draws = expected + 0.1 * random.normal(size=(200, 500))
-    groups = np.repeat(["rare", "frequent"], 250)
-    return Quantity("cosine", groups, repetitions, [draws] * 8)
-
-
-@pytest.mark.slow
-def test_coverage_of_normal_values():
-    rows = {(row["group"], row["method"]): row for row in coverage_rows(quantity())}
-    for group, number in (("all", 4000), ("rare", 2000), ("frequent", 2000)):
-        row = rows[group, CHOSEN]
-        assert row["intervals"] == number
-        assert row["coverage"] == pytest.approx(0.95, abs=0.015)
-        assert row["sd_ratio"] == pytest.approx(1, abs=0.03)
-        assert (row["data_sd"], row["seed_sd"]) == pytest.approx((0.08, 0.06), abs=0.005)
-        assert 0.8 < row["coverage_draw"] < 0.9  # of twice the variance
-    assert not {("rare", BASIC), ("all", HALVES)} & rows.keys()
-    narrow = next(iter(coverage_rows(quantity(sd=0.05))))
-    assert narrow["coverage"] < 0.75
-    shifted = {row["method"]: row["coverage"] for row in coverage_rows(quantity(shift=-0.1))}
-    assert shifted[CHOSEN] > 0.93 > 0.85 > max(shifted[PERCENTILES], shifted[BASIC])
-
-
-def test_missing_words_are_left_out():
-    one = quantity()
-    one.repetitions[0].values[0, :10] = np.nan
-    one.repetitions[1].values[1:20, 0] = np.nan
-    row = next(iter(coverage_rows(one)))
-    assert row["intervals"] == 4000 - 11
 
 
 def test_random_halves_without_findings(tmp_path):
@@ -73,17 +34,35 @@ def text(tmp_path):
     return str(tmp_path / "text.txt")
 
 
+def test_coverage_is_the_mean_over_repetitions_with_its_standard_error():
+    shares = ("0.9", "1.0", "0.95")
+    rows = [
+        {"population": "sample", "repetition": str(number), "quantity": "cosine", "words": "all", "intervals": "500"}
+        | {"contain": share, "width": "0.25"}
+        for number, share in enumerate(shares)
+    ]
+    table = Coverage("evidence-coverage", {}).table(rows).splitlines()
+    assert table[2:] == ["| sample | cosine | all | 1,500 | 95.0 ± 2.9 | 0.25 |"]
+
+
 @pytest.mark.slow
 def test_intervals_of_a_small_population(text, tmp_path):
-    sizes = {"documents": 40, "repetitions": 2, "draws": 3, "resamples": 3, "seeds": 2, "epochs": 1, "dim": 8}
-    arguments = ["evidence-coverage", "--work", str(tmp_path / "work"), "--population", "small", "--corpus", text]
+    """The intervals of resamples are those of the command, and most contain the mean of further draws."""
+    sizes = {"documents": 40, "draws": 6, "resamples": 5, "seeds": 2, "epochs": 3, "dim": 8}
+    arguments = ["evidence-coverage", "--population", "small", "--corpus", text]
     arguments += [part for name, size in sizes.items() for part in (f"--{name}", str(size))]
     main([*arguments, "--out", str(tmp_path / "results")])
-    table = (tmp_path / "results.md").read_text()
-    assert table.endswith("- small: 2 repetitions, 3 independent draws.\n")
-    assert "| cosine | as in the command | " in table
-    main(["evidence-coverage", "--only-table", "--work", str(tmp_path / "work"), "--out", str(tmp_path / "again")])
-    assert (tmp_path / "again.md").read_text() == table
+    rows = {(row["repetition"], row["quantity"], row["words"]): row for row in read_rows(tmp_path / "results.tsv")}
+    assert {key[0] for key in rows} == {"0", "1"}
+    for repetition in "01":
+        by_band = [row for key, row in rows.items() if key[:2] == (repetition, "cosine") and key[2] != "all"]
+        total = rows[repetition, "cosine", "all"]
+        assert sum(int(row["intervals"]) for row in by_band) == int(total["intervals"]) > 0
+        assert float(total["contain"]) > 0.6
+        ranks = rows[repetition, "rank of the ten nearest neighbours", "all"]
+        assert int(ranks["intervals"]) % 10 == 0
+        assert float(ranks["width"]) >= 1
+    assert "| small | cosine | all | " in (tmp_path / "results.md").read_text()
 
 
 @pytest.mark.slow
