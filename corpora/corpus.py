@@ -3,12 +3,11 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder
+from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder, warn_once
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import check_labels, encode_labelled
 from embeddings.corpora.pair_encoding import PairFormat, check_format, write_pairs
@@ -302,12 +301,6 @@ HARD_WRAPPED = (
     "seems to be hard-wrapped, so contexts end at its line ends: to join its lines, set lines='paragraph' "
     "(--text-lines paragraph)"
 )
-
-
-@cache
-def warn_once(message: str) -> None:
-    """Log a warning, unless it was logged before."""
-    log.warning(message)
 
 
 def load_phrase_config(

@@ -45,14 +45,14 @@ def corpora_folder(entry: str | None = None) -> Path | None:
         return None
     access = foreign_access(folder / entry) if entry else foreign_access(folder, with_content=False)
     if access:
-        warn_once(access)
+        warn_once(f"cannot cache encoded corpora, so every run reads its text again: {access}")
     return None if access else folder
 
 
 @cache
-def warn_once(access: str) -> None:
-    """Warn that the folder is not used; each reason is logged once."""
-    log.warning("cannot cache encoded corpora, so every run reads its text again: %s", access)
+def warn_once(message: str) -> None:
+    """Log a warning, unless it was logged before."""
+    log.warning(message)
 
 
 @contextmanager

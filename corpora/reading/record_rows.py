@@ -318,23 +318,16 @@ def json_records(blocks: Iterable[bytes], file: str, number: int = 0) -> Iterato
 
 
 def complete_lines(blocks: Iterable[bytes], file: str, number: int = 0) -> Iterator[list[str]]:
-    """Yield the lines that end in each block, without line ends; then the text after the last line end.
+    """Yield lines without their ends, a block at a time; the last one may have no end.
 
     number: the lines before the blocks, for messages.
     """
-    partial_line: list[str] = []
-    length = 0
-    for block in blocks:
-        first, *others = block.decode().split("\n")
-        partial_line.append(first)
-        length += len(first)
-        if length > MAX_ROW:
-            raise CorpusError(f"{file}, line {number + 1}: longer than {MAX_ROW} characters")
-        if others:
-            *lines, last = others
-            yield ["".join(partial_line), *lines]
-            partial_line, length, number = [last], len(last), number + len(others)
-    yield ["".join(partial_line)]
+    for text in line_blocks(blocks):
+        lines = text.decode().split("\n")
+        if (place := next((place for place, line in enumerate(lines) if len(line) > MAX_ROW), None)) is not None:
+            raise CorpusError(f"{file}, line {number + place + 1}: longer than {MAX_ROW} characters")
+        number += len(lines) - 1
+        yield lines[:-1] if text.endswith(b"\n") else lines
 
 
 def parse_object(line: str, position: str) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from embeddings import registry
 from embeddings.analysis.occurrences import check_corpus
-from embeddings.corpora.corpus import Corpus, warn_once
-from embeddings.corpora.corpus_cache import corpora_folder, new_folder
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.corpus_cache import corpora_folder, new_folder, warn_once
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import ResamplingUnit, resample
 from embeddings.errors import FormatError, S, SettingError

@@ -120,15 +120,6 @@ def count_buckets(items: np.ndarray, start: int, stop: int, first_bucket: int, c
 
 
 @entry_point
-def count_subwords(offsets: np.ndarray, buckets: np.ndarray, word_counts: np.ndarray, counts: np.ndarray) -> None:
-    """Add the count of each word to the counts of its buckets, `buckets[offsets[i]:offsets[i + 1]]`."""
-    for i in range(word_counts.shape[0]):
-        for k in range(offsets[i], offsets[i + 1]):
-            bucket = buckets[k]
-            counts[bucket] = smaller(np.int64(counts[bucket]) + word_counts[i], MAX_COUNT)
-
-
-@entry_point
 def replace_buckets(items: np.ndarray, first_bucket: int, rows: np.ndarray) -> None:
     """Replace each bucket item by its row, `rows` int32 (buckets,); both are offset by the `first_bucket` word rows."""
     for k in range(items.shape[0]):
@@ -186,7 +177,8 @@ def text_features(
     if settings.max_n:
         offsets, hashes = ngram_hashes(types.words, settings.min_n, settings.max_n)
         subwords = bucket_rows(hashes, buckets)
-        count_subwords(offsets, subwords, np.array(types.counts), counts)  # a copy: Arrow's arrays are read-only
+        weights = np.repeat(types.counts, np.diff(offsets))
+        counts[:] = np.minimum(np.bincount(subwords, weights, buckets), MAX_COUNT)
         items = np.where(np.diff(offsets) > 0, ~np.arange(len(types), dtype=np.int32), rows)
     source = text_source(settings, encoded, vocabulary, items, texts)
     starts = np.zeros(len(texts) + 1, np.int64)

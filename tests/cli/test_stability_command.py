@@ -4,7 +4,7 @@ import json
 
 from commands import SMALL, TEXT, expect, refused, table
 
-from embeddings.corpora.corpus import warn_once
+from embeddings.corpora.corpus_cache import warn_once
 
 
 def test_neighbours_with_confidence(tmp_path, monkeypatch):

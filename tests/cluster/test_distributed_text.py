@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.cluster.distributed_text import TextPiece, join_ids, join_lines
-from embeddings.corpora.reading.file_ranges import divide_files
+from embeddings.cluster.divided_text import divide_files
 from embeddings.corpora.reading.sources import File
 from embeddings.training.corpus_share import cut_lines
 from embeddings.training.stream import share_bounds

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 from embeddings.corpora import Corpus
-from embeddings.corpora.corpus import warn_once
+from embeddings.corpora.corpus_cache import warn_once
 from embeddings.corpora.documents import corpus_documents
 from embeddings.corpora.reading import paragraphs
 from embeddings.corpora.reading.paragraphs import WHITE_SPACE, is_hard_wrapped, join_paragraphs

@@ -6,7 +6,7 @@ from naive_corpora import encode
 
 from embeddings.corpora import Corpus
 from embeddings.corpora import script_advice as module
-from embeddings.corpora.corpus import warn_once
+from embeddings.corpora.corpus_cache import warn_once
 from embeddings.corpora.script_advice import script_advice
 
 THAI = "ภาษาไทยเป็นภาษาราชการของประเทศไทย"

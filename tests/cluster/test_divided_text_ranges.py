@@ -3,7 +3,7 @@
 import pytest
 
 import embeddings as em
-from embeddings.corpora.reading.file_ranges import divide_files
+from embeddings.cluster.divided_text import divide_files
 from embeddings.corpora.reading.sources import File
 
 
