@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder, warn_once
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.label_encoding import check_labels, encode_labelled
+from embeddings.corpora.label_encoding import encode_labelled
 from embeddings.corpora.pair_encoding import PairFormat, check_format, write_pairs
 from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
 from embeddings.corpora.reading.columns import ColumnSelection, check_column, check_tag_columns, column_names
@@ -157,7 +157,9 @@ class Corpus:
         self.sources = [item for items in resolved for item in items]
         self.weights = [weight for weight, items in zip(weights, resolved, strict=True) for _ in items]
         self.paths = [Path(display_name(source)) for source in given if isinstance(source, str | os.PathLike)]
-        self.labels = check_labels(labels, self.text_column, self.tag_column)
+        self.labels = check_format("labels", labels, LabelFormat, self, ["tag_column"])
+        if self.labels is not None and self.text_column is not None:
+            self.labels = replace(self.labels, text_column=self.text_column)
         self.pairs = check_format("pairs", pairs, PairFormat, self)
         self.vectors = check_format("vectors", vectors, VectorFormat, self)
         kinds = {"labelled texts": labels, "pairs of texts": pairs, "texts with vectors": vectors}

@@ -1,7 +1,7 @@
 """Labels of texts in an encoded corpus, stored as the tags of its documents."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import Source
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import CorpusError, S, SettingError
+from embeddings.errors import CorpusError, S
 from embeddings.support.arrow import to_numpy
 
 if TYPE_CHECKING:
@@ -33,19 +33,6 @@ class TextLabels:
     vocabulary: Vocabulary
     starts: NDArray[np.int64]
     ids: NDArray[np.int64]
-
-
-def check_labels(
-    labels: LabelFormat | None, text_column: str | None, tag_column: str | Sequence[str] | None
-) -> LabelFormat | None:
-    """Return `labels` with the text column of the corpus; raises SettingError if the settings contradict."""
-    if labels is None:
-        return None
-    if not isinstance(labels, LabelFormat):
-        raise SettingError(f"{S.labels} must be an embeddings.corpora.LabelFormat, got {labels!r:.80}")
-    if tag_column is not None:
-        raise SettingError(f"{S.labels} cannot be combined with {S.tag_column}: the labels are the tags")
-    return labels if text_column is None else replace(labels, text_column=text_column)
 
 
 def encode_labelled(

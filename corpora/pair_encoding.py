@@ -1,6 +1,6 @@
 """Encodes pairs of texts: each pair is a document, each of its two or three texts a sentence."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -67,11 +67,14 @@ def format_of(pairs: TextPairs) -> PairFormat:
     return PairFormat(",".join(pairs.kinds), **asdict(pairs.columns), title_column=pairs.title_column)
 
 
-def check_format(name: str, value: T | None, kind: type[T], corpus: "Corpus") -> T | None:
-    """Return a format of a corpus; raises SettingError if a setting of the corpus cannot be combined with it."""
+def check_format(
+    name: str, value: T | None, kind: type[T], corpus: "Corpus",
+    others: Sequence[str] = ("labels", "pairs", "tag_column", "rows", "deduplicate"),
+) -> T | None:  # fmt: skip
+    """Return a format of a corpus; raises SettingError if one of `others` of the corpus is set, too."""
     if not isinstance(value, kind | None):
         raise SettingError(f"{S[name]} must be an embeddings.corpora.{kind.__name__}, got {value!r:.80}")
-    for other in ("labels", "pairs", "tag_column", "rows", "deduplicate"):
+    for other in others:
         if value is not None and other != name and getattr(corpus, other):
             raise SettingError(f"{S[name]} cannot be combined with {S[other]}")
     return value
