@@ -55,6 +55,7 @@ THEIR_NAMES = {  # spelled in lower case without - and _
     "show_neighbours_of": "word",
     "min_label_count": "mincountlabel",
     "label_prefix": "label",
+    "joiner": "delimiter",
 }
 TRAIN_ARGUMENTS = (
     "threads", "seed", "progress", "init", "continued", "checkpoints", "resume", "callbacks", "replicas",
@@ -90,6 +91,7 @@ ADVICE = {  # names without a counterpart
     **dict.fromkeys(("neighbours",), "use the command benchmark-indexes"),
     **dict.fromkeys(("compare",), "use the command compare"),
     **dict.fromkeys(("savevocab",), "use the command vocabulary"),
+    "computeloss": 'leave it out: losses are in model.record["loss_by_epoch"]',
     **dict.fromkeys(("binary",), "choose the format by the extension of the output, such as .bin or .txt"),
 }
 THEIR_TRAINERS = {
@@ -164,7 +166,9 @@ IDIOMS = {  # what to write here, and the names in Python that it replaces; `Cla
     'em.Corpus(path, tokenizer="whitespace", case="keep")': "LineSentence PathLineSentences Text8Corpus",
     'em.Corpus(rows, text_column="text", tag_column="tag")': "TaggedDocument TaggedLineDocument",
     "em.Corpus(lines)": "simple_preprocess tokenize",
-    "em.Corpus(lines, phrases=em.Phrases())": "Phraser FrozenPhrases",
+    "em.Corpus(lines, phrases=em.Phrases())": "Phraser FrozenPhrases Phrases.train Phrases.fit Phrases.add_vocab",
+    "em.Phrases().find(em.Corpus(lines).encode())": "Phrases.learn Phrases.export_phrases Phrases.find_phrases",
+    "em.align(vectors, onto=others, dictionary=pairs)": "TranslationMatrix BackMappingTranslationMatrix",
     'em.build_index(vectors, "lsh")': "AnnoyIndexer NmslibIndexer",
     "em.Callback": "CallbackAny2Vec",
 }

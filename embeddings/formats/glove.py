@@ -11,7 +11,7 @@ from typing import Any
 from embeddings.corpora.reading.compression import HEAD_SIZE, read_head
 from embeddings.errors import FormatError
 from embeddings.formats.vector_lines import Layout, first_lines, read_lines, split_line, write_lines
-from embeddings.formats.word2vec_text import explain_missing_header, find_header
+from embeddings.formats.word2vec_text import CONTROL_CHARACTER, explain_missing_header, find_header
 from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,
     MAX_WORD_BYTES,
@@ -37,6 +37,8 @@ def sniff(start: bytes) -> float:
         lines = [start.rpartition(b" ")[0], b""]
     dim, second = count_trailing_numbers(lines[0]), b"".join(lines[1:2])
     is_complete = len(lines) > 2 or len(start) < HEAD_SIZE
+    if dim <= HEADER_NUMBERS and find_header(start) and CONTROL_CHARACTER.search(start):
+        return 0
     if not dim or b"\r" in lines[0].removesuffix(b"\r") or (len(lines) == 1 and find_header(start + b"\n")):
         return 0
     second_dim = count_trailing_numbers(second)

@@ -23,6 +23,7 @@ from embeddings.vectors.file_format import (
 )
 from embeddings.vectors.vectors import Vectors
 
+CONTROL_CHARACTER = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 HEADER_LIMIT = 64
 HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*\r?\n")
 
@@ -80,6 +81,8 @@ def sniff(start: bytes) -> float:
     fields = line.split()[1:]
     if not line_break and len(start) == HEAD_SIZE:
         del fields[-1:]
+    if len(fields) < header.dim and CONTROL_CHARACTER.search(start):
+        return 0  # binary vectors, the first of which begins with a digit and a line feed
     return 0.9 if header.words == 0 or (fields and 2 * sum(map(is_number, fields)) >= len(fields)) else 0
 
 

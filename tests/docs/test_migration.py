@@ -76,6 +76,7 @@ class Trained:
         if path.name == "model":
             model.save(path, force=True)
         names = {"em": em, "model": model, "vectors": model.vectors, "lines": LINES, "path": str(path)}
+        names |= {"others": model.vectors, "pairs": [("king", "king"), ("man", "man")]}
         names |= {"name": "skipgram", "trainer": em.SkipGram(**SMALL), "words": ["king", "queen"], "word": "king"}
         names |= {"other": "queen", "a": "man", "b": "king", "c": "woman", "text": LINES[0], "texts": LINES[:3]}
         names |= {

@@ -30,3 +30,10 @@ def test_a_file_without_vectors_is_refused_at_once(tmp_path, filler):
     (tmp_path / "v.bin.gz").write_bytes(gzip.compress(b"5 300\n" + (filler * 1_000_000)[:1_000_000]))
     with pytest.raises(FormatError, match=r"truncated|more|follow|NaN|twice|duplicate|empty"):
         word2vec_binary.read(tmp_path / "v.bin.gz")
+
+
+def test_a_vector_that_begins_with_a_digit_and_a_line_feed_is_not_text(tmp_path):
+    matrix = np.random.default_rng(1).standard_normal((3, 4)).astype("<f4")
+    matrix.view(np.uint8)[0, :2] = ord("7"), ord("\n")
+    Vectors(["a", "b", "c"], matrix).save(tmp_path / "v.bin")
+    assert load(tmp_path / "v.bin").matrix.tolist() == matrix.tolist()
