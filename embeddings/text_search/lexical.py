@@ -123,9 +123,16 @@ class Lexicon:
 def count_pairs(
     terms: np.ndarray, texts: np.ndarray, lengths: np.ndarray, size: int, counts: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
-    """The postings of (term, text) pairs: where those of each term begin, texts, counts, and lengths of texts."""
-    pairs, places = np.unique(terms * max(len(lengths), 1) + texts, return_inverse=True)
-    totals = np.bincount(places, weights=counts, minlength=len(pairs))
+    """The postings of (term, text) pairs: where those of each term begin, texts, counts, and lengths of texts.
+
+    Without `counts` a pair counts as often as it occurs; with them it occurs once.
+    """
+    pairs = terms * max(len(lengths), 1) + texts
+    if counts is None:
+        pairs, totals = np.unique(pairs, return_counts=True)
+    else:
+        order = np.argsort(pairs)
+        pairs, totals = pairs[order], counts[order]
     return {
         "term_starts": np.searchsorted(pairs, np.arange(size + 1) * max(len(lengths), 1)).astype(np.int64),
         "posting_texts": (pairs % max(len(lengths), 1)).astype(np.int32),
