@@ -402,20 +402,20 @@ class TextIndex:
             for query in range(start, min(start + step, n_queries)):
                 semantic = None if cosines is None else cosines[query - start]
                 if texts is None:
-                    scores = np.asarray(semantic)
-                else:
-                    lexical = np.concatenate(lexical_scores(self.segments, self.lexicon.weights(texts[query])))
-                    scores = np.where(lexical > 0, lexical, -np.inf)
-                    if semantic is not None and vectors is not None:
-                        ranked = np.where(is_allowed, scores, -np.inf)
-                        self.complete(semantic, ranked, vectors[query], max(CANDIDATES, top))
-                        scores = fused(lexical, semantic, is_allowed)
-                yield np.where(is_allowed, scores, -np.inf)
+                    yield np.where(is_allowed, np.asarray(semantic), -np.inf)
+                    continue
+                lexical = np.concatenate(lexical_scores(self.segments, self.lexicon.weights(texts[query])))
+                has_words = is_allowed & (lexical > 0)
+                if semantic is None or vectors is None:
+                    yield np.where(has_words, lexical, -np.inf)
+                    continue
+                if not (semantic > -np.inf).all():  # else exact search has computed all
+                    ranked = np.where(has_words, lexical, -np.inf)
+                    self.complete(semantic, ranked, vectors[query], max(CANDIDATES, top))
+                yield fused(lexical, semantic, is_allowed)
 
     def complete(self, cosines: np.ndarray, scores: np.ndarray, query: np.ndarray, number: int) -> None:
         """Compute the cosines (rows,) of the rows with the best scores of words that have none yet."""
-        if (cosines > -np.inf).all():  # exact search has computed all
-            return
         best = np.argpartition(scores, -min(number, len(scores)))[-number:]
         rows = best[(scores[best] > -np.inf) & (cosines[best] == -np.inf)]
         cosines[rows] = self.stored[rows] @ query
@@ -630,7 +630,7 @@ def fused(lexical: np.ndarray, cosines: np.ndarray, is_allowed: np.ndarray) -> n
     for scores, share in ((lexical, LEXICAL_SHARE), (cosines, 1 - LEXICAL_SHARE)):
         highest = float(scores.max(initial=0, where=found))
         if highest > 0:
-            total[found] += np.float32(share / highest) * scores[found]
+            total += np.float32(share / highest) * scores
     return np.where(found & (total > 0), total, -np.inf)
 
 
