@@ -36,12 +36,12 @@ from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.segmenter_pool import SegmenterPool
 from embeddings.corpora.text_scanner import TextScanner
 from embeddings.corpora.tokenizers import segmented
-from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
+from embeddings.corpora.vocabulary import Vocabulary, add_up_words, rank_by_frequency
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable
 from embeddings.errors import CorpusError, NoWordsError, S
 from embeddings.kernels.line_operations import look_up_ids
-from embeddings.support.arrow import pa, pc, string_bytes, to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow import pc, string_bytes, to_arrow, to_numpy, to_string_array
 from embeddings.support.system import available_threads
 
 CHUNK = 1 << 16  # words that are examined at a time
@@ -68,32 +68,9 @@ def merge_spellings(
         changed_words += [word for _, word in changes]
     if not changed_rows:
         return words, counts, None
-    return replace_words(words, counts, np.array(changed_rows), changed_words)
-
-
-def replace_words(
-    words: Any, counts: NDArray[np.int64], rows: NDArray[np.int64], new_words: list[str]
-) -> tuple[Any, NDArray[np.int64], NDArray[np.int32]]:
-    """Replace some words; returns the distinct words, their added counts, and the new row of each old word.
-
-    rows: the rows of the words that `new_words` replace.
-    """
-    is_kept = np.ones(len(words), np.bool_)
-    is_kept[rows] = False
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(new_words))}
-    distinct = to_string_array([*numbers])
-    kept_words = words.filter(to_arrow(is_kept))
-    found = pc.fill_null(pc.index_in(kept_words, value_set=distinct), -1)
-    known_rows = np.flatnonzero(to_numpy(found) >= 0)  # new words that are among the others
-    targets = np.full(len(distinct), -1, np.int64)
-    targets[to_numpy(found)[known_rows]] = known_rows
-    added = np.flatnonzero(targets < 0)
-    targets[added] = len(kept_words) + np.arange(len(added))
-    merged_rows = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
-    merged_rows[rows] = targets[[numbers[word] for word in new_words]]
-    merged_counts = np.concatenate([counts[is_kept], np.zeros(len(added), np.int64)])
-    np.add.at(merged_counts, merged_rows[rows], counts[rows])
-    return pa.concat_arrays([kept_words, distinct.take(to_arrow(added))]), merged_counts, merged_rows
+    is_changed = np.zeros(len(words), np.bool_)
+    is_changed[changed_rows] = True
+    return add_up_words(pc.replace_with_mask(words, to_arrow(is_changed), to_string_array(changed_words)), counts)
 
 
 class ChangeTable:

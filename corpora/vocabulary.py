@@ -15,7 +15,6 @@ from embeddings.settings import Positive
 from embeddings.support.arrow import (
     arrow_path,
     combine_chunks,
-    find_words,
     pa,
     pc,
     to_arrow,
@@ -147,12 +146,9 @@ class Vocabulary:
             SettingError: a sum does not fit an int64.
         """
         sum_counts(np.concatenate([self.counts, other.counts]))  # numpy adds without a check for overflow
-        rows = find_words(other.column, self.column, len(self))
-        is_new = rows == len(self)
-        counts = np.concatenate([self.counts, other.counts[is_new]])
-        counts[rows[~is_new]] += other.counts[~is_new]
-        new = to_string_array(other.column).filter(to_arrow(is_new))
-        merged, _ = rank_by_frequency(pa.concat_arrays([to_string_array(self.column), new]), counts)
+        columns = [to_string_array(one.column) for one in (self, other)]
+        words, counts, _ = add_up_words(pa.concat_arrays(columns), np.concatenate([self.counts, other.counts]))
+        merged, _ = rank_by_frequency(words, counts)
         merged.total = self.total + other.total
         return merged
 
@@ -285,6 +281,14 @@ def word_mask(
         limits = f"{S.min_count(min_count)}, {S.min_documents(min_documents)}" + " and the rule" * (rule is not None)
         raise CorpusError(f"no word is left by {limits}{most}")
     return np.asarray(is_selected)
+
+
+def add_up_words(words: Any, counts: NDArray[np.int64]) -> tuple[Any, NDArray[np.int64], NDArray[np.int32]]:
+    """Return the distinct words of a pyarrow array, the sums of their counts, and the row of each word among them."""
+    encoded = words.dictionary_encode()
+    rows, sums = to_numpy(encoded.indices).astype(np.int32), np.zeros(len(encoded.dictionary), np.int64)
+    np.add.at(sums, rows, counts)
+    return encoded.dictionary, sums, rows
 
 
 def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[np.int32]]:

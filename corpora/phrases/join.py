@@ -31,11 +31,11 @@ from embeddings.corpora.encoded_corpus import (
 from embeddings.corpora.phrases.bigram_counts import PhraseTokens
 from embeddings.corpora.phrases.phrase import JOINER, Phrase, PhraseMode, check_joiner, to_phrase_table
 from embeddings.corpora.token_trie import NONE, ROOT, TokenTrie, build_trie, child
-from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
+from embeddings.corpora.vocabulary import Vocabulary, add_up_words, rank_by_frequency
 from embeddings.errors import CorpusError
 from embeddings.kernels.line_operations import look_up_ids
 from embeddings.settings import check_value
-from embeddings.support.arrow import find_words, pa, to_arrow, to_numpy, to_string_array, write_table
+from embeddings.support.arrow import find_words, pa, to_arrow, to_string_array, write_table
 
 Array = Any
 Int = Any
@@ -279,12 +279,10 @@ def joined_vocabulary(
 ) -> tuple[Vocabulary, NDArray[np.int32]]:
     """Return the vocabulary of the types that occur, and the new id of each old id: words, unknown word, phrases."""
     unknown = len(old)
-    words_and_names = pa.concat_arrays([to_string_array(old.column), to_string_array(names)]).dictionary_encode()
-    codes = to_numpy(words_and_names.indices)
-    sums = np.zeros(len(words_and_names.dictionary), np.int64)
-    np.add.at(sums, codes, np.delete(counts, unknown))
+    words = pa.concat_arrays([to_string_array(old.column), to_string_array(names)])
+    distinct, sums, codes = add_up_words(words, np.delete(counts, unknown))
     occurring = np.flatnonzero(sums)
-    vocabulary, rank = rank_by_frequency(words_and_names.dictionary.take(to_arrow(occurring)), sums[occurring])
+    vocabulary, rank = rank_by_frequency(distinct.take(to_arrow(occurring)), sums[occurring])
     new_ids = np.full(len(sums), len(occurring), np.int32)
     new_ids[occurring] = rank
     return vocabulary, np.insert(new_ids[codes], unknown, len(occurring))
