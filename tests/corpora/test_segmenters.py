@@ -109,6 +109,8 @@ def test_texts_with_labels_pairs_or_vectors_are_split_too(fake):
 def test_a_callable_gets_lines_of_spaces_and_may_return_any_strings():
     with encode(["a b\n  \n", "x"], tokenizer=lambda line: [*line, "\n\x01y", ""]) as encoded:
         assert decoded(encoded) == [["a", " ", "b", "  y"], [" ", " ", "  y"], ["x", "  y"]]
+    with encode(["a"], tokenizer=lambda line: [line, "\x01y"]) as encoded:
+        assert decoded(encoded) == [["a", " y"]]
     with pytest.raises(CorpusError, match="row 2, line 1: the tokenizer must return strings, got 5 of type int"):
         encode(["a", "b"], tokenizer=lambda line: [5] if line == "b" else [line])
 
