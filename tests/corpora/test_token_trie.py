@@ -3,22 +3,13 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ngram_search import find_all_ngrams
-
-from embeddings.corpora.token_trie import build_trie
+from ngram_search import find_all_ngrams, trie_of
 
 TOKENS = 5  # larger ids are not tokens
 TEXTS = st.lists(st.integers(0, TOKENS + 1), max_size=30)
 NGRAMS = st.lists(
     st.lists(st.integers(0, TOKENS - 1), min_size=1, max_size=6), min_size=1, max_size=20, unique_by=tuple
 )
-
-
-def trie_of(ngrams, words, tokens=TOKENS, longest=8):
-    sequences = np.full((len(ngrams), longest), -1, np.int32)
-    for row, ngram in zip(sequences, ngrams, strict=True):
-        row[: len(ngram)] = ngram
-    return build_trie(sequences, np.asarray(words, np.int32), tokens)
 
 
 def search(ngrams, words, text, longest=8):
@@ -42,7 +33,7 @@ def walk(trie, text):
 @given(ngrams=NGRAMS, text=TEXTS, shared=st.booleans())
 def test_all_ngrams_are_found_whether_or_not_their_prefixes_are_ngrams(ngrams, text, shared):
     words = [3 if shared else 2 * i for i in range(len(ngrams))]
-    np.testing.assert_array_equal(walk(trie_of(ngrams, words), text), search(ngrams, words, text))
+    np.testing.assert_array_equal(walk(trie_of(ngrams, words, TOKENS), text), search(ngrams, words, text))
 
 
 def test_many_ngrams_over_a_large_alphabet():
@@ -56,4 +47,11 @@ def test_many_ngrams_over_a_large_alphabet():
 
 
 def test_single_tokens_and_unknown_ids():
-    assert walk(trie_of([[2], [4]], [1, 0]), [2, 3, 4, 5, -1, 2**31 - 1])[:, 0].tolist() == [1, -1, 0, -1, -1, -1]
+    assert walk(trie_of([[2], [4]], [1, 0], TOKENS), [2, 3, 4, 5, -1, 2**31 - 1])[:, 0].tolist() == [
+        1,
+        -1,
+        0,
+        -1,
+        -1,
+        -1,
+    ]

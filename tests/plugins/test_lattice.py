@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_helpers import BLOCK_TOLERANCE, line_bounds, rows
-from test_token_trie import trie_of
+from ngram_search import trie_of
 
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rewind
