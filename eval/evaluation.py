@@ -298,12 +298,12 @@ def resolve(vectors: One | ModelGroup | Sequence[One]) -> tuple[Evaluable | list
     return vectors, vectors.path.name
 
 
-def load_evaluable(path: str | os.PathLike[str], **read_options: Any) -> Evaluable:
-    """Load an index of texts, a model or vectors, with options of `embeddings.load` for the latter two."""
+def load_evaluable(path: str | os.PathLike[str], *, allow_faiss: bool = False, **read_options: Any) -> Evaluable:
+    """Load an index of texts, or a model or vectors with options of `embeddings.load`."""
     if is_text_index(path):
         from embeddings.text_search.text_index import TextIndex  # imports numba
 
-        return TextIndex(path)
+        return TextIndex(path, allow_faiss=allow_faiss)
     return load_model_or_vectors(path, **read_options)
 
 

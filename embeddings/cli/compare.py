@@ -23,8 +23,8 @@ from embeddings.eval.evaluation import compare_scores
     ],
 )
 def command(
-    vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], as_json: bool, allow_pickle: bool,
-    errors: str, **options: Any,
+    vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], as_json: bool, allow_faiss: bool,
+    allow_pickle: bool, errors: str, **options: Any,
 ) -> None:  # fmt: skip
     """Test whether the scores of VECTORS differ, pair by pair.
 
@@ -44,7 +44,9 @@ def command(
         print_rows(tests, as_json)
         return
     defaults = evaluation_options.DEFAULTS
-    evaluation = Evaluation.read(vectors, options, defaults, concat_with, allow_pickle=allow_pickle, errors=errors)
+    evaluation = Evaluation.read(
+        vectors, options, defaults, concat_with, allow_faiss=allow_faiss, allow_pickle=allow_pickle, errors=errors
+    )
     finished = False
     try:
         deque(evaluation.scores(), maxlen=0)

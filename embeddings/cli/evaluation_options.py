@@ -12,6 +12,7 @@ from embeddings.eval.evaluation import KINDS, Suite, evaluate
 from embeddings.eval.tasks.evaluation_kind import METHODS
 from embeddings.eval.tasks.pooled_texts import POOLING
 from embeddings.eval.test_sets import is_installed
+from embeddings.indexes.index import load_index
 from embeddings.models.embed import embed
 from embeddings.settings import flag
 from embeddings.text_search.index_folder import Method
@@ -100,6 +101,7 @@ def options() -> list[click.Option]:
         *grouped("texts", [*from_suite(TEXT_SETTINGS), ranking, concat_with], ("ranking",)),
         *grouped("pooling", from_signature(embed, dict.fromkeys(POOLING), **POOLING_OPTIONS), ()),
         option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool, common=True),
+        *from_signature(load_index, allow_faiss=None),
         *VECTOR_INPUT,
     ]
 

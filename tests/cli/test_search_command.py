@@ -129,7 +129,7 @@ def test_a_prompt_asks_for_queries_on_a_terminal(folder):
 
 
 def test_an_index_and_its_parts_are_evaluated_and_compared(folder):
-    write("corpus.jsonl", [{"_id": row["key"], "text": row["body"]} for row in ROWS] * 1)
+    write("corpus.jsonl", [{"_id": row["key"], "text": row["body"]} for row in ROWS])
     write("queries.jsonl", [{"_id": 1, "text": "a car"}, {"_id": 2, "text": "42"}])
     (folder / "qrels.tsv").write_text("1\t1\t1\n2\t3\t1\n")
     build()
@@ -140,3 +140,6 @@ def test_an_index_and_its_parts_are_evaluated_and_compared(folder):
     rows = table(expect("compare", "docs.index", *retrieval, "--ranking", "vectors", "--ranking", "fused").stdout)
     assert {(row["first"], row["second"]) for row in rows} == {("docs.index (vectors)", "docs.index (fused)")}
     assert "two --ranking" in refused("compare", "docs.index", *retrieval, code=2)
+    build("--kind", "faiss:factory=Flat", "--force")
+    assert "--allow-faiss" in refused("evaluate", "docs.index", *retrieval)
+    assert "mrr@10" in expect("evaluate", "docs.index", *retrieval, "--allow-faiss").stdout
