@@ -141,5 +141,5 @@ def test_an_index_and_its_parts_are_evaluated_and_compared(folder):
     assert {(row["first"], row["second"]) for row in rows} == {("docs.index (vectors)", "docs.index (fused)")}
     assert "two --ranking" in refused("compare", "docs.index", *retrieval, code=2)
     build("--kind", "faiss:factory=Flat", "--force")
-    assert "--allow-faiss" in refused("evaluate", "docs.index", *retrieval)
+    assert "--allow-faiss" in refused("evaluate", "docs.index", *retrieval, code=1)
     assert "mrr@10" in expect("evaluate", "docs.index", *retrieval, "--allow-faiss").stdout
