@@ -10,25 +10,20 @@ pass over the text.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.compilation.jit import entry_point, inline
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.remapping import id_mapping
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.kernels.line_operations import line_end
-from embeddings.kernels.random_numbers import random_bits
+from embeddings.kernels.random_numbers import GAMMA, MIX_1, MIX_2
 from embeddings.settings import Positive, Range, VocabularySize, check_value
 
-EMPTY = np.uint64(0)  # a free slot
+Hashes = NDArray[np.uint64]
 START = np.uint64(0x5851F42D4C957F2D)  # the hash of no words
 LEFT = np.uint64(0xA0761D6478BD642F)  # tells words to the left from words to the right
-LINE, LENGTH, FIRST_TOKEN = range(3)  # of the state of a pass: the next line, words known of it, and the last of these
-MAX_LOAD = 0.8  # share of slots in use
-ONE, TWO, MORE = range(3)  # of numbers of words by how often they follow a context
 
 
 class Text(NamedTuple):
@@ -43,181 +38,111 @@ class Text(NamedTuple):
     has_starts: bool
 
 
-class NgramTable(NamedTuple):
-    """N-grams of one order by hash: their contexts, which are the words before the last, and counts, all (slots,).
+class Ngrams(NamedTuple):
+    """The n-grams of one order that end in a part of a text, by hash, all (n-grams,).
 
-    lefts: the hashes of n-grams with the word before, (slots,); used: (2,) how many slots hold n-grams, and `lefts`.
+    words: the positions of their last words among the known words; contexts: the words before the last;
+    units: what is counted, an n-gram itself or with the word before it; 0 for an n-gram without a word before it.
     """
 
-    keys: np.ndarray
-    contexts: np.ndarray
-    counts: np.ndarray
-    lefts: np.ndarray
-    used: np.ndarray
+    words: NDArray[np.int64]
+    contexts: Hashes
+    keys: Hashes
+    units: Hashes
+
+
+class NgramTable(NamedTuple):
+    """Counted n-grams: each unit once, with the n-gram, its context and the number of occurrences, all (units,)."""
+
+    units: Hashes
+    keys: Hashes
+    contexts: Hashes
+    counts: NDArray[np.int64]
 
 
 class Needed(NamedTuple):
-    """The n-grams and contexts of one order in a test text by hash, with what is known of them, each (slots,).
+    """The n-grams and contexts of one order in a test text, sorted hashes, with what is known of them.
 
-    counts: of n-grams; totals: of the words after a context; types: (slots, 3) how many different words follow it once,
-    twice and more often.
+    counts: of n-grams; totals: of the words after a context; types: (contexts, 3) how many different words follow it
+    once, twice and more often.
     """
 
-    ngrams: np.ndarray
-    counts: np.ndarray
-    contexts: np.ndarray
-    totals: np.ndarray
-    types: np.ndarray
+    ngrams: Hashes
+    counts: NDArray[np.int64]
+    contexts: Hashes
+    totals: NDArray[np.int64]
+    types: NDArray[np.int64]
 
 
-@inline
-def key_slot(keys: np.ndarray, key: np.uint64) -> Any:
-    """The slot of a key, or the free slot where it belongs."""
-    mask = np.uint64(keys.shape[0] - 1)
-    slot = (key >> np.uint64(20)) & mask
-    while keys[slot] != EMPTY and keys[slot] != key:
-        slot = (slot + np.uint64(1)) & mask
-    return np.int64(slot)
+def mixed(hashes: Hashes, tokens: np.ndarray) -> Hashes:
+    """The hashes of sequences of tokens and one token more, never 0 (the mixing function of SplitMix64)."""
+    z = hashes + (tokens + 1).astype(np.uint64) * GAMMA
+    z = (z ^ (z >> np.uint64(30))) * MIX_1
+    z = (z ^ (z >> np.uint64(27))) * MIX_2
+    return z ^ (z >> np.uint64(31)) | np.uint64(1)
 
 
-@inline
-def next_word(text: Text, position: int, state: np.ndarray) -> bool:
-    """Add the word at a position to the state; returns whether the word is known."""
-    while position >= line_end(text.lines, state[LINE], text.ids.shape[0]):
-        state[LINE] += 1
-        state[LENGTH] = 0
-    if state[LENGTH] == 0 and text.has_starts:
-        push(state, text.vocabulary)
-    word = text.ids[position]
-    if np.uint32(word) >= text.vocabulary:
-        return False
-    push(state, word)
-    return True
+def iter_ngrams(text: Text, n: int, chunk: int, *, is_highest: bool) -> Iterator[tuple[int, Ngrams]]:
+    """The n-grams that end in each part of `chunk` positions, with the end of the part."""
+    tokens, lines, last, number = np.empty(0, np.int64), np.empty(0, np.int64), 0, 0
+    for begin in range(0, len(text.ids), chunk):
+        end = min(begin + chunk, len(text.ids))
+        ids = text.ids[begin:end].astype(np.int64)
+        ids[(ids < 0) | (ids >= text.vocabulary)] = -1
+        line = np.searchsorted(text.lines, np.arange(begin, end), side="right")
+        begins = np.flatnonzero(np.diff(line, prepend=last)) if text.has_starts else np.empty(0, np.int64)
+        last = int(line[-1])
+        ids, line = np.insert(ids, begins, text.vocabulary), np.insert(line, begins, line[begins])
+        is_known = ids >= 0
+        tokens, lines = tokens[-n - 1 :], lines[-n - 1 :]  # of earlier parts
+        old, tokens, lines = len(tokens), np.append(tokens, ids[is_known]), np.append(lines, line[is_known])
+        ages = np.arange(len(lines)) - np.searchsorted(lines, lines) + 1  # tokens of the line so far
+        words = old + np.flatnonzero(tokens[old:] < text.vocabulary)
+        which = np.flatnonzero(ages[words] >= n)
+        rows = words[which]
+        contexts = np.full(len(rows), START)
+        for k in range(n - 1, 0, -1):
+            contexts = mixed(contexts, tokens[rows - k])
+        keys = mixed(contexts, tokens[rows])
+        lefts = np.where(ages[rows] > n, mixed(keys ^ LEFT, tokens[rows - n]), np.uint64(0))
+        units = np.where(is_highest | (tokens[rows - n + 1] == text.vocabulary), keys, lefts)
+        yield end, Ngrams(number + which, contexts, keys, units)
+        number += len(words)
 
 
-@inline
-def push(state: np.ndarray, token: int) -> None:
-    """Add a token to the tokens of a line, the last of which come first."""
-    for k in range(state.shape[0] - 1, FIRST_TOKEN, -1):
-        state[k] = state[k - 1]
-    state[FIRST_TOKEN] = token
-    state[LENGTH] += 1
+def merged(tables: list[NgramTable]) -> NgramTable:
+    """The units of several tables; those with a word before the n-gram count once."""
+    units, keys, contexts, counts = (np.concatenate(column) for column in zip(*tables, strict=True))
+    units, first, unit = np.unique(units, return_index=True, return_inverse=True)
+    keys = keys[first]
+    counts = np.where(units == keys, np.bincount(unit, counts, len(units)).astype(np.int64), 1)
+    return NgramTable(units, keys, contexts[first], counts)
 
 
-@inline
-def context_hash(state: np.ndarray, n: int) -> np.uint64:
-    """The hash of the last n tokens without the very last."""
-    code = START
-    for k in range(n - 1, 0, -1):
-        code = random_bits(code, np.uint64(state[FIRST_TOKEN + k] + 1))
-    return code | np.uint64(1)
+def find(sorted_hashes: Hashes, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The place of each hash, and whether it is there."""
+    places = np.searchsorted(sorted_hashes, hashes)
+    is_there = np.zeros(len(hashes), bool)
+    is_there[places < len(sorted_hashes)] = True
+    is_there[is_there] = sorted_hashes[places[is_there]] == hashes[is_there]
+    return places, is_there
 
 
-@inline
-def ngram_hash(context: np.uint64, word: int) -> np.uint64:
-    """The hash of an n-gram, never 0."""
-    return random_bits(context, np.uint64(word + 1)) | np.uint64(1)
-
-
-@entry_point
-def count_part(
-    text: Text, begin: int, end: int, state: np.ndarray, n: int, is_highest: bool, part: int, parts: int,
-    table: NgramTable,
-) -> bool:  # fmt: skip
-    """Count the n-grams that end at positions begin to end and have their hash in a part; False if the table is full.
-
-    N-grams of the highest order, and those at the start of a line, count how often they occur; others, the different
-    words before them.
-    """
-    limit = np.int64(MAX_LOAD * table.keys.shape[0])
-    for position in range(begin, end):
-        if not next_word(text, position, state) or state[LENGTH] < n:
-            continue
-        context = context_hash(state, n)
-        key = ngram_hash(context, state[FIRST_TOKEN])
-        if np.int64((key >> np.uint64(40)) % np.uint64(parts)) != part:
-            continue
-        if not (is_highest or state[FIRST_TOKEN + n - 1] == text.vocabulary):
-            if state[LENGTH] <= n:
-                continue  # at the start of a line without a token for it
-            left = random_bits(key ^ LEFT, np.uint64(state[FIRST_TOKEN + n] + 1)) | np.uint64(1)
-            place = key_slot(table.lefts, left)
-            if table.lefts[place] == left:
-                continue
-            table.lefts[place] = left
-            table.used[1] += 1
-        slot = key_slot(table.keys, key)
-        if table.keys[slot] == EMPTY:
-            table.keys[slot], table.contexts[slot] = key, context
-            table.used[0] += 1
-        table.counts[slot] += 1
-        if table.used[0] >= limit or table.used[1] >= limit:
-            return False
-    return True
-
-
-@entry_point
-def summarize_part(table: NgramTable, needed: Needed, counts_of_counts: np.ndarray) -> None:
-    """Add the counts of a table to the needed n-grams and contexts, and to how many n-grams have counts 1 to 4."""
-    for slot in range(table.keys.shape[0]):
-        if table.keys[slot] == EMPTY:
-            continue
-        count = table.counts[slot]
-        if count < counts_of_counts.shape[0]:
-            counts_of_counts[count] += 1
-        place = key_slot(needed.ngrams, table.keys[slot])
-        if needed.ngrams[place] != EMPTY:
-            needed.counts[place] = count
-        place = key_slot(needed.contexts, table.contexts[slot])
-        if needed.contexts[place] != EMPTY:
-            needed.totals[place] += count
-            needed.types[place, MORE if count > 2 else count - 1] += 1
-
-
-@entry_point
-def add_needed(text: Text, begin: int, end: int, state: np.ndarray, n: int, needed: Needed) -> None:
-    """Add the n-grams of a test text and their contexts."""
-    for position in range(begin, end):
-        if next_word(text, position, state) and state[LENGTH] >= n:
-            context = context_hash(state, n)
-            key = ngram_hash(context, state[FIRST_TOKEN])
-            needed.ngrams[key_slot(needed.ngrams, key)] = key
-            needed.contexts[key_slot(needed.contexts, context)] = context
-
-
-@entry_point
-def add_probabilities(
-    text: Text, begin: int, end: int, state: np.ndarray, n: int, needed: Needed, discounts: np.ndarray,
-    probabilities: np.ndarray,
-) -> int:  # fmt: skip
-    """Interpolate the probabilities (words,) of the known words with those of order n; returns their number.
-
-    p_n(w | context) = max(c - D(c), 0) / total + (sum over counts k of D(k) types(k)) / total * p_(n-1)(w); discounts
-    (4,) are 0 and those of the counts 1, 2 and 3 or more (Chen and Goodman 1998).
-    """
-    number = 0
-    for position in range(begin, end):
-        if not next_word(text, position, state):
-            continue
-        if state[LENGTH] >= n:
-            context = context_hash(state, n)
-            place = key_slot(needed.contexts, context)
-            total = needed.totals[place]
-            if total > 0:
-                count = needed.counts[key_slot(needed.ngrams, ngram_hash(context, state[FIRST_TOKEN]))]
-                rest = 0.0
-                for k in range(3):
-                    rest += discounts[k + 1] * needed.types[place, k]
-                own = max(count - discounts[min(count, 3)], 0.0)
-                probabilities[number] = (own + rest * probabilities[number]) / total
-        number += 1
-    return number
+def summarize(table: NgramTable, needed: Needed, counts_of_counts: NDArray[np.int64]) -> None:
+    """Add the counts of a part to the needed n-grams and contexts, and to how many n-grams have counts 1 to 4."""
+    keys, first, ngram = np.unique(table.keys, return_index=True, return_inverse=True)
+    counts, contexts = np.bincount(ngram, table.counts, len(keys)).astype(np.int64), table.contexts[first]
+    counts_of_counts += np.bincount(np.minimum(counts, 5), minlength=6)[:5]
+    places, is_there = find(needed.ngrams, keys)
+    needed.counts[places[is_there]] = counts[is_there]
+    places, is_there = find(needed.contexts, contexts)
+    np.add.at(needed.totals, places[is_there], counts[is_there])
+    np.add.at(needed.types, (places[is_there], np.minimum(counts[is_there], 3) - 1), 1)
 
 
 MAX_ORDER = 16
-CHUNK = 1 << 20  # positions between reports
-SLOT_BYTES = 32  # of a table of n-grams
-MIN_BITS = 10
+CHUNK = 1 << 20  # positions that are counted at a time
+UNIT_BYTES = 128  # of a table of n-grams, while it is sorted
 MAX_PARTS = 1 << 16
 FALLBACK = 0.75  # discount of an order without n-grams of count 1 or 2
 Report = Callable[[int, int], object]  # called with the positions counted and their number, over all orders
@@ -300,70 +225,69 @@ class CountedOrders:
     done: int = 0  # positions read, over all orders
 
     def score(self, test: Text, total: int) -> NgramPerplexity:
-        """The perplexity of a test text of `total` words."""
+        """The perplexity of a test text of `total` words.
+
+        p_n(w | context) = max(c - D(c), 0) / total + (sum over counts k of D(k) types(k)) / total * p_(n-1)(w), with
+        the discounts D of the counts 1, 2 and 3 or more (Chen and Goodman 1998).
+        """
         words = int((test.ids < test.vocabulary).sum())
         probabilities = np.full(words, 1 / test.vocabulary)
         discounts, passes = np.zeros((self.order, 3)), 0
         for n in range(1, self.order + 1):
-            needed = self.new_needed(test, words, n)
-            passes += self.count(n, needed, counts_of_counts := np.zeros(5, np.int64))
+            ((_, ngrams),) = iter_ngrams(test, n, len(test.ids), is_highest=True)
+            keys, contexts = np.unique(ngrams.keys), np.unique(ngrams.contexts)
+            needed, counts_of_counts, more = self.count(n, keys, contexts)
+            passes += more
             discounts[n - 1] = estimate_discounts(counts_of_counts) if self.discount is None else self.discount
-            padded = np.append(0.0, discounts[n - 1])
-            add_probabilities(test, 0, len(test.ids), self.new_state(), n, needed, padded, probabilities)
+            place = np.searchsorted(contexts, ngrams.contexts)
+            count = needed.counts[np.searchsorted(keys, ngrams.keys)]
+            own = np.maximum(count - np.append(0, discounts[n - 1])[np.minimum(count, 3)], 0)
+            rest = (needed.types @ discounts[n - 1])[place] * probabilities[ngrams.words]
+            total_count = needed.totals[place]
+            is_known = total_count > 0
+            probabilities[ngrams.words[is_known]] = (own + rest)[is_known] / total_count[is_known]
         if not probabilities.all():
             raise SettingError(f"discount is too small: a word has the probability 0; raise it, got {self.discount}")
         loss = float(-np.log(probabilities).mean())
         return NgramPerplexity(float(np.exp(loss)), loss, words, total, test.vocabulary, discounts, passes)
 
-    def new_state(self) -> NDArray[np.int64]:
-        """The state of a pass at the start of a text."""
-        state = np.zeros(FIRST_TOKEN + self.order + 1, np.int64)
-        state[LINE] = 1
-        return state
+    def count(self, n: int, keys: Hashes, contexts: Hashes) -> tuple[Needed, NDArray[np.int64], int]:
+        """Count n-grams in as many parts as fit into memory.
 
-    def new_needed(self, test: Text, words: int, n: int) -> Needed:
-        """The n-grams of a test text, without counts."""
-        slots = 1 << max(MIN_BITS, (2 * words).bit_length())
-        ngrams, contexts = np.zeros((2, slots), np.uint64)
-        counts, totals = np.zeros((2, slots), np.int64)
-        needed = Needed(ngrams, counts, contexts, totals, np.zeros((slots, 3), np.int64))
-        add_needed(test, 0, len(test.ids), self.new_state(), n, needed)
-        return needed
-
-    def count(self, n: int, needed: Needed, counts_of_counts: NDArray[np.int64]) -> int:
-        """Count the n-grams in as many parts as fit into memory; returns the number of passes over the text."""
-        most = 1 << max(MIN_BITS, (self.memory // SLOT_BYTES).bit_length() - 1)
-        slots = min(most, 1 << max(MIN_BITS, (2 * len(self.text.ids)).bit_length()))
-        parts, passes = -(-2 * len(self.text.ids) // slots) if n > 2 else 1, 0
-        while True:
-            found, sums = Needed(*(array.copy() for array in needed)), np.zeros_like(counts_of_counts)
+        Returns what is known of n-grams and contexts of the test text, how many n-grams have the counts 1 to 4 (5,),
+        and the number of passes over the text.
+        """
+        parts, passes = max(1, -(-len(self.text.ids) * UNIT_BYTES // self.memory)) if n > 2 else 1, 0
+        while parts <= MAX_PARTS:
+            counts, totals = np.zeros(len(keys), np.int64), np.zeros(len(contexts), np.int64)
+            needed = Needed(keys, counts, contexts, totals, np.zeros((len(contexts), 3), np.int64))
+            counts_of_counts = np.zeros(5, np.int64)
             for part in range(parts):
-                keys, contexts, lefts = (np.zeros(slots, np.uint64) for _ in range(3))
-                table = NgramTable(keys, contexts, np.zeros(slots, np.int64), lefts, np.zeros(2, np.int64))
                 passes += 1
-                if not all(self.count_chunks(n, part, parts, table, passes)):
+                table = self.count_part(n, part, parts)
+                if table is None:
                     break
-                summarize_part(table, found, sums)
+                summarize(table, needed, counts_of_counts)
             else:
-                for array, result in zip(needed, found, strict=True):
-                    array[...] = result
-                counts_of_counts[...] = sums
-                return passes
+                return needed, counts_of_counts, passes
             parts *= 2
-            if parts > MAX_PARTS:
-                raise SettingError(
-                    f"{S.memory} must be larger: the words before one n-gram exceed {self.memory / 1e9} GB"
-                )
+        raise SettingError(f"{S.memory} must be larger: the words before one n-gram exceed {self.memory / 1e9} GB")
 
-    def count_chunks(self, n: int, part: int, parts: int, table: NgramTable, passes: int) -> Iterator[bool]:
-        """Count the n-grams of a part chunk by chunk; whether the table has had room for them."""
-        state, size = self.new_state(), len(self.text.ids)
-        for begin in range(0, size, CHUNK):
-            end = min(begin + CHUNK, size)
-            yield count_part(self.text, begin, end, state, n, n == self.order, part, parts, table)
+    def count_part(self, n: int, part: int, parts: int) -> NgramTable | None:
+        """Count the n-grams of a part; None if they exceed the memory."""
+        size, tables, limit = len(self.text.ids), [], self.memory // UNIT_BYTES
+        for end, ngrams in iter_ngrams(self.text, n, CHUNK, is_highest=n == self.order):
+            rows = np.flatnonzero(((ngrams.keys >> np.uint64(40)) % np.uint64(parts) == part) & (ngrams.units > 0))
+            columns = ngrams.units[rows], ngrams.keys[rows], ngrams.contexts[rows]
+            tables.append(merged([NgramTable(*columns, np.ones(len(rows), np.int64))]))
+            if sum(len(table.units) for table in tables) > limit:
+                tables = [merged(tables)]
+                if len(tables[0].units) > limit:
+                    return None
             if self.report is not None:
                 self.done = max(self.done, (n - 1) * size + (part * size + end) // parts)  # of a repeated part
                 self.report(self.done, self.order * size)
+        return merged(tables)
 
 
 def estimate_discounts(counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -120,7 +120,7 @@ def test_small_tables_take_more_passes_and_give_the_same_result(monkeypatch):
     many = random_lines(3, 3000, words=400)
     whole = ngram_perplexity(em.Corpus(many), em.Corpus(TEST), order=4)
     monkeypatch.setattr(kneser_ney, "CHUNK", 1000)
-    monkeypatch.setattr(kneser_ney, "SLOT_BYTES", 250)  # of 1 MB
+    monkeypatch.setattr(kneser_ney, "UNIT_BYTES", 250)  # of 1 MB
     reports = []
     small = ngram_perplexity(
         em.Corpus(many), em.Corpus(TEST), order=4, memory=0.001, report=lambda done, total: reports.append(done / total)
@@ -133,7 +133,7 @@ def test_small_tables_take_more_passes_and_give_the_same_result(monkeypatch):
 
 def test_tables_without_room_for_one_word_are_refused(monkeypatch):
     lines = [[f"w{i}", "the"] for i in range(3000)]
-    monkeypatch.setattr(kneser_ney, "SLOT_BYTES", 1000)
+    monkeypatch.setattr(kneser_ney, "UNIT_BYTES", 1000)
     with pytest.raises(SettingError, match=r"memory.*0\.001"):
         ngram_perplexity(em.Corpus(lines), em.Corpus([*TEST, ["the"]]), order=2, memory=0.001)
 
