@@ -87,7 +87,11 @@ def compare_classifiers(models: Sequence[str], labels: Sequence[str], *, errors:
         for model in models:
             scored = label_scores([model], labels, bar, errors=errors, **settings)
             by_model.append(
-                [one for name, runs in scored for one in group_runs(name, [run.measures() for run in runs])]
+                [
+                    one
+                    for name, runs in scored
+                    for one in group_runs(name, [list(run.overall(run.predictions)) for run in runs])
+                ]
             )
     pairs = (zip(*pair, strict=True) for pair in combinations(by_model, 2))
     tests = (compare_settings(*sides) for pair in pairs for sides in pair)

@@ -99,4 +99,4 @@ def precision(
     from embeddings.eval.evaluation import evaluate_classifier
 
     scores = evaluate_classifier(classifier, test, encoding_errors=encoding_errors, threads=threads, progress=bar)
-    return next(iter(scores.overall(scores.predictions, None))).value
+    return next(iter(scores.overall(scores.predictions))).row.value

@@ -62,15 +62,15 @@ def scored_sets(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys([*(SETS if has_words else ()), *names]))
 
 
-def write_rows(rows: Sequence[Row], path: Path, names: Sequence[str] | None = None) -> None:
-    """Write rows as a CSV file, replacing an older one; missing values are empty.
+def write_rows(rows: Sequence[Row], path: Path, names: Sequence[str] | None = None, *, delimiter: str = ",") -> None:
+    """Write rows as a table, replacing an older one; missing values are empty.
 
     The columns are by default the trainer, the settings of all trainers, threads, then the run, its measurements and
     its error.
     """
     text = io.StringIO(newline="")
     names = names or [*setting_columns(rows), *RUN, *MEASUREMENTS, *score_columns(rows), "error"]
-    out = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    out = csv.DictWriter(text, names, restval="", delimiter=delimiter, lineterminator="\n")
     out.writeheader()
     out.writerows(rows)
     write_text(text.getvalue(), path)

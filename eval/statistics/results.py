@@ -213,33 +213,6 @@ class Comparisons(ResultTable[Comparison]):
         return {name: values[name] for name in COMPARED}
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The sides of a paired test: the key of a result, the names of both vectors, and the size of the set."""
-
-    key: Key
-    first: str
-    second: str
-    total: int
-
-    def comparison(self, values: Sequence[float], interval: Interval, **more: Any) -> Comparison:
-        """The comparison of two values, with the interval of their difference."""
-        return Comparison(
-            **asdict(self.key), first=self.first, second=self.second, total=self.total,
-            value_first=float(values[0]), value_second=float(values[1]), difference=float(values[0] - values[1]),
-            low=interval[0], high=interval[1], **more,
-        )  # fmt: skip
-
-    def compare_shares(self, correct: np.ndarray, other: np.ndarray) -> Comparison:
-        """Compare which items each gets right, (items,) bool each."""
-        binomtest = import_library("scipy.stats").binomtest
-
-        items, wins, losses = len(correct), int((correct & ~other).sum()), int((other & ~correct).sum())
-        p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
-        values = correct.sum() / items, other.sum() / items
-        return self.comparison(values, agresti_min(wins, losses, items), items=items, p=p, test=MCNEMAR)
-
-
 def agresti_min(wins: int, losses: int, items: int) -> tuple[float, float]:
     """The interval of a difference of paired shares: the large-sample one, with 1/2 added to each of four cells."""
     b, c, n = wins + 0.5, losses + 0.5, items + 2
@@ -308,7 +281,7 @@ class ItemScores:
         first, second = (one.resampled_on(both) for one in (self, other))
         interval, p = bootstrap_test(first.values - second.values, first.units)
         values = first.value, second.value
-        return self.pair(other).comparison(values, interval, items=int(both.sum()), p=p, test=self.test)
+        return self.comparison(other, values, interval, items=int(both.sum()), p=p, test=self.test)
 
     def to_result(self, value: float | None, interval: Interval, covered: int, total: int, composed: int = 0) -> Result:
         """The result with this value."""
@@ -322,9 +295,22 @@ class ItemScores:
         """The number of items of the set or section."""
         raise NotImplementedError
 
-    def pair(self, other: "ItemScores") -> Pair:
-        """The sides of a paired test against other vectors."""
-        return Pair(self.key, self.vectors, other.vectors, self.size)
+    def comparison(self, other: "ItemScores", values: Sequence[float], interval: Interval, **more: Any) -> Comparison:
+        """The comparison of two values on the set or section, with the interval of their difference."""
+        return Comparison(
+            **asdict(self.key), first=self.vectors, second=other.vectors, total=self.size,
+            value_first=float(values[0]), value_second=float(values[1]), difference=float(values[0] - values[1]),
+            low=interval[0], high=interval[1], **more,
+        )  # fmt: skip
+
+    def compare_shares(self, other: "ItemScores", correct: np.ndarray, others: np.ndarray) -> Comparison:
+        """Compare which items each gets right, (items,) bool each."""
+        binomtest = import_library("scipy.stats").binomtest
+
+        items, wins, losses = len(correct), int((correct & ~others).sum()), int((others & ~correct).sum())
+        p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+        values = correct.sum() / items, others.sum() / items
+        return self.comparison(other, values, agresti_min(wins, losses, items), items=items, p=p, test=MCNEMAR)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -384,7 +370,7 @@ class BinaryScores(ItemScores):
     def compare_on(self, both: np.ndarray, other: "BinaryScores") -> Comparison:
         """A paired test on some of the items, (items,) bool."""
         if self.clusters is None:
-            return self.pair(other).compare_shares(self.correct[both], other.correct[both])
+            return self.compare_shares(other, self.correct[both], other.correct[both])
         return super().compare_on(both, other)
 
     def resampled_on(self, items: np.ndarray) -> Resampled:

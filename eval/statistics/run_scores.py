@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.eval.statistics.confidence_intervals import LEVEL, MIN_ITEMS, NO_INTERVAL, RESAMPLES, Interval
-from embeddings.eval.statistics.results import Comparison, ItemScores, Pair, Result
+from embeddings.eval.statistics.results import Comparison, ItemScores, Result
 from embeddings.support.imports import import_library
 
 TEST = "t test over runs and items"
@@ -80,8 +80,8 @@ def compare_settings(first: ItemScores, second: ItemScores) -> Comparison | None
     if estimate is None:
         return None
     means = [float(values.mean()) for values in estimate.values]
-    pair = Pair(first.key, first.vectors, second.vectors, runs[0].size)
-    return pair.comparison(means, estimate.interval, items=estimate.items, p=estimate.p, test=TEST)
+    one = replace(runs[0], vectors=first.vectors, key=first.key)
+    return one.comparison(second, means, estimate.interval, items=estimate.items, p=estimate.p, test=TEST)
 
 
 class Estimate(NamedTuple):

@@ -199,7 +199,7 @@ class AnalogyScores(BinaryScores):
         correct, others = self.correct[both], other.correct[both]
         interval, p = interval_and_p(correct.astype(np.float64) - others, self.pairs[both])
         values = correct.mean(), others.mean()
-        return self.pair(other).comparison(values, interval, items=len(correct), p=p, test=self.test)
+        return self.comparison(other, values, interval, items=len(correct), p=p, test=self.test)
 
 
 def interval_and_p(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, float | None]:

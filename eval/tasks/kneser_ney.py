@@ -79,7 +79,7 @@ def mixed(hashes: Hashes, tokens: np.ndarray) -> Hashes:
     z = hashes + (tokens + 1).astype(np.uint64) * GAMMA
     z = (z ^ (z >> np.uint64(30))) * MIX_1
     z = (z ^ (z >> np.uint64(27))) * MIX_2
-    return z ^ (z >> np.uint64(31)) | np.uint64(1)
+    return np.asarray(z ^ (z >> np.uint64(31)) | np.uint64(1))
 
 
 def iter_ngrams(text: Text, n: int, chunk: int, *, is_highest: bool) -> Iterator[tuple[int, Ngrams]]:
@@ -110,13 +110,20 @@ def iter_ngrams(text: Text, n: int, chunk: int, *, is_highest: bool) -> Iterator
         number += len(words)
 
 
+def grouped(hashes: Hashes, counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A row of each distinct hash, in ascending order of the hashes, and the sum of its counts."""
+    order = np.argsort(hashes)
+    ordered = hashes[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    return order[first], np.add.reduceat(counts[order], first) if len(first) else counts
+
+
 def merged(tables: list[NgramTable]) -> NgramTable:
     """The units of several tables; those with a word before the n-gram count once."""
     units, keys, contexts, counts = (np.concatenate(column) for column in zip(*tables, strict=True))
-    units, first, unit = np.unique(units, return_index=True, return_inverse=True)
-    keys = keys[first]
-    counts = np.where(units == keys, np.bincount(unit, counts, len(units)).astype(np.int64), 1)
-    return NgramTable(units, keys, contexts[first], counts)
+    rows, sums = grouped(units, counts)
+    units, keys = units[rows], keys[rows]
+    return NgramTable(units, keys, contexts[rows], np.where(units == keys, sums, 1))
 
 
 def find(sorted_hashes: Hashes, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -130,8 +137,8 @@ def find(sorted_hashes: Hashes, hashes: Hashes) -> tuple[NDArray[np.int64], NDAr
 
 def summarize(table: NgramTable, needed: Needed, counts_of_counts: NDArray[np.int64]) -> None:
     """Add the counts of a part to the needed n-grams and contexts, and to how many n-grams have counts 1 to 4."""
-    keys, first, ngram = np.unique(table.keys, return_index=True, return_inverse=True)
-    counts, contexts = np.bincount(ngram, table.counts, len(keys)).astype(np.int64), table.contexts[first]
+    rows, counts = grouped(table.keys, table.counts)
+    keys, contexts = table.keys[rows], table.contexts[rows]
     counts_of_counts += np.bincount(np.minimum(counts, 5), minlength=6)[:5]
     places, is_there = find(needed.ngrams, keys)
     needed.counts[places[is_there]] = counts[is_there]
@@ -279,7 +286,7 @@ class CountedOrders:
         for end, ngrams in iter_ngrams(self.text, n, CHUNK, is_highest=n == self.order):
             rows = np.flatnonzero(((ngrams.keys >> np.uint64(40)) % np.uint64(parts) == part) & (ngrams.units > 0))
             columns = ngrams.units[rows], ngrams.keys[rows], ngrams.contexts[rows]
-            tables.append(merged([NgramTable(*columns, np.ones(len(rows), np.int64))]))
+            tables.append(NgramTable(*columns, np.ones(len(rows), np.int64)))
             if sum(len(table.units) for table in tables) > limit:
                 tables = [merged(tables)]
                 if len(tables[0].units) > limit:

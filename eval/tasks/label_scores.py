@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,43 +247,41 @@ class LabelScores:
         everything, known = self.predictions, self.predictions.known_part()
         results = list(self.by_label())
         if len(known.text) != len(everything.text) and len(known):
-            results += self.overall(known, KNOWN)
+            results += self.rows(known, KNOWN)
         requested = [self.requested(metric) for metric in self.metrics]
         return [
-            *results, *self.overall(everything, None), *self.overall(self.majority(), None, MAJORITY), *requested,
+            *results, *self.rows(everything), *self.rows(self.majority(), None, MAJORITY), *requested,
             self.calibration(),
         ]  # fmt: skip
 
-    def overall(self, labels: PredictedLabels, section: str | None, method: str | None = None) -> Iterator[Result]:
-        """Micro-averaged precision, recall and F1, and macro-averaged F1."""
+    def rows(self, *arguments: Any) -> list[Result]:
+        """The results of `overall`, with the same arguments."""
+        return [one.row for one in self.overall(*arguments)]
+
+    def overall(
+        self, labels: PredictedLabels, section: str | None = None, method: str | None = None
+    ) -> "Iterator[LabelMeasure]":
+        """Micro-averaged precision, recall and F1, and macro-averaged F1, to be compared or grouped."""
         hits, actual, predicted = counts_by(labels.text, labels, len(labels))
         is_single, resampled = (actual == 1).all() and (predicted == 1).all(), macro_f1_resamples(labels)
         interval = percentiles(resampled) if len(resampled) else NO_INTERVAL
-        values = {
-            "precision": ratio(hits, predicted),
-            "recall": ratio(hits, actual),
-            "f1": ratio(hits, actual) if is_single else ratio(2 * hits, actual + predicted),
-            "macro-f1": (macro_f1(*self.label_counts(labels)), interval),
+        sums = {
+            "precision": (hits, predicted),
+            "recall": (hits, actual),
+            "f1": (hits, actual) if is_single else (2 * hits, actual + predicted),
+            "macro-f1": None,
         }
-        yield from (self.result(measure, section, *value, method=method) for measure, value in values.items())
-
-    def measures(self) -> "list[LabelMeasure]":
-        """Precision, recall, F1 and macro-F1 of all texts, to be compared or grouped."""
-        hits, actual, predicted = counts_by(self.predictions.text, self.predictions, len(self.predictions))
-        is_single = (actual == 1).all() and (predicted == 1).all()
-        f1 = (hits, actual) if is_single else (2 * hits, actual + predicted)
-        sums = ((hits, predicted), (hits, actual), f1, None)
-        return [
-            LabelMeasure(
-                vectors=self.classifier, key=key_of(one), protocol=str(one.protocol), row=one, sums=columns,
-                predictions=self.predictions,
-            )
-            for one, columns in zip(self.overall(self.predictions, None), sums, strict=True)
-        ]  # fmt: skip
+        for measure, columns in sums.items():
+            value = (macro_f1(*self.label_counts(labels)), interval) if columns is None else ratio(*columns)
+            row = self.result(measure, section, *value, method=method)
+            yield LabelMeasure(
+                vectors=self.classifier, key=key_of(row), protocol=str(row.protocol), row=row, sums=columns,
+                predictions=labels,
+            )  # fmt: skip
 
     def item_scores(self) -> list[ItemScores]:
-        """All results, to be grouped; `measures` have tests, others only a value."""
-        measures: dict[Key, ItemScores] = {one.key: one for one in self.measures()}
+        """All results, to be grouped; those of `overall` have tests, others only a value."""
+        measures: dict[Key, ItemScores] = {one.key: one for one in self.overall(self.predictions)}
         names = ("vectors", "value", "covered", "total", "reason", "note")
         return [
             measures.get(key_of(one))
@@ -297,7 +295,7 @@ class LabelScores:
         if metric.level is not None:
             curve = PrecisionRecallCurve.of(self.predictions, metric.label)
             return self.result(str(metric), metric.label, curve.value(metric), curve.interval(metric))
-        results = self.overall(self.predictions, None) if metric.label is None else self.by_label()
+        results = self.rows(self.predictions) if metric.label is None else self.by_label()
         name = metric.name + self.at_k
         found = (one for one in results if (one.measure, one.section) == (name, metric.label))
         return replace(next(found, self.result(metric.name, metric.label, None)), is_detail=False)
@@ -460,7 +458,7 @@ def compare_labels(first: LabelScores, second: LabelScores) -> list[Comparison]:
     same = (first.set, len(first.predictions), first.k, first.threshold, first.half)
     if same != (second.set, len(second.predictions), second.k, second.threshold, second.half):
         raise SettingError("a paired test requires predictions for the same texts, with the same k and threshold")
-    pairs = zip(first.measures(), second.measures(), strict=True)
+    pairs = zip(first.overall(first.predictions), second.overall(second.predictions), strict=True)
     return [comparison for one, other in pairs if (comparison := one.compare(other)) is not None]
 
 
@@ -501,5 +499,5 @@ class LabelMeasure(ItemScores):
     def compare_values(self, other: "LabelMeasure") -> Comparison | None:
         """McNemar's test of texts that count once, else a paired bootstrap."""
         if self.sums is not None and other.sums is not None and (np.stack([self.sums[1], other.sums[1]]) == 1).all():
-            return self.pair(other).compare_shares(self.sums[0] == 1, other.sums[0] == 1)
+            return self.compare_shares(other, self.sums[0] == 1, other.sums[0] == 1)
         return super().compare_values(other)

@@ -37,11 +37,16 @@ class TotalLoss(NamedTuple):
 
 def total_loss(predictor: Any, encoded: EncodedCorpus, vocabulary: Vocabulary) -> TotalLoss:
     """The loss of a text by a `WordPredictor`; words outside the predictor's vocabulary are dropped first."""
+    ids, lines = known_words(encoded, vocabulary)
+    total, examples = predictor.total_loss(ids, lines)
+    return TotalLoss(total, examples, len(ids), len(encoded.ids))
+
+
+def known_words(encoded: EncodedCorpus, vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
+    """The ids of the words of a text that a vocabulary has, and the bounds of its lines among them (lines + 1,)."""
     ids = id_mapping(encoded.vocabulary, vocabulary)[np.asarray(encoded.ids)]
     is_known = ids < len(vocabulary)
-    lines = np.append(0, np.cumsum(is_known))[np.asarray(encoded.sentences)]
-    total, examples = predictor.total_loss(ids[is_known], lines)
-    return TotalLoss(total, examples, int(is_known.sum()), len(ids))
+    return ids[is_known], np.append(0, np.cumsum(is_known))[np.asarray(encoded.sentences)]
 
 
 def score_perplexity(subject: Subject, text: Path) -> list[ItemScores]:

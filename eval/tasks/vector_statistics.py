@@ -13,12 +13,12 @@ import numpy as np
 from embeddings.eval.statistics.results import ItemScores, Key, Measurement
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.support.cosine import normalize
+from embeddings.support.imports import import_library
 
 SET = "statistics"
 NEIGHBOURS = 10
 HUB_WORDS = 10_000
 CACHE_BYTES = 1 << 20  # of a block in float64
-MAX_EXPONENT = 600.0  # a sum of exp of this over any vocabulary does not overflow
 MIN_SHARE = 1e-12  # share of the second moment below which a covariance is rounding
 HUB_MEASURES = ("hubness", "anti-hubs", "largest hub")
 AMONG_FREQUENT = f"among the {HUB_WORDS:,} most frequent words, without zero vectors"
@@ -107,7 +107,7 @@ def direction_statistics(matrix: np.ndarray, moments: Moments) -> dict[str, floa
     covariance = products - np.outer(mean, mean) / scale**2
     has_variance = np.trace(covariance) > MIN_SHARE * np.trace(products)
     axes = np.linalg.eigh(products)[1]
-    sums = log_partition(matrix, axes / scale, float(moments.norms.max()) / scale)
+    sums = log_partition(matrix, axes / scale)
     return {
         "mean cosine": float((moments.units @ moments.units - count) / (count * (count - 1))),
         "isotropy": float(np.exp(sums.min() - sums.max())),
@@ -115,33 +115,22 @@ def direction_statistics(matrix: np.ndarray, moments: Moments) -> dict[str, floa
     }
 
 
-def log_partition(matrix: np.ndarray, axes: np.ndarray, highest: float) -> np.ndarray:
-    """The logarithms (2, axes) of the sums of exp(v a) and exp(-v a) over rows v; no product exceeds `highest`."""
-    peaks = np.full((2, axes.shape[1]), 0.0 if highest <= MAX_EXPONENT else -np.inf)
-    sums, buffer = np.zeros(peaks.shape), np.empty((0, 0))
+def log_partition(matrix: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """The logarithms (2, axes) of the sums of exp(v a) and exp(-v a) over rows v."""
+    logsumexp = import_library("scipy.special").logsumexp
+
+    sums = np.full((2, axes.shape[1]), -np.inf)
     for _, wide in wide_blocks(matrix):
-        buffer = buffer if len(buffer) == len(wide) else np.empty((len(wide), axes.shape[1]))
-        projections = np.matmul(wide, axes, out=buffer)
-        if highest <= MAX_EXPONENT:
-            np.exp(projections, out=projections)
-            sums[0] += projections.sum(axis=0)
-            sums[1] += np.reciprocal(projections, out=projections).sum(axis=0)
-            continue
-        for side, signed_projections in enumerate((projections, -projections)):
-            peak = np.maximum(peaks[side], signed_projections.max(axis=0))
-            sums[side] *= np.exp(peaks[side] - peak)
-            sums[side] += np.exp(signed_projections - peak).sum(axis=0)
-            peaks[side] = peak
-    return peaks + np.log(sums)
+        projections = wide @ axes
+        sums = np.logaddexp(sums, [logsumexp(projections, axis=0), logsumexp(-projections, axis=0)])
+    return sums
 
 
 def hub_statistics(units: np.ndarray) -> dict[str, float]:
     """How evenly words are nearest neighbours of others."""
     occurrences = neighbour_counts(units)
-    deviations = occurrences - occurrences.mean()
-    variance = float((deviations**2).mean())
     return {
-        "hubness": float((deviations**3).mean() / variance**1.5) if variance else 0.0,
+        "hubness": float(import_library("scipy.stats").skew(occurrences)) if np.ptp(occurrences) else 0.0,
         "anti-hubs": float((occurrences == 0).mean()),
         "largest hub": float(occurrences.max()),
     }

@@ -15,7 +15,6 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
 from embeddings.corpora.reading.sources import File, resolve_source
-from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.resampling import dev_and_test
 from embeddings.errors import S, SettingError
 from embeddings.eval.evaluation import MEASURES, Suite, compare_scores, mean_score
@@ -25,6 +24,7 @@ from embeddings.eval.tasks.label_scores import (
     LabelScores,
     compare_labels,
 )
+from embeddings.eval.tasks.perplexity import known_words
 from embeddings.eval.tasks.predicted_labels import PredictedLabels, Ranker, predict_labels
 from embeddings.eval.test_sets import ALL, DEV, DIGITS, TEST, content_fingerprint, select_texts
 from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError
@@ -139,9 +139,7 @@ class HeldOutLoss(Metric):
     def part_losses(self, model: Model, name: str) -> MeanScores:
         """The mean losses of the parts of the test half."""
         encoded, predictor = self.parts(model)[1], held_out_predictor(model)
-        ids = id_mapping(encoded.vocabulary, model.vocabulary)[np.asarray(encoded.ids)]
-        is_known = ids < len(model.vocabulary)
-        known, lines = ids[is_known], np.append(0, np.cumsum(is_known))[np.asarray(encoded.sentences)]
+        known, lines = known_words(encoded, model.vocabulary)
         borders = np.unique(np.searchsorted(lines, np.linspace(0, lines[-1], N_PARTS + 1)))
         values = []
         for first, last in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.corpus import Corpus
@@ -23,6 +23,7 @@ from embeddings.eval.tuning.study_folder import (
     Tuning,
     TuningError,
 )
+from embeddings.indexes.index_spec import convert_value
 from embeddings.models.model import Model
 from embeddings.settings import SearchRange, check_value, field_types, split_optional
 from embeddings.support.imports import import_extra
@@ -89,23 +90,9 @@ def parse_range(trainer: Trainer, text: str) -> tuple[str, SearchRange]:
 
 def convert(trainer: Trainer, name: str, text: str) -> Any:
     """The value of a setting that a string means, checked."""
-    kind, is_optional = split_optional(field_types(type(trainer))[name])
-    text = text.strip()
-    if is_optional and text == "none":
-        return None
-    value: Any = text
-    try:
-        if kind is bool:
-            value = {"true": True, "false": False}[text.lower()]
-        elif kind in (int, float):
-            value = kind(text)
-        elif get_origin(kind) is Literal:
-            value = next((choice for choice in get_args(kind) if str(choice) == text), text)
-    except (ValueError, KeyError):
-        expected = {bool: "true or false", int: "an integer"}.get(kind, "a number")
-        raise SettingError(f"{S[name]} must be {expected}, got {text!r}") from None
+    kind = field_types(type(trainer))[name]
     metadata = next(field.metadata for field in dataclasses.fields(trainer) if field.name == name)
-    return check_value(name, value, kind, metadata)
+    return check_value(name, convert_value(text.strip(), kind), kind, metadata)
 
 
 def suggest(trial: Any, trainer: Trainer, space: Space, *, is_first: bool = False) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError
+from embeddings.eval.benchmark.workspace import write_text
 from embeddings.eval.statistics.results import Comparison, Comparisons, Result, Scores
 from embeddings.models.loading import load_classifier, load_model
 from embeddings.models.model import Model
 from embeddings.support.docstrings import argument_texts
-from embeddings.support.files import atomic_write, check_own_folder
+from embeddings.support.files import check_own_folder
 from embeddings.support.foreign_files import path_below
 from embeddings.support.local_paths import check_local
 from embeddings.support.records import check_fields, read_versioned, to_jsonable
@@ -200,8 +201,7 @@ class StudyFolder:
             folder.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"cannot write {folder.path}: {error.strerror or error}") from error
-        with atomic_write(folder.path / STUDY, force=True) as file:
-            file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", folder.path / STUDY)
         return folder, []
 
     @classmethod
@@ -259,7 +259,7 @@ class StudyFolder:
             if not is_valid:
                 raise FormatError(f"{path}, line {number}: this is not a trial; remove the folder and start again")
         if lines[-1]:
-            self.write_text(TRIALS, b"".join(line + b"\n" for line in lines[:-1]).decode())
+            write_text(b"".join(line + b"\n" for line in lines[:-1]).decode(), path)
         return trials
 
     def add(self, trial: Trial) -> None:
@@ -272,11 +272,6 @@ class StudyFolder:
                 os.fsync(stream.fileno())
         except OSError as error:
             raise OutputError(f"cannot write {self.path / TRIALS}: {error.strerror or error}") from error
-
-    def write_text(self, name: str, text: str) -> None:
-        """Write or replace a file."""
-        with atomic_write(self.path / name, force=True) as file:
-            file.write_text(text, encoding="utf-8")
 
     def save(self, name: str, result: Any) -> None:
         """Save the result of a trial: a model, or a quantised classifier."""

@@ -1,13 +1,12 @@
 """The outcome of a search as tables, a page in Markdown and a picture."""
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from embeddings.eval.benchmark.workspace import write_rows, write_text
 from embeddings.eval.tuning.study_folder import PICTURE, REPORT, TABLE, StudyFolder, Tuning
 from embeddings.support.imports import import_library
 from embeddings.support.plots import save_figure
@@ -19,12 +18,8 @@ SCORES = ("score", "value", "low", "high", "difference", "p")  # columns
 def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None) -> None:
     """Write the trials as a table, the report and the picture of a search into its folder."""
     rows = tuning.trial_rows()
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(rows[0]), delimiter="\t", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    folder.write_text(TABLE, stream.getvalue())
-    folder.write_text(REPORT, markdown(tuning, folder.study, command))
+    write_rows(rows, folder.path / TABLE, list(rows[0]), delimiter="\t")
+    write_text(markdown(tuning, folder.study, command), folder.path / REPORT)
     draw_trials(tuning, folder.path / PICTURE, force=True)
 
 

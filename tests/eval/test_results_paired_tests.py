@@ -8,7 +8,7 @@ from naive_bootstrap import interval, resample_counts, resampled_question_means,
 
 from embeddings.eval import Suite, compare_scores, evaluate
 from embeddings.eval.statistics.confidence_intervals import wilson
-from embeddings.eval.statistics.results import BinaryScores, CorrelationScores, Key, Pair, agresti_min, bootstrap_p
+from embeddings.eval.statistics.results import BinaryScores, CorrelationScores, Key, agresti_min, bootstrap_p
 from embeddings.eval.tasks.analogies import AnalogyScores, interval_and_p
 from embeddings.vectors.vectors import Vectors
 
@@ -67,25 +67,35 @@ def test_p_at_its_extremes_and_between():
     assert bootstrap_p(np.append(np.ones(400), np.full(600, np.nan))) is None
 
 
+def compare_shares(correct, other):
+    """The test of two models that get these items right."""
+    everything = np.ones(len(correct), bool)
+    first, second = (
+        BinaryScores(vectors=name, key=KEY, protocol="", covered=everything, correct=side, members=everything)
+        for name, side in (("a", correct), ("b", other))
+    )
+    return first.compare(second)
+
+
 def test_two_by_two_table_worked_by_hand():
     """30 items: both right 10, the first alone 8, the second alone 2, none 10."""
     right = np.repeat([True, True, False, False], [10, 8, 2, 10])
     other = np.repeat([True, False, True, False], [10, 8, 2, 10])
-    found = Pair(KEY, "a", "b", 99).compare_shares(right, other)
+    found = compare_shares(right, other)
     assert found.p == pytest.approx(2 * (1 + 10 + 45) / 1024)  # 0, 1 or 2 of 10, and as much on the other side
     assert (found.value_first, found.value_second, found.items) == (18 / 30, 12 / 30, 30)
     assert found.difference == pytest.approx(0.2)
     # 8.5 and 2.5 of 32: (6 -+ 1.96 sqrt(11 - 36/32)) / 32
     assert (found.low, found.high) == pytest.approx((-0.0049716, 0.3799716), abs=1e-6)
-    turned = Pair(KEY, "b", "a", 99).compare_shares(other, right)
+    turned = compare_shares(other, right)
     assert (turned.low, turned.high, turned.p) == pytest.approx((-found.high, -found.low, found.p))
 
 
 def test_all_gained_and_none():
-    found = Pair(KEY, "a", "b", 99).compare_shares(np.ones(12, bool), np.zeros(12, bool))
+    found = compare_shares(np.ones(12, bool), np.zeros(12, bool))
     assert found.p == pytest.approx(2 / 2**12)
     assert agresti_min(12, 0, 12)[1] == 1
-    assert Pair(KEY, "a", "b", 99).compare_shares(np.ones(12, bool), np.ones(12, bool)).p == 1
+    assert compare_shares(np.ones(12, bool), np.ones(12, bool)).p == 1
     low, high = agresti_min(0, 0, 12)
     assert low == -high < 0
 
@@ -99,7 +109,7 @@ def test_mcnemar_equals_a_sum_of_binomial_terms(pairs):
     gained, lost = sum(r and not o for r, o in pairs), sum(o and not r for r, o in pairs)
     n, most = gained + lost, max(gained, lost)
     p = min(1, 2 * sum(comb(n, k) for k in range(most, n + 1)) / 2**n)
-    assert Pair(KEY, "a", "b", 99).compare_shares(right, other).p == pytest.approx(p)
+    assert compare_shares(right, other).p == pytest.approx(p)
 
 
 FEW, ENOUGH = 9, 10

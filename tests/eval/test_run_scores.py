@@ -1,5 +1,7 @@
 """Scores of several runs: the interval by simulation, against a naive version, and in its limits."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from naive_bootstrap import resample_counts
@@ -8,12 +10,12 @@ from scipy.stats import norm, t
 from embeddings.eval import compare_scores, evaluate
 from embeddings.eval.statistics.results import (
     BinaryScores,
+    Comparison,
     Comparisons,
     CorrelationScores,
     Key,
     MeanScores,
     Measurement,
-    Pair,
 )
 from embeddings.eval.statistics.run_scores import compare_settings, group_runs
 from embeddings.vectors.vectors import Vectors
@@ -170,8 +172,8 @@ def test_intervals_end_at_the_range_of_values():
 
 def test_holm_by_hand():
     ps = [0.01, None, 0.04, 0.03, 0.005, 0.9]
-    pair = Pair(KEY, "a", "b", 20)
-    tests = [pair.comparison((1, 0), (None, None), items=20, p=p, test="t") for p in ps]
+    values = {"value_first": 1.0, "value_second": 0.0, "difference": 1.0, "low": None, "high": None, "test": "t"}
+    tests = [Comparison(**asdict(KEY), first="a", second="b", items=20, total=20, p=p, **values) for p in ps]
     corrected = Comparisons.corrected(tests)
     assert [one.p_holm for one in corrected] == [
         pytest.approx(p) if p else None for p in (0.04, 0, 0.09, 0.09, 0.025, 0.9)
