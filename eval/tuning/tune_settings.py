@@ -1,22 +1,389 @@
-"""Search for the settings of a trainer in one call."""
+"""Search for the settings of a trainer in one call.
 
+Trials of settings are chosen by the tree-structured Parzen estimator of optuna (Bergstra et al. 2011).
+"""
+
+import dataclasses
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
+from embeddings.compilation.compile_time import compile_time
 from embeddings.corpora.corpus import Corpus
-from embeddings.errors import S, SettingError
-from embeddings.eval.tuning.metrics import Metrics, check_metric, new_metric
-from embeddings.eval.tuning.search import EPOCHS, Search, describe_space, import_optuna, search_space
-from embeddings.eval.tuning.study_folder import StudyFolder, Trial, Tuning
-from embeddings.settings import Positive, Range, check_arguments
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.errors import EmbeddingsError, S, SettingError, marked
+from embeddings.eval.tuning.metrics import Metric, Metrics, check_metric, new_metric
+from embeddings.eval.tuning.study_folder import (
+    BEST,
+    DEFAULTS,
+    Judgement,
+    ModelSizeError,
+    State,
+    StudyFolder,
+    Trial,
+    Tuning,
+    TuningError,
+)
+from embeddings.indexes.index_spec import convert_value
+from embeddings.models.model import Model
+from embeddings.settings import Positive, Range, SearchRange, check_arguments, check_value, field_types, split_optional
+from embeddings.support.imports import import_extra
 from embeddings.support.progress_display import ProgressOption, showing
+from embeddings.training.callbacks import Callback, EpochEnd
+from embeddings.training.progress import Progress, Report
+from embeddings.training.run import Interrupted, TrainingError
+from embeddings.training.run_options import RunOptions
 from embeddings.training.train import new_trainer
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import as_corpus, check_threads_and_seed
+
+Space = dict[str, SearchRange]
+LOG_RATIO = 10  # between the ends of a range from which on its numbers are spread by their logarithm
+EPOCHS = "epochs"
+
+
+def search_space(trainer: Trainer, vary: Sequence[str] = (), fixed: Collection[str] = ()) -> Space:
+    """The ranges to search.
+
+    Arguments:
+        vary: the settings to vary, such as "window", "dim=50..300" or "initializer=normal,xavier"; without a range, the
+            one that the setting declares. By default all settings that declare one, except for those in `fixed`.
+
+    Raises:
+        SettingError: a setting is unknown, its range is empty, out of bounds or not declared; or no setting is left.
+    """
+    if vary:
+        return dict(parse_range(trainer, text) for text in vary)
+    space = {name: one for name, one in declared_ranges(trainer).items() if one is not None and name not in fixed}
+    if not space:
+        raise SettingError(
+            f"no setting of {trainer.trainer_name} is left to tune: vary one, such as {S.dim('50..300')}"
+        )
+    return space
+
+
+def declared_ranges(trainer: Trainer) -> dict[str, SearchRange | None]:
+    """The range of each setting, None for one that declares none."""
+    return {field.name: field.metadata.get("search") for field in dataclasses.fields(trainer)}
+
+
+def parse_range(trainer: Trainer, text: str) -> tuple[str, SearchRange]:
+    """A setting and its range, from `name`, `name=low..high` or `name=value,value`."""
+    name, given, values = text.partition("=")
+    name, ranges = name.strip().replace("-", "_"), declared_ranges(trainer)
+    if name not in ranges:
+        raise SettingError(f"{trainer.trainer_name} has no setting {name!r} to vary: choose from {', '.join(ranges)}")
+    declared = ranges[name]
+    if not given:
+        if declared is None:
+            raise SettingError(f"{S[name]} declares no range to vary: give one, such as {name}=LOW..HIGH or {name}=A,B")
+        return name, declared
+    requires = None if declared is None else declared.requires
+    low, is_interval, high = values.partition("..")
+    if not is_interval:
+        choices = tuple(convert(trainer, name, value) for value in values.split(","))
+        return name, SearchRange(choices=choices, requires=requires)
+    ends = [convert(trainer, name, end) for end in (low, high)]
+    if not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
+        raise SettingError(f"{S[name]} has no numbers to vary between: give its values, as in {name}=A,B")
+    if ends[0] >= ends[1]:
+        raise SettingError(f"the range of {name} is empty: {values}")
+    is_log = ends[0] > 0 and ends[1] >= LOG_RATIO * ends[0]
+    return name, SearchRange(low=ends[0], high=ends[1], log=is_log, requires=requires)
+
+
+def convert(trainer: Trainer, name: str, text: str) -> Any:
+    """The value of a setting that a string means, checked."""
+    kind = field_types(type(trainer))[name]
+    metadata = next(field.metadata for field in dataclasses.fields(trainer) if field.name == name)
+    return check_value(name, convert_value(text.strip(), kind), kind, metadata)
+
+
+def suggest(trial: Any, trainer: Trainer, space: Space, *, is_first: bool = False) -> dict[str, Any]:
+    """The settings that an optuna trial tries; those that require another setting come last.
+
+    The first trial has the trainer's own settings, also those that are outside of their ranges.
+    """
+    values: dict[str, Any] = {}
+    own = {} if not is_first else {name: getattr(trainer, name) for name in space}
+    for name in sorted(space, key=lambda name: space[name].requires is not None):
+        one = space[name]
+        if one.requires is not None and not values.get(one.requires, getattr(trainer, one.requires)):
+            continue
+        if is_first and not contains(one, own[name]):
+            values[name] = own[name]
+        elif one.choices:
+            values[name] = trial.suggest_categorical(name, one.choices)
+        elif is_integer(trainer, name):
+            values[name] = trial.suggest_int(name, int(one.low), int(one.high), log=one.log)
+        else:
+            value = trial.suggest_float(name, one.low, one.high, log=one.log)
+            values[name] = float(f"{value:.4g}")  # so that a command line repeats the trial
+    return values
+
+
+def distribution(trainer: Trainer, name: str, one: SearchRange) -> Any:
+    """The distribution of optuna for a range, the one from which `suggest` draws."""
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if one.choices:
+        return CategoricalDistribution(one.choices)
+    if is_integer(trainer, name):
+        return IntDistribution(int(one.low), int(one.high), log=one.log)
+    return FloatDistribution(one.low, one.high, log=one.log)
+
+
+def is_integer(trainer: Trainer, name: str) -> bool:
+    """Whether a setting is a whole number."""
+    return split_optional(field_types(type(trainer))[name])[0] is int
+
+
+def contains(one: SearchRange, value: Any) -> bool:
+    """Whether a value is in a range."""
+    return value in one.choices if one.choices else value is not None and one.low <= value <= one.high
+
+
+def describe_space(space: Space) -> dict[str, str]:
+    """The ranges as strings, for records."""
+    return {
+        name: ",".join(map(str, one.choices)) if one.choices else f"{one.low:g}..{one.high:g}"
+        for name, one in space.items()
+    }
+
+
+MAX_FAILURES = 10  # trials after which a search ends if none has succeeded
+STARTUP_TRIALS = 5  # that are drawn at random, before the sampler learns from others
+REDUCTION = 2  # at each rung, the best of every two trials continues
+
+
+class TimeUp(Exception):
+    """The time of the search is over."""
+
+
+class Halved(Exception):
+    """A trial was ended because its score is not in the better half."""
+
+
+class JudgementError(EmbeddingsError):
+    """A model cannot be scored."""
+
+
+@dataclass
+class Deadline(Callback):
+    """Ends a training run when the time of the search is over."""
+
+    end: float
+
+    def on_progress(self, progress: Progress) -> None:
+        """Raise `TimeUp` if the time is over."""
+        if perf_counter() > self.end:
+            raise TimeUp
+
+
+@dataclass
+class Halving(Callback):
+    """Scores a model after epochs 1, 2, 4, 8, ... and ends its trial if its score is in the worse half of all trials.
+
+    Asynchronous successive halving (Li et al. 2020), by optuna. `scores` are those by epoch.
+    """
+
+    trial: Any
+    judge: Callable[[Model], Judgement]
+    epochs: int
+    scores: dict[int, float] = field(default_factory=dict)
+
+    def on_epoch_end(self, epoch_end: EpochEnd) -> None:
+        """Score the model and compare it."""
+        epoch = epoch_end.epoch
+        if not math.log2(epoch).is_integer() or epoch >= self.epochs:
+            return
+        score = finite_score(self.judge(epoch_end.model))
+        self.scores[epoch] = score
+        self.trial.report(score, epoch)
+        if self.trial.should_prune():
+            raise Halved
+
+
+def import_optuna() -> Any:
+    """The module optuna; raises EmbeddingsError if it is not installed."""
+    return import_extra("optuna", "tune", "a search for settings")
+
+
+@dataclass
+class Search:
+    """A running search; see `tune`."""
+
+    trainer: Trainer
+    source: Corpus | EncodedCorpus
+    metric: Metric
+    space: Space
+    is_halving: bool
+    threads: int | None
+    seed: int
+    end: float
+    folder: StudyFolder | None = None
+    report: Callable[[Trial], object] | None = None
+    progress: Report | None = None
+    tuning: Tuning = field(default_factory=Tuning)
+    results: dict[str, Any] = field(default_factory=dict)  # of the best and the first trial, in this process
+
+    def __post_init__(self) -> None:
+        self.optuna = import_optuna()
+        self.optuna.logging.set_verbosity(self.optuna.logging.WARNING)
+        pruner = self.optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=REDUCTION)
+        self.study = self.optuna.create_study(direction="maximize", pruner=pruner)
+        self.tuning.metric = self.metric.description
+        states = self.optuna.trial.TrialState
+        self.states = {"complete": states.COMPLETE, "halved": states.PRUNED, "failed": states.FAIL}
+
+    def resume(self, trials: list[Trial]) -> None:
+        """Continue a search after its earlier trials."""
+        for trial in trials:
+            distributions = {name: distribution(self.trainer, name, self.space[name]) for name in trial.values}
+            self.study.add_trial(
+                self.optuna.trial.create_trial(
+                    state=self.states[trial.state], value=trial.score if trial.state == "complete" else None,
+                    params=trial.values, distributions=distributions, intermediate_values=trial.epoch_scores,
+                    system_attrs=trial.notes,
+                )
+            )  # fmt: skip
+            self.tuning.trials.append(trial)
+            if self.is_best(trial):
+                self.tuning.best, self.tuning.trainer = trial, replace(self.trainer, **trial.settings)
+
+    def run(self, trials: int | None) -> None:
+        """Run trials until their number or the time is over, or the user interrupts; then test the best one."""
+        try:
+            while (trials is None or len(self.tuning.trials) < trials) and perf_counter() < self.end:
+                if self.tuning.best is None and len(self.tuning.trials) >= MAX_FAILURES:
+                    break
+                self.run_trial()
+        except TimeUp:
+            pass
+        except KeyboardInterrupt:
+            self.tuning.is_interrupted = True
+            if self.tuning.best is None:
+                raise
+        if self.tuning.best is None:
+            if not self.tuning.trials:
+                raise TuningError("the time was over before the first trial was complete: allow more seconds")
+            raise TuningError(f"no trial succeeded; the first one failed: {self.tuning.trials[0].reason}")
+        self.tuning.result = self.result(BEST)
+        if not self.tuning.is_interrupted:
+            self.test()
+
+    def run_trial(self) -> None:
+        """Train and score with the next settings."""
+        start, number = perf_counter() - compile_time.seconds, len(self.tuning.trials) + 1
+        asked = self.ask(number)
+        settings = suggest(asked, self.trainer, self.space, is_first=number == 1)
+        halving = Halving(asked, self.judge, getattr(self.trainer, "epochs", 1))
+        state: State = "failed"
+        judgement, reason = None, None
+        try:
+            judgement = self.judge(self.train(replace(self.trainer, **settings), halving))
+            finite_score(judgement)
+            state = "complete"
+        except Halved:
+            state = "halved"
+        except JudgementError as error:
+            if number == 1:
+                raise TuningError(f"the model with the given settings cannot be scored: {marked(error)}") from None
+            reason = str(error)
+        except EmbeddingsError as error:
+            reason = str(error)
+        except Interrupted:
+            raise KeyboardInterrupt from None
+        score = judgement.score if judgement and state == "complete" else None
+        trial = Trial(
+            number, settings, state, halving.scores[max(halving.scores)] if state == "halved" else score,
+            perf_counter() - compile_time.seconds - start, reason, halving.scores,
+            judgement.details if judgement else {}, dict(asked.params),
+            dict(self.study.get_trials(deepcopy=False)[-1].system_attrs),
+        )  # fmt: skip
+        self.finish(asked, trial, judgement if state == "complete" else None)
+
+    def ask(self, number: int) -> Any:
+        """The next trial of optuna; what it draws depends on the seed, its number and earlier trials only."""
+        self.study.sampler = self.optuna.samplers.TPESampler(
+            seed=(self.seed + number) % 2**32, n_startup_trials=STARTUP_TRIALS
+        )
+        if number == 1:
+            values = {name: getattr(self.trainer, name) for name in self.space}
+            self.study.enqueue_trial({name: one for name, one in values.items() if contains(self.space[name], one)})
+        return self.study.ask()
+
+    def judge(self, model: Model) -> Judgement:
+        """The score of a model by the dev half."""
+        try:
+            return self.metric.judge(model)
+        except ModelSizeError:
+            raise  # other settings may make a smaller model
+        except EmbeddingsError as error:
+            raise JudgementError(marked(error)) from None
+
+    def finish(self, asked: Any, trial: Trial, judgement: Judgement | None) -> None:
+        """Record a trial; its result is saved first if it is the best or the first one."""
+        value = trial.score if trial.state == "complete" else None
+        self.study.tell(asked, value, state=self.states[trial.state])
+        is_best = self.is_best(trial)
+        for name, is_kept in ((BEST, is_best), (DEFAULTS, trial.number == 1)):
+            if judgement is not None and is_kept:
+                self.results[name] = judgement.result
+                if self.folder is not None:
+                    self.folder.save(name, judgement.result)
+        self.tuning.trials.append(trial)
+        if is_best:
+            self.tuning.best, self.tuning.trainer = trial, replace(self.trainer, **trial.settings)
+        if self.folder is not None:
+            self.folder.add(trial)
+        if self.report is not None:
+            self.report(trial)
+
+    def is_best(self, trial: Trial) -> bool:
+        """Whether a trial is complete and better than all earlier ones."""
+        if trial.state != "complete" or trial.score is None:
+            return False
+        best = self.tuning.best
+        return best is None or best.score is None or trial.score > best.score
+
+    def result(self, name: str) -> Any:
+        """The result of the best or first trial."""
+        if name not in self.results and self.folder is not None:
+            self.results[name] = self.folder.load(name)
+        return self.results[name]
+
+    def train(self, trainer: Trainer, halving: Halving) -> Model:
+        """Train one model."""
+        callbacks: list[Callback] = [halving] if self.is_halving else []
+        if math.isfinite(self.end):
+            callbacks.append(Deadline(self.end))
+        options = RunOptions(callbacks=callbacks, rate_advice=False) if trainer.accepts_run_options else None
+        return trainer.train(
+            self.source,  # type: ignore[arg-type]  # may be encoded, for trainers that hold out text
+            threads=self.threads, seed=self.seed, progress=self.progress, run_options=options,
+        )  # fmt: skip
+
+    def test(self) -> None:
+        """Score the best and the first trial on the test half."""
+        best = self.tuning.best
+        assert best is not None
+        results = {f"trial {best.number}": self.result(BEST)}
+        if best.number != 1 and self.tuning.trials[0].state == "complete":
+            results[DEFAULTS] = self.result(DEFAULTS)
+        self.tuning.test, self.tuning.comparisons = self.metric.test(results)
+
+
+def finite_score(judgement: Judgement) -> float:
+    """The score; a TrainingError if it is not finite."""
+    if not math.isfinite(judgement.score):
+        raise TrainingError(f"the score is {judgement.score}")
+    return judgement.score
+
 
 MAX_TRIALS = 100_000
 

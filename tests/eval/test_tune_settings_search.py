@@ -6,7 +6,7 @@ from parabola import TEXT, Parabola, judge
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.eval.tuning import tune
-from embeddings.eval.tuning.search import search_space
+from embeddings.eval.tuning.tune_settings import search_space
 
 optuna = pytest.importorskip("optuna", reason="optuna comes with the extra tune")
 
