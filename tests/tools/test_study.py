@@ -100,7 +100,7 @@ def test_a_grid_measures_what_is_missing(tmp_path, squares, capsys):
     assert read_rows(tmp_path / "new" / "table.tsv")[1] == {"number": "4000", "measure": "square", "value": "16000000"}
     about, *lines = (tmp_path / "new" / "table.md").read_text().splitlines()
     assert about.endswith(" About a.")
-    assert lines == ["", "| number | square |", "| --- | --- |", "| 3 | 9.0 |", "| 4,000 | 16000000.0 |"]
+    assert lines == ["", "| number | square |", "| --- | ---: |", "| 3 | 9.0 |", "| 4,000 | 16000000.0 |"]
     assert json.loads((tmp_path / "new" / "table.json").read_text())["machine"]["packages"]["numpy"]
 
 

@@ -115,11 +115,7 @@ class Grid(Study):
 
     def table(self, rows: Rows) -> str:
         """The rows as Markdown."""
-        lines = []
-        for key, measures in collect(rows, *self.rows).items():
-            names = (f"{int(part):,}" if part.isdigit() else part for part in key)
-            lines.append([*names, *(format(median(measures[name]), form) for name, form in self.columns.items())])
-        return markdown([*self.rows, *self.columns], lines)
+        return pivot(rows, self.rows, self.columns)
 
     def figure(self, rows: Rows) -> Any:
         """The rows as a figure of matplotlib; None for no picture."""
@@ -233,6 +229,15 @@ def collect(rows: Rows, *columns: str) -> dict[tuple[str, ...], Measures]:
     for row in rows:
         values[tuple(row[column] for column in columns)][row["measure"]].append(float(row["value"]))
     return {key: dict(measures) for key, measures in values.items()}
+
+
+def pivot(rows: Rows, names: Sequence[str], columns: Mapping[str, str], combine: Callable[..., float] = median) -> str:
+    """A table with a line for each combination of `names`, and the combined values of each measure in its format."""
+    lines = []
+    for key, measures in collect([row for row in rows if row["measure"] in columns], *names).items():
+        cells = (format(combine(measures[name]), form) if name in measures else "" for name, form in columns.items())
+        lines.append([*(f"{int(part):,}" if part.isdigit() else part for part in key), *cells])
+    return markdown([*names, *columns], lines, names=len(names))
 
 
 def medians(measures: Measures, *names: str) -> list[float]:
