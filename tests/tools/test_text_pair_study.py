@@ -26,14 +26,14 @@ ROWS = [
 ]
 TABLE = """Spearman's correlation with ratings:
 
-| learned from | sts, mean | sts, SIF | CPU seconds |
+| training | sts, mean | sts, SIF | CPU seconds |
 | --- | ---: | ---: | ---: |
 | skip-gram | 51.0 ± 1.0 | 60.0 | 9 |
 | all pairs | 65.2 |  |  |
 
 Recall at 10, of held-out articles among all:
 
-| learned from | title, mean | CPU seconds |
+| training | title, mean | CPU seconds |
 | --- | ---: | ---: |
 | skip-gram | 40.0 | 9 |
 | all pairs |  |  |

@@ -22,7 +22,7 @@ import embeddings as em
 from embeddings.analysis.explanation import Explanation
 from embeddings.eval.benchmark.workspace import write_text
 from embeddings.training.precompile import trainable
-from studies.grid import Grid, Rows, collect, markdown, run_embeddings, timed
+from studies.grid import Grid, Rows, markdown, pivot, run_embeddings, timed
 
 SMALL = "--dim 20 --min-count 1 --epochs 1"
 ARGUMENTS = {"sembei": "text.txt --dim 20 --epochs 1", "classifier": f"labelled.txt {SMALL}"}
@@ -38,7 +38,8 @@ class FirstRuns(Grid):
     """
 
     results = "first-runs"
-    keys = ("command",)
+    keys = rows = ("command",)
+    columns: ClassVar = dict.fromkeys(RUNS, ".1f")
     defaults: ClassVar = {"command": []}
 
     def cells(self) -> Iterable[tuple[Any, ...]]:
@@ -79,16 +80,6 @@ class FirstRuns(Grid):
         second = run_embeddings(arguments, EMBEDDINGS_CACHE=str(cache))
         shutil.rmtree(cache)
         yield from zip(RUNS, (first.cpu, first.wall, second.cpu, second.wall), strict=True)
-
-    def table(self, rows: Rows) -> str:
-        """A row for each command."""
-        lines = []
-        for (command,), one in collect(rows, "command").items():
-            first_cpu, first_wall, cpu, wall = (one[name][0] for name in RUNS)
-            numbers = (first_cpu, first_wall, cpu, wall, first_cpu - cpu, first_wall - wall)
-            lines.append([command, *(f"{number:.1f}" for number in numbers)])
-        heads = ["first run: CPU s", "wall s", "second run: CPU s", "wall s", "difference: CPU s", "wall s"]
-        return markdown(["command", *heads], lines)
 
 
 PAIRS = ("music musical", "war battle", "river lake")
@@ -146,9 +137,8 @@ class EvidenceTimes(Grid):
 
     def table(self, rows: Rows) -> str:
         """A row for each command."""
-        lines = [[f"`{command}`", f"{min(one['seconds']):.2f}"] for (command,), one in collect(rows, "command").items()]
         about = f"Fastest of {self.options.rounds} runs after training, with the start of Python; on {{processor}}."
-        return markdown(["command", "seconds"], lines, names=1) + f"\n{about}\n"
+        return pivot(rows, ("command",), {"seconds": ".2f"}, min) + f"\n{about}\n"
 
     def write(self, out: Path) -> None:
         """Write the contexts too, if they were measured."""

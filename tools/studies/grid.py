@@ -231,11 +231,15 @@ def collect(rows: Rows, *columns: str) -> dict[tuple[str, ...], Measures]:
     return {key: dict(measures) for key, measures in values.items()}
 
 
-def pivot(rows: Rows, names: Sequence[str], columns: Mapping[str, str], combine: Callable[..., float] = median) -> str:
-    """A table with a line for each combination of `names`, and the combined values of each measure in its format."""
+def pivot(rows: Rows, names: Sequence[str], columns: Mapping[str, Any], combine: Callable[..., Any] = median) -> str:
+    """A table with a line for each combination of `names`, and the combined values of each measure.
+
+    columns: the format of each measure, or a function that combines its values in place of `combine`, and the format.
+    """
+    forms = {name: (combine, form) if isinstance(form, str) else form for name, form in columns.items()}
     lines = []
     for key, measures in collect([row for row in rows if row["measure"] in columns], *names).items():
-        cells = (format(combine(measures[name]), form) if name in measures else "" for name, form in columns.items())
+        cells = (format(one(measures[name]), form) if name in measures else "" for name, (one, form) in forms.items())
         lines.append([*(f"{int(part):,}" if part.isdigit() else part for part in key), *cells])
     return markdown([*names, *columns], lines, names=len(names))
 

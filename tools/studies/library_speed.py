@@ -16,7 +16,7 @@ from embeddings.errors import SettingError
 from embeddings.eval.benchmark.workspace import Usage
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize, normalize_rows
-from studies.grid import Grid, Rows, collect, installed, markdown, medians, run_command, take_turns
+from studies.grid import Grid, installed, run_command, take_turns
 
 OURS = "embeddings"
 Runs = Mapping[Any, Callable[[], Mapping[str, Any]]]
@@ -59,7 +59,6 @@ for form, argument in (("word2vec-binary", ", binary=True"), ("word2vec-text", "
         "imports": "from gensim.models import KeyedVectors",
         "read": f"KeyedVectors.load_word2vec_format(path{argument})",
     }
-MEASURES = ("CPU s", "wall s", "CPU s with imports")
 
 
 class Loading(Grid):
@@ -72,7 +71,9 @@ class Loading(Grid):
 
     results = "loading"
     keys = ("format",)
+    rows = ("format", "library")
     values = ("library", "round", "measure", "value")
+    columns: ClassVar = dict.fromkeys(("CPU s", "wall s", "CPU s with imports"), ".3f")
     packages = ("gensim", "numpy", "pyarrow")
     requires = ("gensim",)
     warm_up = False
@@ -104,15 +105,6 @@ class Loading(Grid):
         for file in filter(Path.is_file, [path, *path.rglob("*")]):
             file.read_bytes()  # so that it is in memory
         return run_code(sys.executable, code, path, f"word{options.words - 1}", 2 * options.words * options.dim)[1]
-
-    def table(self, rows: Rows) -> str:
-        """A row for each reader: medians, and CPU time over that of this package."""
-        values = {key: medians(one, *MEASURES) for key, one in collect(rows, "format", "library").items()}
-        lines = [
-            [*key, *(f"{number:.3f}" for number in one), f"{one[0] / values[key[0], OURS][0]:.1f}"]
-            for key, one in values.items()
-        ]
-        return markdown(["format", "library", *MEASURES, "CPU time / embeddings"], lines)
 
 
 EMBED = """

@@ -14,7 +14,7 @@ from embeddings import registry
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark.job import Job, ModelConfig
 from embeddings.eval.benchmark.peers import Clock, run_gensim
-from studies.grid import Grid, Rows, collect, iter_words, markdown, mean_and_spread, run_command, scores, timed
+from studies.grid import Grid, Rows, iter_words, mean_and_spread, pivot, run_command, scores, timed
 
 MODELS = ("skipgram", "cbow", "structured-skipgram", "continuous-window", "paragraph-dbow", "paragraph-dm")
 FULL = "full-softmax"
@@ -128,21 +128,18 @@ class Objectives(Grid):
 
     def table(self, rows: Rows) -> str:
         """A row for each model, objective and tool, and the refused combinations."""
-        refused = {(row["model"], row["objective"]): row["value"] for row in rows if row["measure"] == REFUSED}
+        order = [*MODELS, *OBJECTIVES]
+        rows = sorted(rows, key=lambda row: (order.index(row["model"]), order.index(row["objective"]), row["tool"]))
+        sets = dict.fromkeys(row["measure"] for row in rows if row["measure"] not in (SECONDS, PERPLEXITY, REFUSED))
+        columns = {SECONDS: (min, ".1f"), **dict.fromkeys(sets, (mean_and_spread, "")), PERPLEXITY: (fmean, ".0f")}
         measured = [row for row in rows if row["measure"] != REFUSED]
-        values = collect(measured, "model", "objective", "tool", "words", "epochs")
-        names = [*dict.fromkeys(row["measure"] for row in measured if row["measure"] != PERPLEXITY), PERPLEXITY]
-        order = sorted(values, key=lambda key: (MODELS.index(key[0]), list(OBJECTIVES).index(key[1]), key[2]))
-        lines = [
-            [f"`{key[0]}`", f"`{key[1]}`", key[2], f"{int(key[3]):,}", key[4]]
-            + [format_values(name, values[key].get(name)) for name in names]
-            for key in order
-        ]
-        text = markdown(["model", "objective", "tool", "words", "epochs", *names], lines, names=3)
-        if refused:
-            text += "\nRefused combinations:\n\n"
-            text += "".join(f"- `{model}` with `{objective}`: {why}\n" for (model, objective), why in refused.items())
-        return text
+        text = pivot(measured, ("model", "objective", "tool", "words", "epochs"), columns)
+        refused = {
+            f"- {row['model']} with {row['objective']}: {row['value']}\n": 0
+            for row in rows
+            if row["measure"] == REFUSED
+        }
+        return text + ("\nRefused combinations:\n\n" + "".join(refused) if refused else "")
 
 
 class Glove(Grid):
@@ -181,10 +178,7 @@ class Glove(Grid):
 
     def table(self, rows: Rows) -> str:
         """The means over the seeds by tool."""
-        values = collect(rows, "tool")
-        names = list(dict.fromkeys(row["measure"] for row in rows))
-        lines = [[tool, *(mean_and_spread(one.get(name)) for name in names)] for (tool,), one in values.items()]
-        return markdown(["tool", *names], lines, names=1)
+        return pivot(rows, ("tool",), dict.fromkeys((row["measure"] for row in rows), (mean_and_spread, "")))
 
 
 def write_lines(path: Path, words: Iterator[str]) -> int:
@@ -222,10 +216,3 @@ def train_gensim(model: str, settings: dict[str, Any], text: str, seed: int) -> 
 def model_config(model: str, settings: dict[str, Any]) -> ModelConfig:
     """The configuration of a trainer for other tools."""
     return ModelConfig(model, asdict(registry.create("trainer", model, settings)), 1)
-
-
-def format_values(measure: str, values: Sequence[float] | None) -> str:
-    """The values of a measure over seeds in one field; empty if there are none."""
-    if not values or measure not in (SECONDS, PERPLEXITY):
-        return mean_and_spread(values)
-    return f"{min(values):.1f}" if measure == SECONDS else f"{fmean(values):.0f}"

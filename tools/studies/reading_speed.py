@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, NamedTuple
 from xml.sax.saxutils import escape
@@ -22,7 +21,7 @@ import pyarrow.parquet
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.reader import BLOCK_SIZE
 from embeddings.support.system import available_threads
-from studies.grid import Grid, Rows, collect, is_installed, markdown, medians, timed
+from studies.grid import Grid, Rows, is_installed, pivot, timed
 
 N_PARTS, PAGE_ROWS = 8, 20  # files of a folder, and lines of a page
 SCANNERS = ("words", "alphanumeric")
@@ -190,20 +189,11 @@ class Reading(Grid):
         return {str(number): partial(speed, source, encode, path, int(number)) for number in threads}
 
     def table(self, rows: Rows) -> str:
-        """The speeds of each format, what the last number of threads gains, and what it costs."""
-        values = {key: medians(one, "MB/s", "MB/CPU s") for key, one in collect(rows, "format", "threads").items()}
-        threads = sorted({int(number) for _, number in values if number})
-        lines = []
-        for name in dict.fromkeys(name for name, _ in values):
-            if (name, "") in values:
-                lines.append([name, f"{values[name, ''][0]:.0f}", *["-"] * (len(threads) + 1)])
-                continue
-            every = [values[name, str(number)] for number in threads]
-            speeds = [f"{one[0]:.0f}" for one in every]
-            lines.append([name, *speeds, f"{every[-1][0] / every[0][0]:.2f}", f"{every[0][1] / every[-1][1]:.2f}"])
-        columns = [f"{number} thread{'s' * (number > 1)}, MB/s" for number in threads]
-        ratio = f"{threads[-1]} / {threads[0]}"
-        return markdown(["format", *columns, f"speed, {ratio}", f"CPU time, {ratio}"], lines)
+        """The speeds of each format by number of threads."""
+        rows = [row for row in rows if row["measure"] == "MB/s"]
+        for row in rows:
+            row["measure"] += f", {row['threads'] or 1} thread{'s' * (row['threads'] not in ('', '1'))}"
+        return pivot(rows, ("format",), dict.fromkeys(sorted({row["measure"] for row in rows}), ".0f"))
 
 
 class Tokenizers(Grid):
@@ -238,13 +228,8 @@ class Tokenizers(Grid):
 
     def table(self, rows: Rows) -> str:
         """A row for each text."""
-        values = {key: median(one["MB/CPU s"]) for key, one in collect(rows, *self.keys, "tokenizer").items()}
-        lines = []
-        for key in dict.fromkeys(key[:2] for key in values):
-            words, other = (values[*key, one] for one in SCANNERS)
-            lines.append([*key, f"{words:.0f}", f"{other:.0f}", f"{other / words:.2f}"])
-        heads = [f"`{name}`, MB per CPU s" for name in SCANNERS]
-        return markdown(["text", "MB", *heads, "CPU time, `words` / `alphanumeric`"], lines)
+        rows = [{**row, "measure": f"{row['tokenizer']}: {row['measure']}"} for row in rows]
+        return pivot(rows, self.keys, {f"{name}: MB/CPU s": ".0f" for name in SCANNERS})
 
 
 def articles() -> dict[str, str]:

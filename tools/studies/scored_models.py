@@ -1,6 +1,5 @@
 """Models of different settings, and of words found by different rules, scored on the same test sets."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +12,9 @@ import numpy as np
 import embeddings as em
 from embeddings.eval.evaluation import Suite
 from embeddings.indexes.index_spec import parse_spec
-from studies.grid import Grid, Rows, markdown, scores
+from studies.grid import Grid, Rows, collect, markdown, mean_and_spread, pivot, scores
 
 MIN_COUNT = 5
-Scores = dict[tuple[str, str], float]  # in percent, by model and seed
 
 
 class Settings(Grid):
@@ -57,52 +55,32 @@ class Settings(Grid):
 
     def table(self, rows: Rows) -> str:
         """Means over seeds in percent; if all sets are halves, means over the sets of each half."""
-        values: dict[tuple[str, str], Scores] = defaultdict(dict)
+        is_half = {half_of(row["set"]) for row in rows} <= {"dev", "test"}
         for row in rows:
-            values[row["corpus"], row["set"]][row["model"], row["seed"]] = 100 * float(row["value"])
-        return half_table(values) if {half_of(name) for _, name in values} <= {"dev", "test"} else set_table(values)
+            row["measure"] = f"{row['corpus']}: {half_of(row['set']) if is_half else row['set']}"
+            row["value"] = str(100 * float(row["value"]))
+        return half_table(rows) if is_half else set_table(rows)
 
 
-def set_table(values: dict[tuple[str, str], Scores]) -> str:
-    """The mean over seeds of each score, and its mean over sets and corpora; best models first.
-
-    The last column is the difference between the means of the best and the worst seed.
-    """
-    first, *others = values.values()
-    overall = {
-        key: fmean([first[key], *(one[key] for one in others)]) for key in first if all(key in x for x in others)
-    }
-    rows = []
-    for model in dict.fromkeys(model for one in values.values() for model, _ in one):
-        seeds = of_model(overall, model)
-        cells = [format_mean(of_model(one, model)) for one in (*values.values(), overall)]
-        rows.append(
-            (fmean(seeds or [0]), [f"`{model}`", *cells, format_mean([max(seeds) - min(seeds)] if seeds else [])])
-        )
-    rows.sort(key=lambda row: (row[1][0].strip("`").partition(":")[0], -row[0]))
-    heads = ["model", *(f"{corpus}: {test}" for corpus, test in values), "mean", "range of seeds"]
-    return markdown(heads, (cells for _, cells in rows), names=1)
+def set_table(rows: Rows) -> str:
+    """The mean of each score; best models first. Those with all scores have their mean, ± half the range of seeds."""
+    columns: dict[str, Any] = dict.fromkeys((row["measure"] for row in rows), (fmean, ".1f"))
+    means = {model: fmean(map(fmean, one.values())) for (model,), one in collect(rows, "model").items()}
+    rows.sort(key=lambda row: (row["model"].partition(":")[0], -means[row["model"]]))
+    for (model, _), one in collect(rows, "model", "seed").items():
+        if one.keys() == columns.keys():
+            rows.append({"model": model, "measure": "mean", "value": str(fmean(map(fmean, one.values())))})
+    return pivot(rows, ("model",), columns | {"mean": (mean_and_spread, "")})
 
 
-def half_table(values: dict[tuple[str, str], Scores]) -> str:
+def half_table(rows: Rows) -> str:
     """The means over the sets of each half, by model and corpus."""
-    corpora = dict.fromkeys(corpus for corpus, _ in values)
-    rows = []
-    for model in sorted(sorted({model for one in values.values() for model, _ in one}), key=sort_key):
-        row = [f"`{model}`"]
-        for corpus in corpora:
-            halves = (
-                [score for key, one in values.items() if (key[0], half_of(key[1])) == (corpus, half)
-                 for score in of_model(one, model)] for half in ("dev", "test")
-            )  # fmt: skip
-            row.append(" / ".join(map(format_mean, halves)).strip(" /"))
-        rows.append(row)
-    return markdown(["model", *corpora], rows, names=1)
-
-
-def half_of(name: str) -> str:
-    """The end of the name of a set: its half, if it is one."""
-    return name.removesuffix(".csv").rpartition("-")[2]
+    corpora = dict.fromkeys(row["corpus"] for row in rows)
+    lines = []
+    for (model,), one in sorted(collect(rows, "model").items(), key=lambda item: sort_key(item[0][0])):
+        names = ([f"{corpus}: {half}" for half in ("dev", "test")] for corpus in corpora)
+        lines.append([model, *(" / ".join(f"{fmean(one[name]):.1f}" for name in two if name in one) for two in names)])
+    return markdown(["model", *corpora], lines, names=1)
 
 
 def sort_key(model: str) -> tuple[str, list[float]]:
@@ -111,14 +89,9 @@ def sort_key(model: str) -> tuple[str, list[float]]:
     return trainer, [float(part.partition("=")[2]) for part in reversed(settings.split(","))]
 
 
-def of_model(scores: Scores, model: str) -> list[float]:
-    """The scores of a model, one for each seed."""
-    return [value for (name, _), value in scores.items() if name == model]
-
-
-def format_mean(values: Sequence[float]) -> str:
-    """The mean with one digit; empty if there are no values."""
-    return f"{fmean(values):.1f}" if values else ""
+def half_of(name: str) -> str:
+    """The end of the name of a set: its half, if it is one."""
+    return name.removesuffix(".csv").rpartition("-")[2]
 
 
 class Tokenization(Grid):

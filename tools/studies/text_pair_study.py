@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -21,7 +20,7 @@ from embeddings.support.cosine import normalize_rows
 from embeddings.training.loss_curves import draw_loss_curve
 from embeddings.training.run_log import HELD_OUT_LOSS
 from embeddings.vectors.word_weights import word_weights
-from studies.grid import Grid, Rows, Study, beside, log, markdown, mean_and_spread
+from studies.grid import Grid, Rows, Study, beside, log, mean_and_spread, pivot
 
 SKIPGRAM, NONE, RATINGS = "skip-gram", "random rows", "rated pairs"
 SAME_PAIRS, HARD_NEGATIVES = "some of the same pairs", "the same with hard negatives"
@@ -44,6 +43,10 @@ POOLS: dict[str, dict[str, Any]] = {
     "SIF - 1": {"pool": "sif", "remove_components": 1},
 }
 SECONDS = "CPU seconds"
+SECTIONS = {
+    "spearman": "Spearman's correlation with ratings",
+    "recall@10": "Recall at 10, of held-out articles among all",
+}
 PAIR_OPTIONS = ("temperature", "optimizer", "token_weights", "word_dropout", "min_n", "max_n")
 RATING_SETTINGS = {"objective": "cosent", "temperature": 0.3, "batch_size": 128, "learning_rate": 0.004, "epochs": 10}
 AGAIN_PAIRS = 60_000
@@ -173,24 +176,17 @@ class TextPairs(Grid):
 
     def table(self, rows: Rows) -> str:
         """Rated pairs by training and pooling, then retrieval."""
-        values: dict[tuple[str, ...], list[float]] = defaultdict(list)
-        for row in rows:
-            values[row["training"], row["set"], row["pool"], row["measure"]].append(float(row["value"]))
-        sections = {
-            "spearman": "Spearman's correlation with ratings",
-            "recall@10": "Recall at 10, of held-out articles among all",
-        }
-        trainings, tables = [name for name in TRAININGS if any(key[0] == name for key in values)], []
-        for measure, title in sections.items():
-            sets = list(dict.fromkeys(key[1] for key in values if key[3] == measure))
-            columns = dict.fromkeys(key[1:3] for name in sets for key in values if key[1] == name and key[3] == measure)
-            lines = []
-            for name in trainings:
-                seconds = values.get((name, "", "", SECONDS))
-                cells = [mean_and_spread(values.get((name, *column, measure))) for column in columns]
-                lines.append([name, *cells, f"{min(seconds):.0f}" if seconds else ""])
-            heads = ["learned from", *(f"{name}, {pool}" for name, pool in columns), SECONDS]
-            tables += [f"{title}:\n\n{markdown(heads, lines, names=1)}"] if columns else []
+        rows.sort(key=lambda row: list(TRAININGS).index(row["training"]))
+        tables = []
+        for measure, title in SECTIONS.items():
+            sets = list(dict.fromkeys(row["set"] for row in rows if row["measure"] == measure))
+            shown = [row for row in rows if row["measure"] in (measure, SECONDS)]
+            shown = [{**row, "measure": f"{row['set']}, {row['pool']}" if row["set"] else SECONDS} for row in shown]
+            names = (f"{name}, {pool}" for name in sets for pool in POOLS)
+            measured = {row["measure"] for row in shown}
+            columns: dict[str, Any] = {name: (mean_and_spread, "") for name in names if name in measured}
+            columns[SECONDS] = min, ".0f"
+            tables += [f"{title}:\n\n{pivot(shown, ('training',), columns)}"] if sets else []
         return "\n".join(tables)
 
 

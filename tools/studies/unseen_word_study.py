@@ -18,7 +18,7 @@ from embeddings.eval.tasks.word_similarity import WordPairs, correlation, read_w
 from embeddings.indexes.index_spec import parse_spec
 from embeddings.support.cosine import normalize
 from embeddings.support.suggestions import close_matches
-from studies.grid import Grid, Rows, markdown, mean_and_spread
+from studies.grid import Grid, Rows, collect, mean_and_spread, pivot
 
 MAX_CONTEXTS = 32  # a word that is hidden occurs at least as often
 MIN_PAIRS = 10  # of a set that is scored
@@ -239,15 +239,13 @@ def number_of_pairs(rows: Rows) -> str:
 
 def method_table(rows: Rows, axis: str, heads: dict[str, str]) -> str:
     """A table with a line for each method and a column for each number of contexts or set; best methods first."""
-    values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    values: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for row in rows:
-        values[row["method"], row[axis]][row["seed"]].append(100 * float(row["spearman"]))
-    means = {key: [fmean(scores) for scores in seeds.values()] for key, seeds in values.items()}
-    combine: Callable[[list[float]], float] = max if axis == "contexts" else fmean
-
-    def score(method: str) -> float:
-        return combine([fmean(seeds) for key, seeds in means.items() if key[0] == method])
-
-    ranked = sorted(dict.fromkeys(method for method, _ in means), key=lambda method: -score(method))
-    lines = [[method, *(mean_and_spread(means.get((method, one))) for one in heads)] for method in ranked]
-    return markdown(["substitute", *heads.values()], lines, names=1)
+        values[row["method"], row[axis], row["seed"]].append(100 * float(row["spearman"]))
+    means: Rows = [  # of each seed over the sets
+        {"substitute": method, "measure": heads[one], "value": str(fmean(scores))}
+        for (method, one, _), scores in values.items()
+    ]
+    best = {method: max(map(fmean, one.values())) for (method,), one in collect(means, "substitute").items()}
+    means.sort(key=lambda row: -best[row["substitute"]])
+    return pivot(means, ("substitute",), dict.fromkeys(heads.values(), (mean_and_spread, "")))
