@@ -22,9 +22,7 @@ from embeddings.errors import EmbeddingsError
 
 STUDIES = {  # the class of each study
     "classifiers": "classifier_study:Classifiers",
-    "cluster-check": "cluster_plan:ClusterCheck",
-    "cluster-costs": "cluster_plan:ClusterCosts",
-    "cluster-plan": "cluster_plan:ClusterPlan",
+    "cluster": "cluster_study:Cluster",
     "composition": "page_tables:Composition",
     "composition-curve": "page_tables:CompositionCurve",
     "distillation": "distillation_study:Distillation",

@@ -17,7 +17,7 @@ RECORDED = {  # the tables of each study, apart from the one of its name
         name: []
         for name in (
             "classifiers",
-            "cluster-check",
+            "cluster",
             "distillation",
             "kernels",
             "objectives",

@@ -36,7 +36,6 @@ Recall at 10, of held-out articles among all:
 | training | title, mean | CPU seconds |
 | --- | ---: | ---: |
 | skip-gram | 40.0 | 9 |
-| all pairs |  |  |
 """
 PARAGRAPH = "Anarchism is a political philosophy. It holds the state to be undesirable; anarchism opposes authority."
 
