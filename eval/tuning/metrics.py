@@ -22,10 +22,12 @@ from embeddings.eval.statistics.results import PARTS, Comparison, Key, MeanScore
 from embeddings.eval.tasks.label_scores import (
     LabelMetric,
     LabelScores,
+    PredictedLabels,
+    Ranker,
     compare_labels,
+    predict_labels,
 )
 from embeddings.eval.tasks.perplexity import known_words
-from embeddings.eval.tasks.predicted_labels import PredictedLabels, Ranker, predict_labels
 from embeddings.eval.test_sets import ALL, DEV, DIGITS, TEST, content_fingerprint, select_texts
 from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError
 from embeddings.eval.validation import Validation, check_predicts_words, mean_loss
