@@ -29,7 +29,7 @@ from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
 from embeddings.corpora.word_rules import Case, Normalization, WordForm, WordRules
 from embeddings.errors import CorpusError, S, SettingError
 from embeddings.settings import Positive, check_value
-from embeddings.settings.unknown_arguments import refuse_unknown
+from embeddings.settings.setting_fields import refuse_unknown
 from embeddings.support.logs import log
 from embeddings.support.progress_display import MEGABYTES, ProgressOption, showing
 from embeddings.support.remote.address import display_name

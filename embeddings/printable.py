@@ -29,13 +29,9 @@ def is_unprintable(text: str, position: int) -> bool:
     """Whether the character at this position must be escaped."""
     character = text[position]
     if character in JOINERS:
-        return not all(map(is_joined, (text[position - 1 : position], text[position + 1 : position + 2])))
+        neighbours = text[position - 1 : position], text[position + 1 : position + 2]
+        return not all(one > "\x7f" and category(one)[0] in "LMS" for one in neighbours)  # beyond ASCII
     return category(character) in ESCAPED
-
-
-def is_joined(neighbour: str) -> bool:
-    """Whether a character next to a joiner is a letter, mark or symbol beyond ASCII."""
-    return neighbour > "\x7f" and category(neighbour)[0] in "LMS"
 
 
 def format_names(names: Sequence[str], limit: int = 20) -> str:

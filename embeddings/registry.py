@@ -4,6 +4,7 @@ import dataclasses
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
@@ -42,16 +43,13 @@ def group_entries(group: str, state: tuple[Any, ...]) -> EntryPoints:
 
 def path_state() -> tuple[Any, ...]:
     """The folders of `sys.path` with inodes and times, which change when a package is installed or removed."""
-    return tuple((path, folder_state(path or ".")) for path in sys.path)
-
-
-def folder_state(path: str) -> tuple[int, int] | None:
-    """The inode and time of change of a folder; None if there is none."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):  # ValueError: a null character
-        return None
-    return status.st_ino, status.st_mtime_ns
+    state: list[Any] = []
+    for path in sys.path:
+        state.append(path)
+        with suppress(OSError, ValueError):  # a missing folder, or a null character
+            status = os.stat(path or ".")
+            state += status.st_ino, status.st_mtime_ns
+    return tuple(state)
 
 
 def distribution_name(entry: EntryPoint) -> str:

@@ -26,7 +26,7 @@ from embeddings.support import tensors
 from embeddings.support.system import size_on_disk
 from embeddings.text_search.index_folder import INDEX as TEXT_INDEX
 from embeddings.training.checkpoints import find_checkpoints, summarize_checkpoints
-from embeddings.training.run_log import is_log, summarize_log
+from embeddings.training.run_log import FIRST_BYTES, summarize_log
 from embeddings.vectors import format_dispatch
 
 MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
@@ -132,7 +132,7 @@ def format_properties(path: Path, name: str, *, full: bool, allow_pickle: bool) 
 
 def describe_other_file(path: Path, start: bytes, properties: dict[str, Any], *, full: bool) -> dict[str, Any]:
     """The properties of a training log, a phrase list, a text or an unknown file that starts with these bytes."""
-    if is_log(start) and properties["compression"] is None:
+    if start.startswith(FIRST_BYTES) and properties["compression"] is None:
         return {"what": "log of a run"} | properties | summarize_log(path, full=full)
     if phrase_list.is_phrase_file(start) and properties["compression"] is None:
         phrases = {"phrases": len(phrase_list.read_phrases(path))} if full else {}

@@ -16,13 +16,9 @@ def escape_record(record: logging.LogRecord) -> bool:
     """Escape the message and its arguments, of which the format and the numbers stay as they are, without secrets."""
     record.msg = printable(mask(str(record.msg)))
     if isinstance(record.args, tuple):
-        record.args = tuple(map(escape_argument, record.args))
+        texts = str, os.PathLike, BaseException
+        record.args = tuple(printable(mask(str(one))) if isinstance(one, texts) else one for one in record.args)
     return True
-
-
-def escape_argument(value: Any) -> Any:
-    """A text, path or error as printable text; any other value unchanged."""
-    return printable(mask(str(value))) if isinstance(value, str | os.PathLike | BaseException) else value
 
 
 log = logging.getLogger("embeddings")

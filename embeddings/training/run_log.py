@@ -27,11 +27,6 @@ STATES = {"end": "ended", "interrupted": "interrupted"}
 PROGRESS_FIELDS = ("words", "total_words", "epoch", "learning_rate", "loss", "seconds", "words_per_second")
 
 
-def is_log(start: bytes) -> bool:
-    """Whether a file that starts with these bytes is the log of a run."""
-    return start.startswith(FIRST_BYTES)
-
-
 def is_log_file(path: Path) -> bool:
     """Whether a file is a log, empty, or the cut-off first line of a log; raises OSError if it cannot be read."""
     with path.open("rb") as stream:

@@ -76,7 +76,11 @@ class Stream(ABC):
 
     Each thread reads a share of the units in each epoch, in one or more chunks, through a block of its own: a
     NamedTuple of arrays, which with the random state holds all that decides what is read next.
+
+    source: what chunks are parts of.
     """
+
+    source: Any
 
     @property
     def unit(self) -> str:
@@ -119,17 +123,21 @@ class Stream(ABC):
         """Convert a block that was read from a file, if places in this stream are not those in the whole corpus."""
 
     @property
-    @abstractmethod
     def empty_chunk(self) -> Chunk:
         """A chunk of no units, by which kernels are compiled."""
+        return Chunk(self.source, 0, 0)
 
-    @abstractmethod
     def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
         """The chunks of a share in an epoch, which together hold its units.
 
         Arguments:
             order: draws their order if the setting shuffle is on; `check_trainer` tests that a stream uses it.
         """
+        return iter([Chunk(self.source, begin, end)]) if order is None else self.shuffled_chunks(begin, end, order)
+
+    @abstractmethod
+    def shuffled_chunks(self, begin: int, end: int, order: np.random.Generator) -> Iterator[Chunk]:
+        """The units of a share in a random order."""
 
     @property
     def arrays(self) -> Sequence[np.ndarray]:
@@ -184,15 +192,8 @@ class TokenStream(Stream):
         """Whether training can continue inside a chunk from a block that was read from a file."""
         return self.is_valid_block(block, *chunk)
 
-    @property
-    def empty_chunk(self) -> Chunk:
-        """A chunk of no words."""
-        return Chunk(self.source, 0, 0)
-
-    def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
-        """The share itself, or its sentences in a random order."""
-        if order is None:
-            return iter([Chunk(self.source, begin, end)])
+    def shuffled_chunks(self, begin: int, end: int, order: np.random.Generator) -> Iterator[Chunk]:
+        """The sentences of a share in a random order."""
         return shuffled_chunks(self.source, begin, end, order)
 
     @property
@@ -255,16 +256,3 @@ class ItemStream(Stream):
         """Whether training can continue inside a chunk from a block that was read from a file."""
         position, end = block.cursor[[POSITION, END]]
         return bool(chunk.begin <= position <= end == chunk.end)
-
-    @property
-    def empty_chunk(self) -> Chunk:
-        """A chunk of no items."""
-        return Chunk(self.source, 0, 0)
-
-    def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
-        """The share itself, or its items in a random order."""
-        return iter([Chunk(self.source, begin, end)]) if order is None else self.shuffled_chunks(begin, end, order)
-
-    @abstractmethod
-    def shuffled_chunks(self, begin: int, end: int, order: np.random.Generator) -> Iterator[Chunk]:
-        """The items of a share in a random order."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from embeddings import registry
 from embeddings.corpora.corpus import Corpus
@@ -20,13 +20,10 @@ from embeddings.training.run_options import ClusterBase, RunOptions, combine
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import as_corpus, new_corpus
 
-if TYPE_CHECKING:
-    from embeddings.corpora.corpus import Corpus
-
 
 def train(
     trainer: str,
-    corpus: "Corpus | str | os.PathLike[str] | Iterable[Any]",
+    corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
     *,
     threads: int | None = None,
     seed: int = 1,
@@ -97,7 +94,7 @@ def new_trainer(name: str, settings: dict[str, Any]) -> Trainer:
 
 def continue_training(
     model: Model,
-    corpus: "Corpus | str | os.PathLike[str] | Iterable[Any]",
+    corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
     *,
     threads: int | None = None,
     seed: int = 1,

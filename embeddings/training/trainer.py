@@ -30,7 +30,7 @@ from embeddings.settings import (
     VocabularyChoice,
     WeightTying,
 )
-from embeddings.settings.unknown_arguments import refuse_unknown
+from embeddings.settings.setting_fields import refuse_unknown
 from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.training.callbacks import Callback
