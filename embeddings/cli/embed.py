@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -154,7 +155,10 @@ def open_writer(path: Path, suffix: str, name: str, table: "pyarrow.Table") -> A
     schema = table.schema
     if suffix == PARQUET:
         others = [column for column in schema.names if column != name]
-        leaves = leaf_paths(schema)
+        stream = BytesIO()
+        pa.parquet.write_table(schema.empty_table(), stream)
+        columns = pa.parquet.ParquetFile(stream).schema
+        leaves = [columns.column(number).path for number in range(len(columns))]
         vectors = [leaf for leaf in leaves if leaf.startswith(f"{name}.")]  # hardly shrink
         compression = {leaf: "none" if leaf in vectors else "snappy" for leaf in leaves}
         statistics = [leaf for leaf in leaves if leaf not in vectors]
@@ -164,16 +168,6 @@ def open_writer(path: Path, suffix: str, name: str, table: "pyarrow.Table") -> A
     if suffix == ARROW:
         return pa.ipc.new_file(path, schema)
     return TextTableWriter(path, schema, name, is_json=suffix == JSON_LINES)
-
-
-def leaf_paths(schema: "pyarrow.Schema") -> list[str]:
-    """The paths of the leaves of the columns of a Parquet file."""
-    from io import BytesIO
-
-    stream = BytesIO()
-    pa.parquet.write_table(schema.empty_table(), stream)
-    leaves = pa.parquet.ParquetFile(stream).schema
-    return [leaves.column(number).path for number in range(len(leaves))]
 
 
 class TextTableWriter:

@@ -25,7 +25,8 @@ from embeddings.models.model_group import ModelGroup, is_group
 from embeddings.support import tensors
 from embeddings.support.system import size_on_disk
 from embeddings.text_search.index_folder import INDEX as TEXT_INDEX
-from embeddings.training.checkpoints import find_checkpoints, summarize_checkpoints
+from embeddings.training.checkpoints import RECORD as CHECKPOINT
+from embeddings.training.checkpoints import Checkpoints, summarize_checkpoints
 from embeddings.training.run_log import FIRST_BYTES, summarize_log
 from embeddings.vectors import format_dispatch
 
@@ -84,7 +85,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
 
         folder = StudyFolder.open(path)
         return {"what": "search for settings", "trials": folder.count_trials(), **folder.study}
-    if checkpoints := find_checkpoints(path):
+    if checkpoints := [path] if (path / CHECKPOINT).is_file() else Checkpoints(path).paths():
         return {"what": "checkpoints of a run"} | summarize_checkpoints(checkpoints)
     if not (path / MODEL_JSON).is_file() and (name := format_dispatch.sniff(path)):
         return describe_vectors(path, name, {"size": size_on_disk(path)}, full=full, allow_pickle=allow_pickle)

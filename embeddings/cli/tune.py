@@ -77,7 +77,10 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
-        check_limits(options)
+        if options["trials"] is None and options["seconds"] is None:
+            raise click.UsageError("give the number of --trials, or --seconds")
+        if options["trials"] is not None and options["seconds"] is not None:
+            raise click.UsageError("--trials cannot be combined with --seconds")
         tune_trainer(trainer(**values), **options)
 
     return Command(
@@ -123,14 +126,6 @@ def metric_forms(trainer: type[Trainer]) -> str:
         )
     loss = "; or loss, of held-out text" if trainer.word_predictor is not None else ""
     return f"similarity:NAME|FILE, analogy:NAME|FILE or pairs:FILE; repeat it for the mean{loss}"
-
-
-def check_limits(options: dict[str, Any]) -> None:
-    """Refuse no limit and two of them."""
-    if options["trials"] is None and options["seconds"] is None:
-        raise click.UsageError("give the number of --trials, or --seconds")
-    if options["trials"] is not None and options["seconds"] is not None:
-        raise click.UsageError("--trials cannot be combined with --seconds")
 
 
 def tune_trainer(

@@ -80,19 +80,14 @@ def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
         phrases = load_phrase_table(folder / model_files.PHRASES)
     path = folder / model_files.LABELS
     labels = model_files.read_vocabulary(path) if path.exists() else None
-    return {"tags": load_model_tags(folder / model_files.TAGS, table), "phrases": phrases, "labels": labels}
-
-
-def load_model_tags(path: Path, table: np.ndarray | None) -> Any:
-    """The tags of the rows of a table; None if there is no file."""
-    if not path.exists():
-        return None
-    if table is None:
-        raise FormatError(f"{path} holds tags, but the model has no table {DOCUMENTS!r}")
-    tags = load_tags(path, len(table))
-    if tags.null_count:
-        raise FormatError(f"{path} is broken: a tag is missing")
-    return tags
+    path, tags = folder / model_files.TAGS, None
+    if path.exists():
+        if table is None:
+            raise FormatError(f"{path} holds tags, but the model has no table {DOCUMENTS!r}")
+        tags = load_tags(path, len(table))
+        if tags.null_count:
+            raise FormatError(f"{path} is broken: a tag is missing")
+    return {"tags": tags, "phrases": phrases, "labels": labels}
 
 
 def installed_inferencer(model: "Model") -> Infer:

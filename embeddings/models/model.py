@@ -66,16 +66,6 @@ def installed_composer(model: "Model") -> Compose:
     return compose
 
 
-def installed_classifier(model: "Model") -> "LabelPredictor":
-    """The classifier of a model, made by the entry point of its name or by its installed trainer."""
-    if model.name in registry.find_all("classifier"):
-        return registry.load("classifier", model.name)(model)  # type: ignore[no-any-return]
-    classifier: LabelPredictor | None = installed_capability(model, "predictor")
-    if classifier is None:
-        raise SettingError(f"{model.name} models predict no labels; train a classifier")
-    return classifier
-
-
 RECORD_FIELDS = ("seed", "threads", "words", "seconds", "words_per_second", "loss_by_epoch")
 
 
@@ -83,22 +73,12 @@ def model_html(model: "Model") -> Html:
     """Render the settings, the training record, the shapes of the tables, and the vectors."""
     record = {name: model.record[name] for name in RECORD_FIELDS if name in model.record}
     shapes = {name: array.shape for name, array in model.tables.items()}
-    sections = {"settings": model.settings, "training": record, "tables": shapes}
-    return tag(
-        "div",
-        tag("p", tag("b", "Model"), f" {model.name}"),
-        *(
-            tag("details", tag("summary", title), values_html(title, values))
-            for title, values in sections.items()
-            if values
-        ),
-        vectors_html(model.vectors),
-    )
-
-
-def values_html(title: str, values: Mapping[str, object]) -> Html:
-    """Render named values as a table."""
-    return Html(ResultTable([{title: name, "value": to_text(value)} for name, value in values.items()])._repr_html_())
+    sections = []
+    for title, values in {"settings": model.settings, "training": record, "tables": shapes}.items():
+        if values:
+            table = ResultTable([{title: name, "value": to_text(value)} for name, value in values.items()])
+            sections.append(tag("details", tag("summary", title), Html(table._repr_html_())))
+    return tag("div", tag("p", tag("b", "Model"), f" {model.name}"), *sections, vectors_html(model.vectors))
 
 
 def to_text(value: object) -> str:
@@ -291,7 +271,12 @@ class Model(GapContexts, InteropMixin):
             SettingError: models of this trainer have no labels.
             RegistryError: the trainer of a saved model is not installed.
         """
-        return installed_classifier(self)
+        if self.name in registry.find_all("classifier"):
+            return registry.load("classifier", self.name)(self)  # type: ignore[no-any-return]
+        classifier: LabelPredictor | None = installed_capability(self, "predictor")
+        if classifier is None:
+            raise SettingError(f"{self.name} models predict no labels; train a classifier")
+        return classifier
 
     def predict(
         self, texts: Iterable[str], k: int = 1, threshold: float = 0.0, *, threads: int | None = None

@@ -22,8 +22,9 @@ def acquire_shared(path: Path) -> int | None:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
         return None
-    if try_lock(descriptor, exclusive=False) and is_same_file(path, descriptor):
-        return descriptor
+    with suppress(OSError):  # another file may have this path by now, or none
+        if try_lock(descriptor, exclusive=False) and os.path.samestat(path.stat(), os.fstat(descriptor)):
+            return descriptor
     os.close(descriptor)
     return None
 
@@ -66,11 +67,3 @@ def try_lock(descriptor: int, *, exclusive: bool) -> bool:
     except OSError:  # the file system has no locks
         return True
     return True
-
-
-def is_same_file(path: Path, descriptor: int) -> bool:
-    """Whether the open file is still the one at this path."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
-    except OSError:
-        return False

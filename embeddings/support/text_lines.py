@@ -41,7 +41,9 @@ def read_toml(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
         FormatError: it cannot be read, is not TOML, or is longer than such files are.
     """
     try:
-        text = read_start(path)
+        with open(local_path(path), "rb") as stream:  # which may be a device
+            data = stream.read(4 * MAX_LENGTH + 1)  # bytes, so many that the length of a longer text is refused
+        text = data.decode("utf-8", "strict" if len(data) <= 4 * MAX_LENGTH else "replace")
         longest = max(map(len, text.split("\n")))
         if len(text) > MAX_LENGTH or longest > MAX_LINE_LENGTH:  # memory grows with the square of a key's parts
             sizes = f"{MAX_LENGTH} characters, {MAX_LINE_LENGTH} in a line"
@@ -53,10 +55,3 @@ def read_toml(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
         raise FormatError(f"{path} is not TOML: nested too deeply") from None
     except ValueError as error:
         raise FormatError(f"{path} is not TOML: {error}") from error
-
-
-def read_start(path: str | os.PathLike[str]) -> str:
-    """The text of a file, or so much of a longer one, which may be a device, that its length can be refused."""
-    with open(local_path(path), "rb") as stream:
-        data = stream.read(4 * MAX_LENGTH + 1)  # bytes
-    return data.decode("utf-8", "strict" if len(data) <= 4 * MAX_LENGTH else "replace")

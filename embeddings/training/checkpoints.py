@@ -394,11 +394,6 @@ def shorten(value: Any) -> str:
     return text if len(text) <= MAX_VALUE_LENGTH else f"…{text[1 - MAX_VALUE_LENGTH :]}"
 
 
-def find_checkpoints(path: Path) -> list[Path]:
-    """The complete checkpoints in a folder, oldest first, or the folder itself if it is one."""
-    return [path] if (path / RECORD).is_file() else Checkpoints(path).paths()
-
-
 def summarize_checkpoints(paths: list[Path]) -> dict[str, Any]:
     """A summary: the run they belong to, and the progress of the last one."""
     fingerprint, values = read_record(paths[-1])

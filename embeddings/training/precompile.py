@@ -126,7 +126,13 @@ def train_small(name: str, settings: dict[str, Any]) -> Model:
     if trainer.reads_labels:
         return train(name, LABELLED_LINES, threads=threads, **settings)
     if trainer.reads_pairs:
-        return train_small_pairs(name, settings, threads)
+        pairs = list(pairwise(LINES))
+        try:
+            labelled = [(left, right, number % 2) for number, (left, right) in enumerate(pairs)]
+            return train(name, labelled, threads=threads, **settings)
+        except CorpusError:  # the objective requires negative texts
+            triplets = [(*pair, negative) for pair, negative in zip(pairs, reversed(LINES), strict=False)]
+            return train(name, triplets, threads=threads, **settings)
     if trainer.reads_vectors:
         vectors = np.random.default_rng(1).standard_normal((len(LINES), SMALL["dim"]))
         return train(name, text_vectors(LINES, vectors), threads=threads, **settings)
@@ -136,17 +142,6 @@ def train_small(name: str, settings: dict[str, Any]) -> Model:
         except EmbeddingsError:
             continue
     return train(name, Corpus(LINES, **CORPORA[-1]), threads=threads, **settings)
-
-
-def train_small_pairs(name: str, settings: dict[str, Any], threads: int) -> Model:
-    """A model of pairs of texts with binary labels, or with negative texts if its objective requires them."""
-    pairs = list(pairwise(LINES))
-    try:
-        labelled = [(left, right, number % 2) for number, (left, right) in enumerate(pairs)]
-        return train(name, labelled, threads=threads, **settings)
-    except CorpusError:
-        triplets = [(left, right, negative) for (left, right), negative in zip(pairs, reversed(LINES), strict=False)]
-        return train(name, triplets, threads=threads, **settings)
 
 
 def use_model(model: Model) -> None:

@@ -67,7 +67,9 @@ def copy_all(address: Address, addresses: list[Address], names: list[str], known
     parts = [str(address), *companions], [[name, *one.identity] for name, one in zip(names, known, strict=True)]
     digests = [hashlib.sha256(json.dumps(part).encode()).hexdigest()[:24] for part in parts]
     name = "-".join(digests)
-    cache_root = copies_folder(name)
+    cache_root = cache_folder("remote")
+    if cache_root is None or foreign_access(cache_root / name):  # others could have written to it, or to the copy
+        cache_root = Path(temporary_copies().name)
     target = cache_root / name
     if target.is_dir():
         with suppress(OSError):
@@ -107,14 +109,6 @@ def download(address: Address, target: Path, is_abandoned: Event) -> None:
 def temporary_copies() -> tempfile.TemporaryDirectory[str]:
     """Return a folder for copies without a cache, which is removed at the end of the process."""
     return tempfile.TemporaryDirectory(prefix="embeddings-remote-")
-
-
-def copies_folder(name: str) -> Path:
-    """Return the cache folder of copies; a temporary folder if others could have written to it or the copy `name`."""
-    folder = cache_folder("remote")
-    if folder is None or foreign_access(folder / name):
-        return Path(temporary_copies().name)
-    return folder
 
 
 def remove_copies(scratch: Path, target: Path) -> None:

@@ -39,7 +39,9 @@ def check_remote_output(path: StrPath, *, force: bool) -> Address:
         check_name(address.path, is_local=False)
         if has_files(address) and not force:
             raise exists_error(address)
-        check_writable(address)
+        store, probe = arrow_store(address), temporary_name(address)  # writing is the only test of the permission
+        attempt(probe, lambda: store.writer.open_output_stream(probe.store_path).close(), attempts=1, writes=True)
+        attempt(probe, lambda: store.writer.delete_file(probe.store_path), attempts=1, writes=True)
     except RemoteError as error:
         raise OutputError(f"{address} {error.strerror}") from None
     except FormatError as error:
@@ -56,13 +58,6 @@ def has_files(address: Address) -> bool:
     """Whether a file, or a folder with files, has this address."""
     store = arrow_store(address)
     return attempt(address, lambda: store.status(address)) is not None or bool(files_below(address))
-
-
-def check_writable(address: Address) -> None:
-    """Write and remove an empty file, which is the only test of the permission to write."""
-    store, probe = arrow_store(address), temporary_name(address)
-    attempt(probe, lambda: store.writer.open_output_stream(probe.store_path).close(), attempts=1, writes=True)
-    attempt(probe, lambda: store.writer.delete_file(probe.store_path), attempts=1, writes=True)
 
 
 def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents: str, *, force: bool) -> Address:
