@@ -211,17 +211,15 @@ class TextMeans:
     def __call__(self, text: bytes, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The means of texts `text[starts[i]:starts[i + 1]]`, float32 (texts, dim), and their numbers of rows."""
         sums = np.zeros((len(starts) - 1, self._dim), np.float32)
-        counts, scratch = np.empty(len(sums), np.int64), self._take_scratch()
+        counts = np.empty(len(sums), np.int64)
+        try:
+            scratch = self._unused_scratch.pop()
+        except IndexError:  # other threads use all of it
+            scratch = new_scratch(self._features, self._dim)
         sum_features(self._features, self._rows, np.frombuffer(text, np.uint8), starts, scratch, sums, counts)
         self._unused_scratch.append(scratch)
         sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
         return sums, counts
-
-    def _take_scratch(self) -> Scratch:
-        try:
-            return self._unused_scratch.pop()
-        except IndexError:  # other threads use all of it
-            return new_scratch(self._features, self._dim)
 
 
 class RowScores:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,10 +50,6 @@ from embeddings.training.stream import TokenStream, share_bounds
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, prepare
 from embeddings.training.worker import Worker
-
-if TYPE_CHECKING:
-    from embeddings.training.trainer import Trainer
-
 
 CLUSTER = "cluster"  # in the record of a model
 TAKE_OVER_SECONDS = 1.0
@@ -206,7 +202,7 @@ class ClusterRun(Run):
 
 
 def train_divided(
-    cluster: "Cluster", pool: WorkerPool, machines: list[dict[str, Any]], trainer: "Trainer", corpus: Corpus,
+    cluster: "Cluster", pool: WorkerPool, machines: list[dict[str, Any]], trainer: Trainer, corpus: Corpus,
     threads_per_replica: int, *, threads: int | None, seed: int, report: Report | None, run_options: RunOptions,
 ) -> Model:  # fmt: skip
     """Train a model on text that the workers read."""
@@ -224,7 +220,7 @@ def train_divided(
     return ClusterSession(cluster, pool, data, machines, text).train()
 
 
-def check_options(trainer: "Trainer", run_options: RunOptions) -> None:
+def check_options(trainer: Trainer, run_options: RunOptions) -> None:
     """Refuse trainers and options for which there is no training on a cluster."""
     if run_options.continued is not None:
         raise SettingError("a model cannot be continued on a cluster; leave out cluster")
@@ -243,7 +239,7 @@ def new_pool(ray: Any, cluster: "Cluster", workers: int) -> WorkerPool:
     return WorkerPool(ray, [actor.remote(number) for number in range(workers)], actor.remote, cluster.worker_timeout)
 
 
-def describe_workers(pool: WorkerPool, trainer: "Trainer") -> list[dict[str, Any]]:
+def describe_workers(pool: WorkerPool, trainer: Trainer) -> list[dict[str, Any]]:
     """Descriptions of the machines of all workers.
 
     Raises:
@@ -449,7 +445,7 @@ class Cluster(ClusterBase):
         return replicas, 1
 
     def train(
-        self, trainer: "Trainer", corpus: Any, threads: int | None, seed: int, report: Report | None,
+        self, trainer: Trainer, corpus: Any, threads: int | None, seed: int, report: Report | None,
         run_options: RunOptions,
     ) -> Model:  # fmt: skip
         """Train a model; arguments as in `Trainer.train`, but `threads` is the number of threads for reading.

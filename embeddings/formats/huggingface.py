@@ -8,7 +8,6 @@ tokenizer, `model2vec.StaticModel.from_pretrained` the whole folder, which can b
 """
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +16,8 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.safetensors_file import COUNTS, list_names, read_counts
-from embeddings.formats.tokenizer_json import copy_tokenizer, read_tokens, write_tokenizer
+from embeddings.formats.tokenizer_json import copy_tokenizer, load_tokenizer, write_tokenizer
+from embeddings.models.model_files import package_versions
 from embeddings.support import tensors
 from embeddings.support.records import write_json
 from embeddings.vectors.file_format import Format, encode_words
@@ -66,17 +66,9 @@ def write_card(vectors: Vectors, folder: Path, library: str, dtype: str, note: s
     code, unknown = LIBRARIES[library]
     text = CARD.format(
         library=library, words=len(vectors), dim=vectors.dim, dtype=dtype, code=code, unknown=unknown,
-        note=note or UNWEIGHTED, version=installed_version(),
+        note=note or UNWEIGHTED, version=package_versions().get("embeddings-toolkit", "(unknown version)"),
     )  # fmt: skip
     (folder / README).write_text(text, encoding="utf-8")
-
-
-def installed_version() -> str:
-    """The version of this package."""
-    try:
-        return version("embeddings-toolkit")
-    except PackageNotFoundError:
-        return "(unknown version)"
 
 
 MODEL, TOKENIZER = "model.safetensors", "tokenizer.json"
@@ -154,7 +146,7 @@ def token_vectors(
     folder: Path, matrix: np.ndarray, errors: str, read_counts: Callable[[int], np.ndarray | None]
 ) -> Vectors:
     """The vectors of the tokens of tokenizer.json, without a zero row for unknown words at the end."""
-    words, unknown = read_tokens(folder / TOKENIZER, len(matrix), errors)
+    _, words, unknown = load_tokenizer(folder / TOKENIZER, len(matrix), errors)
     if words and words[-1] == unknown and not matrix[-1].any():
         words, matrix = words[:-1], matrix[:-1]
     with np.errstate(over="ignore"):  # overflow becomes infinity, which is refused, naming the word

@@ -112,11 +112,6 @@ def are_words(words: list[str]) -> bool:
     return all(tokenizer.spans(part) == [(0, len(part))] for part in parts)
 
 
-def read_tokens(path: Path, rows: int, errors: str) -> tuple[list[str], str | None]:
-    """The tokens in the order of their ids, which must be 0 to rows - 1, and the token for unknown words, if any."""
-    return load_tokenizer(path, rows, errors)[1:]
-
-
 def load_tokenizer(path: Path, rows: int | None, errors: str) -> tuple[Any, list[str], str | None]:
     """A tokenizer, its tokens in the order of their ids from 0 (to rows - 1), and the token for unknown words, if any.
 
