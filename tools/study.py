@@ -1,6 +1,6 @@
 """Runs a study: measures what its file of rows does not hold yet, then writes its table and picture.
 
-    python tools/study.py NAME [--out PATH] [--processes N] [--OPTION VALUE ...]
+    python tools/study.py NAME [--out PATH] [--OPTION VALUE ...]
     python tools/study.py NAME --only-table [--out PATH]
 
 PATH has no extension and is by default the one of the documentation, below eval/results. Rows go to PATH.tsv as soon as
@@ -10,13 +10,12 @@ on an otherwise idle machine.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from studies.grid import Grid, Study
+from studies.grid import Study
 
 from embeddings.errors import EmbeddingsError
 
@@ -70,7 +69,6 @@ def options_of(name: str, kind: type[Study]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "eval" / "results" / kind.results)
     parser.add_argument("--only-table", action="store_true", help="write the table of the rows that are there")
-    parser.add_argument("--processes", type=int, default=1, help="that measure at the same time, if a study has any")
     for option, default in kind.defaults.items():
         flag = "--" + option.replace("_", "-")
         if isinstance(default, bool):
@@ -85,25 +83,20 @@ def options_of(name: str, kind: type[Study]) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a study, or measure one of its cells in a process of its own."""
+    """Run a study."""
     usage = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     usage.add_argument("name", metavar="NAME", choices=sorted(STUDIES), help=", ".join(STUDIES))
     first, *others = sys.argv[1:] if arguments is None else arguments or ["--help"]
     name = usage.parse_args([first]).name
     kind = find(name)
-    if others[:1] == ["--cell"] and issubclass(kind, Grid):
-        task = json.loads(others[1])
-        study = kind(name, task["options"], Path(task["folder"]))
-        sys.stdout.write(json.dumps([list(row) for row in study.measure(*task["cell"])]) + "\n")
-        return
     parser = options_of(name, kind)
     options = vars(parser.parse_args(others))
-    out, only_table, processes = (options.pop(name) for name in ("out", "only_table", "processes"))
+    out, only_table = options.pop("out"), options.pop("only_table")
     missing = [one for one, default in kind.defaults.items() if isinstance(default, type) and options[one] is None]
     if missing and not only_table:
         parser.error(f"{name} requires {', '.join('--' + one.replace('_', '-') for one in missing)}")
     try:
-        kind(name, options).make(out, only_table=only_table, processes=processes)
+        kind(name, options).make(out, only_table=only_table)
     except (EmbeddingsError, OSError) as error:
         parser.exit(1, f"Error: {error}\n")
 

@@ -50,7 +50,6 @@ class Classifiers(Grid):
 
     results = "classification/results"
     keys = Cell._fields
-    in_processes = True
     defaults: ClassVar = {
         "data": str, "work": str, "fasttext": str, "texts": 0, "trials": 20, "no_seconds": False, "dim": [10, 100],
         "seed": [1, 2, 3], "dataset": [*FOLDS], "part": ["train", "predict", "quantize", "load", "autotune"],

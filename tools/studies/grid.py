@@ -8,7 +8,6 @@ import sys
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any, ClassVar
 
 import embeddings as em
 from embeddings.corpora.reading.compression import open_decompressed
-from embeddings.errors import SettingError
+from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.eval.benchmark.workspace import Usage, run, write_text
 from embeddings.eval.machine import describe, environment, processor
 from embeddings.eval.tasks.linear_classifier import MAJORITY
@@ -49,7 +48,7 @@ class Study:
                 raise SettingError(f"expected NAME=FILE, got {wrong[0]!r}")
             setattr(self.options, option, dict(value.split("=", 1) for value in values) if wrong == [] else values)
 
-    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
+    def make(self, out: Path, *, only_table: bool = False) -> None:
         """Measure what is missing, and write the results."""
         out.parent.mkdir(parents=True, exist_ok=True)
         if not only_table:
@@ -70,7 +69,6 @@ class Grid(Study):
     keys: the columns that name a cell. values: the columns of what is measured; a cell may have several rows.
     packages: whose versions are recorded with the machine; without any the machine is not recorded.
     requires: libraries without which nothing is measured.
-    in_processes: whether each cell is measured in a process of its own, whose libraries use one thread.
     warm_up: whether `runs` take one turn more, which compiles.
     rows, columns: the columns that name a row of the table, and the format of each measure, whose median it has; for a
     class without a method `table`.
@@ -82,7 +80,6 @@ class Grid(Study):
     values: ClassVar[tuple[str, ...]] = ("measure", "value")
     packages: ClassVar[tuple[str, ...]] = ()
     requires: ClassVar[tuple[str, ...]] = ()
-    in_processes: ClassVar[bool] = False
     warm_up: ClassVar[bool] = True
     columns: ClassVar[dict[str, str]] = {}
     rows: ClassVar[tuple[str, ...]] = ()
@@ -121,17 +118,17 @@ class Grid(Study):
         """The rows as a figure of matplotlib; None for no picture."""
         return None
 
-    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
+    def make(self, out: Path, *, only_table: bool = False) -> None:
         """Measure the cells that the file of rows does not hold, and write the table and the picture."""
         path = beside(out, ".tsv")
         if only_table and not path.exists():
             raise SettingError(f"{path} does not exist: run {self.name} without --only-table")
         if not only_table:
-            self.measure_missing(path, beside(out, ".json"), processes)
+            self.measure_missing(path, beside(out, ".json"))
         self.write(out)
 
-    def measure_missing(self, path: Path, record: Path, processes: int) -> None:
-        """Measure the cells that the file of rows does not hold.
+    def measure_missing(self, path: Path, record: Path) -> None:
+        """Measure the cells that the file of rows does not hold; the error of one that fails is printed.
 
         Raises:
             SettingError: there are no cells, or a library is not installed.
@@ -149,9 +146,15 @@ class Grid(Study):
         with TemporaryDirectory(prefix="embeddings-study-") as folder:
             self.folder = Path(folder)
             self.prepare()
-            for cell, rows in self.measure_all(cells, processes):
-                if rows:
-                    append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
+            for cell in cells:
+                start, name = perf_counter(), " ".join(map(str, cell))
+                try:
+                    rows = list(self.measure(*cell))
+                except EmbeddingsError as error:
+                    log(name, str(error))
+                    continue
+                log(name, f"{perf_counter() - start:.0f} s")
+                append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
             if self.packages:
                 machine = environment(("embeddings-toolkit", *self.packages))
                 machine["packages"] |= self.versions
@@ -171,31 +174,6 @@ class Grid(Study):
         write_text(text, beside(out, ".md"))
         if (figure := self.figure(rows)) is not None:
             save_figure(figure, beside(out, ".png"), force=True)
-
-    def measure_all(self, cells: Sequence[Any], processes: int) -> Iterator[tuple[Any, list[Sequence[Any]]]]:
-        """The rows of each cell, with the cell; a process that fails has none, and its error is printed."""
-        if not self.in_processes:
-            for cell in cells:
-                start = perf_counter()
-                yield cell, list(self.measure(*cell))
-                log(" ".join(map(str, cell)), f"{perf_counter() - start:.0f} s")
-            return
-        with ThreadPoolExecutor(processes) as pool:
-            tasks = {pool.submit(self.measure_apart, cell): cell for cell in cells}
-            for task in as_completed(tasks):
-                rows, message = task.result()
-                log(" ".join(map(str, tasks[task])), message)
-                yield tasks[task], rows
-
-    def measure_apart(self, cell: Sequence[Any]) -> tuple[list[Sequence[Any]], str]:
-        """The rows of a cell, measured in a process of its own, and a message."""
-        task = {"options": vars(self.options), "folder": str(self.folder), "cell": cell}
-        program = Path(__file__).parents[1] / "study.py"
-        try:
-            usage = run_command([sys.executable, program, self.name, "--cell", json.dumps(task)], threads=1)
-        except SettingError as error:
-            return [], str(error)
-        return json.loads(usage.output.strip().splitlines()[-1]), f"{usage.wall:.0f} s"
 
 
 def beside(out: Path, extension: str) -> Path:

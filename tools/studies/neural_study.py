@@ -74,7 +74,7 @@ class Neural(Study):
         "table": ["substitutes", "spellings", "hidden-words", "tagging", "times"],
     }  # fmt: skip
 
-    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
+    def make(self, out: Path, *, only_table: bool = False) -> None:
         """Train what is missing, and write the tables as Markdown and as tab-separated values."""
         self.loaded: dict[Path, em.Model] = {}
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,6 @@ class Objectives(Grid):
 
     results = "objectives/results"
     keys = ("model", "objective", "tool", "seed", "words", "epochs")
-    in_processes = True
     defaults: ClassVar = {
         "corpus": str, "words": 1_500_000, "full_words": 100_000, "heldout": None, "heldout_words": 10_000, "epochs": 3,
         "seed": [1], "similarity": [], "analogy": [], "model": [*MODELS], "objective": [*OBJECTIVES],

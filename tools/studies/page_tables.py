@@ -43,7 +43,7 @@ class LanguageExamples(Study):
 
     results = "languages/examples"
 
-    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
+    def make(self, out: Path, *, only_table: bool = False) -> None:
         """Write the table."""
         write_text(with_table(LANGUAGES, "examples", examples()), LANGUAGES)
 

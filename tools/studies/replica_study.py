@@ -52,7 +52,6 @@ class Replicas(Grid):
 
     results = "replicas/results"
     keys = Cell._fields
-    in_processes = True
     defaults: ClassVar = {
         "corpus": None, "name": None, "model": ["skipgram"], "replicas": [0, 8], "merge_every": [200_000],
         "rule": ["coherence"], "learning_rate": [0.05], "seed": [1], "epochs": 3, "similarity": [], "analogy": [],

@@ -249,7 +249,7 @@ class PairCurve(Study):
         "word_dropout": 0.2, "threads": 1,
     }  # fmt: skip
 
-    def make(self, out: Path, *, only_table: bool = False, processes: int = 1) -> None:
+    def make(self, out: Path, *, only_table: bool = False) -> None:
         """Train and draw the curve."""
         options = self.options
         training, tests = split_pairs(Path(options.text), options.held_out)
