@@ -29,7 +29,6 @@ STUDIES = {  # the class of each study
     "evidence-times": "command_times:EvidenceTimes",
     "explorer-times": "command_times:ExplorerTimes",
     "first-runs": "command_times:FirstRuns",
-    "glove": "objective_study:Glove",
     "kernels": "kernel_roofline:Kernels",
     "language-examples": "page_tables:LanguageExamples",
     "loading": "library_speed:Loading",

@@ -40,7 +40,7 @@ def test_a_run_lists_refused_cells_and_skips_what_the_file_holds(tmp_path, capsy
     pairs.write_text("cat dog 9\nmat log 8\ncat on 1\nsat the 2\n")
     command = ["objectives", "--out", str(tmp_path / "results"), "--corpus", str(text)]
     command += ["--words", "550", "--heldout-words", "50", "--epochs", "1"]
-    command += ["--similarity", str(pairs), "--tool", "embeddings", "--objective", "hierarchical-softmax"]
+    command += ["--similarity", str(pairs), "--objective", "hierarchical-softmax"]
     command += ["--model", "skipgram", "paragraph-dbow"]
     main(command)
     assert len(capsys.readouterr().err.splitlines()) == 2
