@@ -17,8 +17,8 @@ def test_first_and_second_runs_have_a_row(tmp_path):
     main(["first-runs", "--command", "neighbours", "--out", str(tmp_path / "runs")])
     _, _, (name, *numbers) = rows_of(tmp_path / "runs.md")
     assert name == "neighbours"
-    assert len(numbers) == 6
-    assert all(float(number) > 0 for number in numbers[:4])
+    assert len(numbers) == 4
+    assert all(float(number) > 0 for number in numbers)
 
 
 def test_commands_of_evidence_have_a_row_each(tmp_path):
@@ -29,8 +29,8 @@ def test_commands_of_evidence_have_a_row_each(tmp_path):
     main(["evidence-times", *arguments, "--out", str(tmp_path / "timings")])
     names = [row[0] for row in rows_of(tmp_path / "timings.md")[2:]]
     assert len(names) == 13
-    assert names[0].startswith("`train skipgram CORPUS -o model")
-    assert names[-1] == "`em.analysis.explain river lake`"
+    assert names[0].startswith("train skipgram CORPUS -o model")
+    assert names[-1] == "em.analysis.explain river lake"
     explained = (tmp_path / "explain.md").read_text()
     assert [line.split(":")[0] for line in explained.splitlines() if line.startswith("`")] == [
         "`music` and `musical`", "`war` and `battle`", "`river` and `lake`",

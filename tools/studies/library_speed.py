@@ -54,11 +54,9 @@ READERS = {  # the imports and the code that reads, by format and library
     form: {OURS: {"imports": OWN_IMPORTS, "read": "em.load(path)"}}
     for form in ("saved model", "word2vec-binary", "word2vec-text")
 }
-for form, argument in (("word2vec-binary", ", binary=True"), ("word2vec-text", "")):
-    READERS[form]["gensim"] = {
-        "imports": "from gensim.models import KeyedVectors",
-        "read": f"KeyedVectors.load_word2vec_format(path{argument})",
-    }
+for form in ("word2vec-binary", "word2vec-text"):
+    read = f"KeyedVectors.load_word2vec_format(path, binary={form == 'word2vec-binary'})"
+    READERS[form]["gensim"] = {"imports": "from gensim.models import KeyedVectors", "read": read}
 
 
 class Loading(Grid):

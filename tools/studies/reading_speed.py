@@ -1,6 +1,5 @@
 """Speed of reading and encoding text: by format of the file, language, tokenizer and number of threads."""
 
-import csv
 import gzip
 import io
 import json
@@ -16,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 from xml.sax.saxutils import escape
 
 import pyarrow
+import pyarrow.csv
 import pyarrow.parquet
 
 from embeddings.corpora.corpus import Corpus
@@ -60,9 +60,8 @@ def write_parts(source: Path, target: Path) -> None:
 
 def write_csv(source: Path, target: Path) -> None:
     """Write a row for each line."""
-    with target.open("w", encoding="utf-8", newline="") as out:
-        rows = ([line] for line in ["text", *lines_of(source)])
-        csv.writer(out, delimiter="\t" if target.suffix == ".tsv" else ",").writerows(rows)
+    options = pyarrow.csv.WriteOptions(delimiter="\t" if target.suffix == ".tsv" else ",", quoting_style="needed")
+    pyarrow.csv.write_csv(pyarrow.table({"text": lines_of(source)}), target, options)
 
 
 def write_json_lines(source: Path, target: Path) -> None:

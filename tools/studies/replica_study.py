@@ -1,7 +1,7 @@
 """What replicas cost: quality by their number, the interval of merges and the merge rule."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import cycle, product
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from time import process_time
@@ -123,24 +123,15 @@ class Replicas(Grid):
         for one in means:
             intervals.setdefault(one.cell[:3], set()).update({one.cell.merge_every} - {0})
         panels = [panel for panel, values in intervals.items() if len(values) > 1] or list(intervals)
-        kinds = {(one.cell[:3], one.cell.replicas, one.cell.rule, one.cell.learning_rate) for one in means}
-        longest = max(sum(kind[0] == panel for kind in kinds) for panel in panels)  # lines of a legend
-        whole = Figure(figsize=(4.8 * len(panels), 4 + 0.2 * longest), layout="constrained")
+        whole = Figure(figsize=(4.8 * len(panels), 6), layout="constrained")
         for axes, panel in zip(whole.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
             lines: dict[str, list[Summary]] = {}
-            shown = [one for one in means if one.cell[:3] == panel]
-            rules = {one.cell.rule: one.cell.rule.partition(",")[0] for one in shown if one.cell.replicas}
-            if len(set(rules.values())) < len(rules):  # rules of one name with other exponents
-                rules = {rule: rule for rule in rules}
-            has_rates = len({one.cell.learning_rate for one in shown}) > 1
-            styles = cycle((":", "--", "-."))
-            for one in shown:
-                rate = f", learning rate {one.cell.learning_rate:g}" if has_rates else ""
+            for one in (one for one in means if one.cell[:3] == panel):
+                rate = f"learning rate {one.cell.learning_rate:g}"
                 if one.cell.replicas:
-                    rule = f", {rules[one.cell.rule]}" if len(rules) > 1 else ""
-                    lines.setdefault(f"{one.cell.replicas} replicas{rule}{rate}", []).append(one)
+                    lines.setdefault(f"{one.cell.replicas} replicas, {one.cell.rule}, {rate}", []).append(one)
                 else:
-                    axes.axhline(one.score, color="grey", linestyle=next(styles), label=f"without replicas{rate}")
+                    axes.axhline(one.score, color="grey", linestyle="--", label=f"without replicas, {rate}")
             for label, line in lines.items():
                 axes.plot([one.cell.merge_every for one in line], [one.score for one in line], "o-", label=label)
             label = LABELS.get(self.options.drawn, self.options.drawn)

@@ -11,6 +11,7 @@ from time import process_time
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import log_softmax
 
 import embeddings as em
 from embeddings.corpora.reading.compression import open_decompressed
@@ -166,8 +167,7 @@ class TextPairs(Grid):
 
     def some_pairs(self, model: em.Model | None, step: str, seed: int) -> list[Any]:
         """A random sample of all pairs, or triplets of them and hard negatives that a model mines in the sample."""
-        batches = em.corpora.TextPairs(self.text, kinds=PAIR_KINDS[ALL_PAIRS].split(","))
-        pairs = [pair for batch in batches for pair in zip(batch.left, batch.right, strict=True)]
+        pairs = read_pairs(self.text, PAIR_KINDS[ALL_PAIRS])
         places = np.random.default_rng(seed).permutation(len(pairs))[:AGAIN_PAIRS]
         sample = [pairs[place] for place in places.tolist()]
         return (
@@ -290,24 +290,21 @@ def score_batch(model: em.Model, pairs: list[tuple[str, str]]) -> tuple[float, f
     """The loss and the accuracy of a model on a batch of pairs."""
     left, right = (normalize_rows(em.embed(model, list(side))) for side in zip(*pairs, strict=True))
     scores = np.asarray(left @ right.T, np.float64) / TEMPERATURE
-    losses = [np.log(np.exp(scores - 1 / TEMPERATURE).sum(axis=axis)) + 1 / TEMPERATURE for axis in (0, 1)]
-    accuracy = np.mean(scores.argmax(axis=1) == np.arange(len(pairs)))
-    return float(np.mean(losses) - scores.diagonal().mean()), float(accuracy)
+    losses = [-log_softmax(scores, axis=axis).diagonal().mean() for axis in (0, 1)]
+    return float(np.mean(losses)), float(np.mean(scores.argmax(axis=1) == np.arange(len(pairs))))
 
 
 def split_pairs(text: Path, share: float) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """The pairs of most articles, and those of the articles that are held out, in random order."""
     articles = ["\n".join(article) for article in read_articles(text)]
     step = max(2, round(1 / share))
-    parts = [[article for n, article in enumerate(articles) if (n % step == 0) == held] for held in (False, True)]
-    training, held_out = (
-        [
-            pair
-            for batch in em.corpora.TextPairs(part, kinds="neighbouring-sentences")
-            for pair in zip(batch.left, batch.right, strict=True)
-        ]
-        for part in parts
-    )
-    held_out = list(dict.fromkeys(held_out))
+    training = read_pairs([article for number, article in enumerate(articles) if number % step])
+    held_out = list(dict.fromkeys(read_pairs(articles[::step])))
     np.random.default_rng(1).shuffle(held_out)
     return training, held_out
+
+
+def read_pairs(source: Any, kinds: str = PAIR_KINDS[SENTENCES]) -> list[tuple[str, str]]:
+    """The pairs of a text."""
+    batches = em.corpora.TextPairs(source, kinds=kinds.split(","))
+    return [pair for batch in batches for pair in zip(batch.left, batch.right, strict=True)]
