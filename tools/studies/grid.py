@@ -222,11 +222,6 @@ def pivot(rows: Rows, names: Sequence[str], columns: Mapping[str, Any], combine:
     return markdown([*names, *columns], lines, names=len(names))
 
 
-def medians(measures: Measures, *names: str) -> list[float]:
-    """The medians of some measures."""
-    return [median(measures[name]) for name in names]
-
-
 def mean_and_spread(values: Sequence[float] | None) -> str:
     """The mean with one digit, and half the range of several values; empty without values."""
     if not values:

@@ -9,15 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 import embeddings as em
-from studies.grid import Grid, Rows, collect, markdown, medians, timed
+from studies.grid import Grid, Rows, markdown, pivot, timed
 
 TOP, ANALOGIES = 10, "analogies"
 RECALLS = (0.9, 0.95, 0.99)
 LIMITS = (20, 40, 80, 500, 1000)  # bytes for each vector
-EXACT_HEADS = [
-    "queries at once", "exact: CPU µs a query", "wall µs", "FAISS: CPU µs a query", "wall µs", "FAISS / exact: CPU",
-    "wall",
-]  # fmt: skip
 
 
 class Search(Grid):
@@ -68,16 +64,16 @@ class Search(Grid):
 
     def table(self, rows: Rows) -> str:
         """Exact search, analogies, and the choice of an index."""
-        values = collect(rows, "queries", "run")
-        lines = []
-        for queries in dict.fromkeys(queries for queries, run in values if run != ANALOGIES):
-            own, other = (medians(values[queries, kind], "CPU s", "wall s") for kind in ("exact", "FAISS"))
-            cells = [f"{seconds * 1e6:,.0f}" for seconds in (*own, *other)]
-            lines.append([f"{int(queries):,}", *cells, *(f"{b / a:.2f}" for a, b in zip(own, other, strict=True))])
-        cpu, wall, questions, words = medians(values[ANALOGIES, ANALOGIES], "CPU s", "wall s", "questions", "words")
-        text = markdown(EXACT_HEADS, lines)
-        text += f"\ngoogle-analogies: {questions:,.0f} questions among {words:,.0f} words take {cpu:.1f} CPU seconds, "
-        text += f"{wall:.1f} seconds of wall time.\n"
+        columns = [f"{kind}: {unit} µs" for kind in ("exact", "FAISS") for unit in ("CPU", "wall")]
+        of_queries = [
+            {**row, "measure": f"{row['run']}: {row['measure'][:-1]}µs", "value": str(1e6 * float(row["value"]))}
+            for row in rows
+            if row["run"] != ANALOGIES
+        ]
+        text = pivot(of_queries, ("queries",), dict.fromkeys(columns, ",.0f"))
+        of_analogies = [row for row in rows if row["run"] == ANALOGIES]
+        whole = {"words": ",.0f", "questions": ",.0f", "CPU s": ".1f", "wall s": ".1f"}
+        text += f"\n{pivot(of_analogies, ('run',), whole)}"
         neighbours = Path(self.options.neighbours)
         return text + ("\n" + choice_table(neighbours) if neighbours.exists() else "")
 
