@@ -48,7 +48,7 @@ def test_pairs_of_a_small_file(tmp_path, monkeypatch):
     topics = [[f"word{topic}x{n}" for n in range(12)] for topic in range(8)]
     paragraphs = [" ".join(" ".join(rng.sample(topic, 8)).capitalize() + "." for _ in range(4)) for topic in topics * 5]
     (tmp_path / "t.txt").write_text("Title\n" + "\n".join(paragraphs) + "\n")
-    monkeypatch.setattr(library_speed, "installed", lambda python, modules: [])
+    monkeypatch.setattr(library_speed, "is_installed", lambda name, library: False)
     out = tmp_path / "speed"
     arguments = ["pair-speed", "--text", str(tmp_path / "t.txt"), "--out", str(out)]
     sizes = {"pairs": 100, "held-out": 8, "words": 6, "dim": 16, "batch-size": 8, "epochs": 8, "rounds": 1}

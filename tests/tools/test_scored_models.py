@@ -2,7 +2,7 @@
 
 import sys
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from studies.grid import append_rows, read_rows
 from study import main
 
 import embeddings as em
+from embeddings.corpora.segmenters import loaded
 
 SCORES = [
     ("a", "cbow:epochs=1", "1", "x", "0.5"), ("a", "cbow:epochs=1", "2", "x", "0.3"),
@@ -98,8 +99,13 @@ def segmenter(monkeypatch):
     """A segmenter that cuts after every second character."""
     made = ModuleType("jieba")
     made.__spec__ = ModuleSpec("jieba", None)
-    made.cut = lambda line: [line[at : at + 2] for at in range(0, len(line), 2)]
+    made.setLogLevel = lambda level: None
+    made.initialize, made.dt = lambda: None, SimpleNamespace(tmp_dir=None)
+    made.lcut = lambda line: [line[at : at + 2] for at in range(0, len(line), 2)]
     monkeypatch.setitem(sys.modules, "jieba", made)
+    loaded.cache_clear()
+    yield
+    loaded.cache_clear()
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 
 import embeddings as em
-from embeddings.analysis.explanation import Explanation
 from embeddings.eval.benchmark.workspace import write_text
 from embeddings.training.precompile import trainable
 from studies.grid import Grid, Rows, markdown, pivot, run_embeddings, timed
@@ -97,43 +96,37 @@ class EvidenceTimes(Grid):
     defaults: ClassVar = {"corpus": str, "rounds": 5, "resamples": 4}
 
     def cells(self) -> Iterable[tuple[Any, ...]]:
-        """Each command, and each pair in Python."""
+        """Each command."""
         commands = [
             "train skipgram CORPUS -o model --dim 50 --epochs 3 --quiet",
             f"stability model CORPUS -o replicates --resamples {self.options.resamples} --seeds 2 --quiet",
             "concordance CORPUS music --lines 5 --quiet",
-            *(f"explain model CORPUS {pair} --quiet" for pair in PAIRS),
+            *(f"explain model CORPUS {pair} --top 8 --json --quiet" for pair in PAIRS),
             "neighbours model music",
             "neighbours model music --confidence replicates",
             "similarity model music musical art --confidence replicates",
             "analogy model man king woman --confidence replicates",
-            *(f"em.analysis.explain {pair}" for pair in PAIRS),
         ]
         return [(command,) for command in commands]
 
     def prepare(self) -> None:
         """Train the model and its replicates."""
-        self.evidence: list[Explanation] = []
+        self.evidence: list[dict[str, Any]] = []  # of each pair
         self.trained = {command: self.run(command) for (command,) in [*self.cells()][:2]}
 
     def run(self, command: str) -> float:
-        """The wall seconds of a command, with paths in place of names."""
+        """The wall seconds of a command, with paths in place of names; the contexts of a pair are kept."""
         paths = {name: str(self.folder / name) for name in ("model", "replicates")} | {"CORPUS": self.options.corpus}
-        return run_embeddings([paths.get(word, word) for word in command.split()]).wall
+        usage = run_embeddings([paths.get(word, word) for word in command.split()])
+        if command.startswith("explain"):
+            self.evidence.append(json.loads(usage.output))
+        return usage.wall
 
     def measure(self, command: str) -> Iterable[Sequence[Any]]:
-        """Seconds with the start of Python, or in a program that has read the model and the text."""
+        """Seconds with the start of Python."""
         if command in self.trained:
             return [("seconds", self.trained[command])]
-        if command.startswith("em.analysis.explain"):
-            return [("seconds", self.explain(*command.split()[1:]))]
         return [("seconds", self.run(command)) for _ in range(self.options.rounds)]
-
-    def explain(self, word: str, other: str) -> float:
-        """Find the evidence for a pair; returns the seconds."""
-        vectors, text = em.load_model(self.folder / "model"), em.Corpus(self.options.corpus)
-        em.analysis.explain(vectors, text, "first", "second")  # reads the text
-        return timed(lambda: self.evidence.append(em.analysis.explain(vectors, text, word, other, top=8)))["wall s"]
 
     def table(self, rows: Rows) -> str:
         """A row for each command."""
@@ -144,16 +137,17 @@ class EvidenceTimes(Grid):
         """Write the contexts too, if they were measured."""
         super().write(out)
         if evidence := getattr(self, "evidence", []):
-            write_text("\n".join(map(context_table, evidence)), out.with_name("explain.md"))
+            write_text("\n".join(dict.fromkeys(map(context_table, evidence))), out.with_name("explain.md"))
 
 
-def context_table(evidence: Explanation) -> str:
+def context_table(evidence: dict[str, Any]) -> str:
     """The contexts that a pair shares."""
-    figures = f"cosine {evidence.cosine:.2f}, cosine of contexts {evidence.context_cosine:.2f}, together "
-    figures += f"{evidence.joint_count:,} times, {evidence.n_contexts:,} shared contexts."
-    heads = ["context", "share", f"near {evidence.word}", f"near {evidence.other}"]
-    rows = [[one.context, f"{one.share:.3f}", f"{one.count:,}", f"{one.other_count:,}"] for one in evidence.contexts]
-    return f"`{evidence.word}` and `{evidence.other}`: {figures}\n\n{markdown(heads, rows, names=1)}"
+    figures = "cosine {cosine:.2f}, cosine of contexts {context_cosine:.2f}, together {joint_count:,} times, "
+    about = ("`{word}` and `{other}`: " + figures + "{n_contexts:,} shared contexts.").format(**evidence)
+    heads = ["context", "share", f"near {evidence['word']}", f"near {evidence['other']}"]
+    numbers = ((one["context"], one["share"], one["count"], one["other_count"]) for one in evidence["contexts"])
+    rows = ([context, f"{share:.3f}", f"{near:,}", f"{other:,}"] for context, share, near, other in numbers)
+    return f"{about}\n\n{markdown(heads, rows, names=1)}"
 
 
 DIM, CENTRES, QUERIES = 100, 200, 50  # of random vectors, and of the explorer's questions

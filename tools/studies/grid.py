@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import subprocess
 import sys
 from argparse import Namespace
 from collections import defaultdict
@@ -89,7 +88,6 @@ class Grid(Study):
     def __init__(self, name: str, options: Mapping[str, Any], folder: Path | None = None) -> None:
         super().__init__(name, options, folder)
         self.facts: dict[str, Any] = {}
-        self.versions: dict[str, str] = {}  # of libraries of other interpreters
 
     def cells(self) -> Iterable[tuple[Any, ...]]:
         """The cells to measure: by default all values of the options with the names of the keys, seed by seed."""
@@ -157,7 +155,6 @@ class Grid(Study):
                 append_rows(path, (*self.keys, *self.values), [[*cell, *row] for row in rows])
             if self.packages:
                 machine = environment(("embeddings-toolkit", *self.packages))
-                machine["packages"] |= self.versions
                 about = self.about.format(**vars(self.options), **self.facts)
                 write_text(json.dumps({"machine": machine, "about": about}, indent=1) + "\n", record)
 
@@ -284,12 +281,6 @@ def run_command(command: Sequence[Any], threads: int | None = None, **variables:
 def run_embeddings(arguments: Sequence[Any], **variables: str) -> Usage:
     """Run a command of this package and measure it; `variables` are added to its environment."""
     return run_command([sys.executable, "-m", "embeddings", *arguments], **variables)
-
-
-def installed(python: str, modules: Mapping[str, Sequence[str]]) -> list[str]:
-    """The tools whose modules an interpreter can import."""
-    code = "import importlib.util, sys; sys.exit(None in map(importlib.util.find_spec, sys.argv[1:]))"
-    return [name for name, needed in modules.items() if not subprocess.run([python, "-c", code, *needed]).returncode]
 
 
 def is_installed(name: str, library: str) -> bool:

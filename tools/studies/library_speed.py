@@ -16,15 +16,15 @@ from embeddings.errors import SettingError
 from embeddings.eval.benchmark.workspace import Usage
 from embeddings.models.model import Model
 from embeddings.support.cosine import normalize, normalize_rows
-from studies.grid import Grid, installed, run_command, take_turns
+from studies.grid import Grid, is_installed, run_command, take_turns
 
 OURS = "embeddings"
 Runs = Mapping[Any, Callable[[], Mapping[str, Any]]]
 
 
-def run_code(python: str, code: str, *arguments: object, threads: int | None = None) -> tuple[Usage, dict[str, Any]]:
+def run_code(code: str, *arguments: object, threads: int | None = None) -> tuple[Usage, dict[str, Any]]:
     """Run Python code that ends by printing JSON; returns what it used and printed."""
-    usage = run_command([python, "-c", code, *arguments], threads)
+    usage = run_command([sys.executable, "-c", code, *arguments], threads)
     return usage, json.loads(usage.output.splitlines()[-1])
 
 
@@ -102,7 +102,7 @@ class Loading(Grid):
         path, options = self.folder / form, self.options
         for file in filter(Path.is_file, [path, *path.rglob("*")]):
             file.read_bytes()  # so that it is in memory
-        return run_code(sys.executable, code, path, f"word{options.words - 1}", 2 * options.words * options.dim)[1]
+        return run_code(code, path, f"word{options.words - 1}", 2 * options.words * options.dim)[1]
 
 
 EMBED = """
@@ -116,8 +116,7 @@ table = pq.read_table(texts)
 vectors = {encode}
 column = pa.FixedSizeListArray.from_arrays(pa.array(np.asarray(vectors, np.float32).ravel()), vectors.shape[1])
 pq.write_table(table.append_column("vector", column), out, use_dictionary=["id", "body"], compression="none")
-versions = {versions}
-print("\\n" + json.dumps(dict(seconds=time.perf_counter() - start, cpu=time.process_time() - used, versions=versions)))
+print("\\n" + json.dumps(dict(seconds=time.perf_counter() - start, cpu=time.process_time() - used)))
 """
 PEERS = {
     "sentence-transformers": {
@@ -125,13 +124,11 @@ PEERS = {
         "load": "torch.set_num_threads(int(threads))\n"
         "model = sentence_transformers.SentenceTransformer(folder, device='cpu')",
         "encode": "model.encode(table['body'].to_pylist(), batch_size=1024, convert_to_numpy=True)",
-        "versions": "{'sentence-transformers': sentence_transformers.__version__, 'torch': torch.__version__}",
     },
     "model2vec": {
         "imports": "import model2vec",
         "load": "model = model2vec.StaticModel.from_pretrained(folder)",
         "encode": "model.encode(table['body'].to_pylist())",
-        "versions": "{'model2vec': model2vec.__version__}",
     },
 }
 MIN_LENGTH = 60  # characters of a paragraph
@@ -142,9 +139,9 @@ class TextVectors(Grid):
 
     The texts are the first paragraphs of --text, a corpus of plain text; words have the vectors of --vectors, or
     random ones. Each tool reads the file and writes a Parquet file with the vectors, in a process of its own; the tools
-    take turns. --peers is an interpreter with sentence-transformers, model2vec and pyarrow, by default this one; a
-    library that it does not have is skipped. The table has wall and CPU seconds of the whole process, seconds of the
-    conversion alone, without imports and the reading of the model, peak memory, and how vectors differ from ours.
+    take turns; a library that is not installed is skipped. The table has wall and CPU seconds of the whole process,
+    seconds of the conversion alone, without imports and the reading of the model, peak memory, and how vectors differ
+    from ours.
     """
 
     results = "text-vectors/speed"
@@ -155,9 +152,9 @@ class TextVectors(Grid):
         "lowest cosine": ".6f", "vectors below 0.99999": ".3%",
     }  # fmt: skip
     values = ("tool", "round", "measure", "value")
-    packages = ("numpy", "numba", "pyarrow")
+    packages = ("numpy", "numba", "pyarrow", "sentence-transformers", "torch", "model2vec")
     defaults: ClassVar = {
-        "text": str, "peers": sys.executable, "vectors": None, "texts": 100_000, "dim": 256, "threads": 2, "rounds": 3,
+        "text": str, "vectors": None, "texts": 100_000, "dim": 256, "threads": 2, "rounds": 3,
     }  # fmt: skip
     about = (
         "{texts:,} paragraphs, {words:,} words with {components} components, {threads} threads; medians of {rounds} "
@@ -189,8 +186,7 @@ class TextVectors(Grid):
 
     def measure(self, text: str) -> Iterator[Sequence[Any]]:
         """Convert the texts with each tool; the first round compiles kernels."""
-        peers = installed(self.options.peers, {name: [name.replace("-", "_")] for name in PEERS})
-        tools = (OURS, *peers)
+        tools = (OURS, *(name for name in PEERS if is_installed(name, name.replace("-", "_"))))
         yield from take_turns({tool: partial(self.convert, tool) for tool in tools}, self.options.rounds)
         for tool in tools:
             yield from ((tool, "", *one) for one in self.compare(tool).items())
@@ -205,8 +201,7 @@ class TextVectors(Grid):
             printed = json.loads(usage.output[usage.output.index("{") :])
         else:
             code = EMBED.format(**PEERS[tool])
-            usage, printed = run_code(self.options.peers, code, self.folder / tool, *paths, threads, threads=threads)
-            self.versions |= printed["versions"]
+            usage, printed = run_code(code, self.folder / tool, *paths, threads, threads=threads)
         seconds = float(printed["seconds"])
         return {
             "wall s": usage.wall, "CPU s": usage.cpu, "conversion s": seconds,
@@ -235,7 +230,7 @@ threads, epochs = int(threads), int(epochs)
 ids, start = np.load(folder + "/ids.npy"), np.load(folder + "/start.npy")
 """
 END = """
-print("\\n" + json.dumps(dict(seconds=seconds, cpu=cpu, loss=loss, versions=versions)))
+print("\\n" + json.dumps(dict(seconds=seconds, cpu=cpu, loss=loss)))
 """
 CODE = {
     OURS: """
@@ -257,7 +252,7 @@ clock, used = time.perf_counter(), time.process_time()
 model = trainer.train(pairs, threads=threads, run_options=options)
 seconds, cpu = time.perf_counter() - clock, time.process_time() - used
 np.save(folder + "/rows.npy", model.vectors[words.words])
-loss, versions = model.record["loss_by_epoch"][-1], {}
+loss = model.record["loss_by_epoch"][-1]
 """,
     TORCH: """
 import torch
@@ -287,7 +282,6 @@ for epoch in range(epochs):
     loss = total / len(pairs)
 seconds, cpu = time.perf_counter() - clock, time.process_time() - used
 np.save(folder + "/rows.npy", bag.weight.detach().numpy())
-versions = {"torch": torch.__version__}
 """,
     SENTENCES: """
 import torch, datasets, sentence_transformers
@@ -314,7 +308,6 @@ trainer.train()
 seconds, cpu = time.perf_counter() - clock, time.process_time() - used
 np.save(folder + "/rows.npy", model[0].embedding.weight.detach().numpy())
 loss = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry][-1]
-versions = {"sentence-transformers": sentence_transformers.__version__, "torch": torch.__version__}
 """,
 }
 
@@ -326,24 +319,23 @@ class PairSpeed(Grid):
     the mean of word vectors, from the same initial rows, by in-batch negatives in both directions. PyTorch uses an
     EmbeddingBag with sparse gradients and SparseAdam on arrays of words, sentence-transformers a StaticEmbedding, its
     own trainer and its loss `MultipleNegativesSymmetricRankingLoss`. The tools take turns, each in a process of its
-    own. --peers is an interpreter with sentence-transformers, datasets and PyTorch, by default this one; a library that
-    it does not have is skipped. CPU seconds are those of training, without imports and compilation; those of
-    sentence-transformers include the tokenisation, which its trainer does. The accuracy is the share of held-out left
-    texts whose right text is the nearest of all held-out ones. With several learning rates each has a row, so that
-    tools can be compared at the best rate of each.
+    own; a library that is not installed is skipped. CPU seconds are those of training, without imports and
+    compilation; those of sentence-transformers include the tokenisation, which its trainer does. The accuracy is the
+    share of held-out left texts whose right text is the nearest of all held-out ones. With several learning rates each
+    has a row, so that tools can be compared at the best rate of each.
     """
 
     results = "text-pairs/speed"
     keys = ("text",)
     rows = ("tool", "learning rate")
     values = ("tool", "learning rate", "round", "measure", "value")
-    packages = ("numpy", "numba")
+    packages = ("numpy", "numba", "torch", "sentence-transformers")
     warm_up = False
     columns: ClassVar = {
         "CPU s a million pairs": ".1f", "wall s a million pairs": ".1f", "held-out accuracy": ".3f", "loss": ".3f",
     }  # fmt: skip
     defaults: ClassVar = {
-        "text": str, "peers": sys.executable, "pairs": 100_000, "held_out": 2000, "words": 22, "dim": 256,
+        "text": str, "pairs": 100_000, "held_out": 2000, "words": 22, "dim": 256,
         "batch_size": 1024, "temperature": 0.03, "epochs": 1, "threads": 1, "rounds": 3, "learning_rate": [0.05],
         "torch_rate": [0.01], "trainer_rate": [0.01],
     }  # fmt: skip
@@ -382,16 +374,14 @@ class PairSpeed(Grid):
         """The training with each tool and learning rate."""
         options = self.options
         rates = {OURS: options.learning_rate, TORCH: options.torch_rate, SENTENCES: options.trainer_rate}
-        tools = (OURS, *installed(options.peers, MODULES))
+        tools = (OURS, *(name for name, modules in MODULES.items() if all(is_installed(name, one) for one in modules)))
         return {(tool, f"{rate:g}"): partial(self.train, tool, rate) for tool in tools for rate in rates[tool]}
 
     def train(self, tool: str, rate: float) -> dict[str, float]:
         """Train with a tool in a process of its own."""
         options = self.options
         values = (options.batch_size, options.temperature, rate, options.threads, options.epochs)
-        python = sys.executable if tool == OURS else options.peers
-        _, result = run_code(python, START + CODE[tool] + END, self.folder, *values, threads=options.threads)
-        self.versions |= result["versions"]
+        _, result = run_code(START + CODE[tool] + END, self.folder, *values, threads=options.threads)
         pairs = self.facts["training_pairs"] * options.epochs / 1e6
         score = accuracy(np.load(self.folder / "rows.npy"), self.held_out)
         figures = (result["cpu"] / pairs, result["seconds"] / pairs, score, result["loss"])

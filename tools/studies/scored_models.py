@@ -139,6 +139,13 @@ class Tokenization(Grid):
 
 
 SECONDS, VECTORS = "CPU s", "vectors"
+NGRAMS = {"per_length": "10000,100000"}  # 10,000 of one character
+MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {  # the trainer, the tokenizer and own settings of each
+    "sembei": ("sembei", "codepoints", NGRAMS),
+    "sembei, compositional": ("sembei", "codepoints", {**NGRAMS, "compositional": True, "learning_rate": 0.025}),
+    "skip-gram of characters, means": ("skipgram", "characters", {}),
+    "skip-gram of words by jieba": ("skipgram", "jieba", {}),
+}
 MEASURES = {"spearman": "", "micro-f1": " micro-F1", "macro-f1": " macro-F1"}
 
 
@@ -151,10 +158,7 @@ class Unsegmented(Grid):
     packages = requires = ("jieba",)
     defaults: ClassVar = {
         "text": str, "similarity": [], "categories": [], "dim": 100, "epochs": 5, "negatives": 5, "seed": 1,
-        "threads": 1, "subsample": 1e-4,
-        "model": [
-            "sembei", "sembei, compositional", "skip-gram of characters, means", "skip-gram of words by jieba",
-        ],
+        "threads": 1, "subsample": 1e-4, "model": [*MODELS],
     }  # fmt: skip
     about = (
         "{name}, {characters:,} characters; dim {dim}, epochs {epochs}, negatives {negatives}, seed {seed}, "
@@ -179,18 +183,8 @@ class Unsegmented(Grid):
         settings = {name: getattr(self.options, name) for name in names}
         start = process_time()
         lines = Path(self.options.text).read_text(encoding="utf-8").splitlines(keepends=True)
-        if model.startswith("sembei"):  # the n-grams are 10,000 of one character
-            settings["per_length"] = "10000,100000"
-            settings |= {"compositional": True, "learning_rate": 0.025} if "compositional" in model else {}
-            trainer, tokenizer = "sembei", "codepoints"
-        elif "jieba" in model:
-            import jieba
-
-            lines = [" ".join(jieba.cut(line)) for line in lines]
-            trainer, tokenizer = "skipgram", "whitespace"
-        else:
-            trainer, tokenizer = "skipgram", "characters"
-        vectors = em.train(trainer, em.Corpus(lines, tokenizer=tokenizer), **settings).vectors
+        trainer, tokenizer, own = MODELS[model]
+        vectors = em.train(trainer, em.Corpus(lines, tokenizer=tokenizer), **settings, **own).vectors
         seconds = process_time() - start
         if model.endswith("means"):
             vectors = character_means(vectors, self.suite)
@@ -203,14 +197,14 @@ class Unsegmented(Grid):
 
     def table(self, rows: Rows) -> str:
         """A row for each model."""
-        cells = {(row["model"], row["measure"]): row for row in rows}
-        sets = [name for name in dict.fromkeys(row["measure"] for row in rows) if name not in (SECONDS, VECTORS)]
+        names = list(dict.fromkeys(row["measure"] for row in rows if row["measure"] not in (SECONDS, VECTORS)))
         lines = []
         for model in dict.fromkeys(row["model"] for row in rows):
-            seconds, vectors = (cells[model, name]["value"] for name in (SECONDS, VECTORS))
-            scored = (format_score(cells[model, name]) if cells[model, name]["value"] else "-" for name in sets)
-            lines.append([model, f"{float(seconds):.1f}", f"{int(vectors):,}", *scored])
-        return markdown(["model", SECONDS, VECTORS, *sets], lines)
+            cells = {row["measure"]: row for row in rows if row["model"] == model}
+            seconds, vectors = (float(cells[name]["value"]) for name in (SECONDS, VECTORS))
+            scored = (format_score(cells[name]) if cells[name]["value"] else "-" for name in names)
+            lines.append([model, f"{seconds:.1f}", f"{vectors:,.0f}", *scored])
+        return markdown(["model", SECONDS, VECTORS, *names], lines)
 
 
 def character_means(vectors: em.Vectors, suite: Suite) -> em.Vectors:
