@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.arrow_tables import ArrowTable, is_list_type
 from embeddings.corpora.reading.encodings import UTF8, Utf8Decoder
 from embeddings.corpora.reading.record_rows import as_python
-from embeddings.corpora.reading.sources import Source
-from embeddings.corpora.reading.tables import Table, open_table
+from embeddings.corpora.reading.sources import File, Source
+from embeddings.corpora.reading.tables import Table, is_table, open_table
 from embeddings.corpora.reading.text_pairs import clean_texts
 from embeddings.errors import CorpusError, S
 from embeddings.printable import format_names
@@ -53,9 +53,12 @@ def read_text_vectors(
     """Yield the texts of a table, "" for null, and their vectors, (texts, dim), a few thousand rows at a time.
 
     Raises:
-        CorpusError: a column is missing, or a vector is null, zero, not finite, or not of `dim` numbers; 0 stands for
-            as many as the first one has.
+        CorpusError: the source is no table, a column is missing, or a vector is null, zero, not finite, or not of
+            `dim` numbers; 0 stands for as many as the first one has.
     """
+    if isinstance(source, File) and not is_table(source, encoding):
+        expected = "a table with a column of texts and one of vectors, such as an output of embeddings teach"
+        raise CorpusError(f"{source.name} has no vectors of texts: expected {expected}")
     decoder, done = Utf8Decoder(encoding_errors, source.name), 0
     with open_table(source, encoding=encoding, encoding_errors=encoding_errors) as table:
         text = text_column or choose_column(table, TEXT_NAMES, table.texts, S.text_column)

@@ -68,7 +68,7 @@ def nothing_learned(data: TrainingData, tally: Tally) -> CorpusError:
     if getattr(data.trainer, "subsample", 0) > 0:
         advice += f", or {S.subsample(0)} to keep frequent words"
     return CorpusError(
-        f"nothing was learned: no word was left with another one near it ({tally.unit} read: {tally.done:,}); {advice}"
+        f"nothing was learned: no word was left with another one near it ({tally.unit} read: {tally.units:,}); {advice}"
     )
 
 

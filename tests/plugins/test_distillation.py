@@ -258,6 +258,8 @@ def test_texts_that_cannot_be_learned_are_refused(tmp_path):
         train(texts, vectors, dim=11)
     with pytest.raises(CorpusError, match="has no vectors of texts"):
         em.Distillation(dim=4).train(em.Corpus(["a b", "c d"]))
+    with pytest.raises(CorpusError, match=r"has no vectors of texts.* embeddings teach"):
+        em.Distillation(dim=4).train("sample")
     path = save_words(tmp_path / "w.parquet", words, [f"other{number}" for number in range(WORDS)])
     with pytest.raises(CorpusError, match=r"none of the 30 words of .*w\.parquet is a word of the texts"):
         train(texts, vectors, word_vectors=path)

@@ -1,33 +1,46 @@
 """Distillation: scores by the texts, their number, word vectors and dimension."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from itertools import chain
+from pathlib import Path
 from time import process_time
 from typing import Any, ClassVar
 
+import numpy as np
+
 import embeddings as em
-from studies.grid import Grid, Rows, collect, markdown, mean_and_spread, scores
+from embeddings.eval.evaluation import Suite
+from embeddings.eval.tasks.word_similarity import correlation
+from embeddings.support.cosine import normalize_rows
+from embeddings.support.plots import label_log_axis
+from studies.grid import Grid, Rows, collect, markdown, mean_and_spread
 
 NONE = "none"
 ALL = 0  # texts
+NUMBER, SECONDS, HELD_OUT = "texts", "CPU seconds", "held-out cosine"
 
 
 class Distillation(Grid):
     """Measures distilled vectors by the kinds of texts, their number, the word vectors and the dimension.
 
-    --texts are NAME=FILE, where FILE is one table of texts and vectors or several, separated by commas, whose rows are
-    read in turns up to --count; 0 stands for all. --words is a table of words and vectors, or none. --models are
-    NAME=PATH of other vectors for the table. --pairs are tables of two texts and a rating, --similarity word sets.
+    --texts are NAME=FILE, where FILE is one table of texts and vectors or several, separated by commas, whose first
+    --count rows in all are read; 0 stands for all. --words is a table of words and vectors, or none. --truncate are
+    dimensions to which vectors are also truncated. --models are NAME=PATH of others for the table: vectors or a model
+    with the tokenizer in its folder, or a teacher, as for `teach`. --pairs are tables of two texts and a rating,
+    --similarity word sets. The picture has the texts of which several numbers were measured.
     """
 
     results = "distillation/results"
     keys = ("texts", "words", "count", "dim", "seed")
+    values = ("size", "measure", "value")
     defaults: ClassVar = {
-        "texts": {}, "words": [NONE], "count": [ALL], "dim": [256], "seed": [1], "models": {}, "pairs": [],
-        "similarity": [], "threads": 1,
+        "texts": {}, "words": [NONE], "count": [ALL], "dim": [256], "seed": [1], "truncate": [128, 64], "models": {},
+        "pairs": [], "similarity": [], "threads": 1,
     }  # fmt: skip
     notes = """
-- Spearman's correlations in percent: of cosines with ratings of pairs of texts, and of words. Means over the seeds; ±
-  half the range of the seeds.
+- Spearman's correlations in percent: of cosines with ratings of pairs of texts, and of words, each embedded as a text.
+  Means over the seeds; ± half the range of the seeds. Unknown words are composed where a model can.
 - Held-out cosine, in percent: the mean cosine of the vectors of texts that are not trained on and those of the teacher.
 - CPU seconds are those of reading and training, without the teacher.
 - Measured on {processor}.
@@ -39,30 +52,79 @@ class Distillation(Grid):
         yield from ((name, NONE, ALL, 0, 0) for name in self.options.models)
 
     def measure(self, texts: str, words: str, count: int, dim: int, seed: int) -> Iterator[Sequence[Any]]:
-        """The scores of a model, its held-out cosine and its CPU seconds."""
-        start = process_time()
+        """The scores of a model and of its truncated vectors, its held-out cosine and its CPU seconds."""
         if texts in self.options.models:
-            model: Any = em.load(self.options.models[texts])
-        else:
-            paths = self.options.texts[texts].split(",")
-            tables = [em.corpora.text_vectors(*read_rows_of(path, count // len(paths))) for path in paths]
-            corpus = em.Corpus(*tables, vectors=em.corpora.VectorFormat())
-            trainer = em.Distillation(dim=dim, word_vectors=None if words == NONE else words)
-            model = trainer.train(corpus, threads=self.options.threads, seed=seed)
-            yield "CPU seconds", f"{process_time() - start:.1f}"
-            yield "held-out cosine", f"{100 * model.record['held_out_cosine']:.2f}"
-        for one in scores(model, pairs=self.options.pairs, similarity=self.options.similarity):
-            yield f"{one.set}", f"{100 * one.value:.2f}"
+            yield from ((0, *one) for one in self.scores(encoder(self.options.models[texts])))
+            return
+        start, paths = process_time(), self.options.texts[texts].split(",")
+        tables = [em.corpora.text_vectors(*read_rows_of(path, count // len(paths))) for path in paths]
+        corpus = em.Corpus(*tables, vectors=em.corpora.VectorFormat())
+        trainer = em.Distillation(dim=dim, word_vectors=None if words == NONE else words)
+        model = trainer.train(corpus, threads=self.options.threads, seed=seed)
+        yield dim, SECONDS, f"{process_time() - start:.1f}"
+        yield dim, NUMBER, model.record["texts"]
+        yield dim, HELD_OUT, f"{100 * model.record['held_out_cosine']:.2f}"
+        for size in (dim, *(size for size in self.options.truncate if size < dim)):
+            yield from ((size, *one) for one in self.scores(partial(em.embed, model, dim=size)))
+
+    @cached_property
+    def tests(self) -> list[Any]:
+        """The rated pairs of texts and of words."""
+        return list(chain.from_iterable(self.suite.sets.values()))
+
+    @cached_property
+    def suite(self) -> Suite:
+        """The test sets."""
+        return Suite.read(pairs=self.options.pairs, similarity=self.options.similarity)
+
+    def scores(self, encode: Callable[[list[str]], Any]) -> Iterator[tuple[str, str]]:
+        """The name and the correlation of each test set."""
+        for test in self.tests:
+            sides = zip(*test.pairs, strict=True) if hasattr(test, "pairs") else (test.left, test.right)
+            left, right = (normalize_rows(np.asarray(encode(list(side)), np.float32)) for side in sides)
+            yield test.name, f"{100 * (correlation((left * right).sum(axis=1), np.array(test.ratings))[0] or 0):.2f}"
 
     def table(self, rows: Rows) -> str:
-        """The rows as Markdown."""
-        columns = list(dict.fromkeys(row["measure"] for row in rows))
+        """The rows as Markdown, those of all texts only."""
+        columns = [one for one in dict.fromkeys(row["measure"] for row in rows) if one != NUMBER]
         lines = []
-        for key, measures in collect(rows, "texts", "words", "count", "dim").items():
-            count = f"{int(key[2]):,}" if int(key[2]) else "all"
-            values = [mean_and_spread(measures.get(column)) for column in columns]
-            lines.append([key[0], "no" if key[1] == NONE else "yes", count, key[3] if int(key[3]) else "", *values])
+        for (texts, words, _, dim, size), measures in collect(
+            [row for row in rows if row["count"] == str(ALL)], "texts", "words", "count", "dim", "size"
+        ).items():
+            number = f"{measures[NUMBER][0]:,.0f}" if NUMBER in measures else ""
+            given = "" if dim == "0" else "no" if words == NONE else "yes"
+            kept = "" if dim == "0" else dim if size == dim else f"{size} of {dim}"
+            lines.append([texts, given, number, kept, *(mean_and_spread(measures.get(one)) for one in columns)])
         return markdown(["texts", "word vectors", "number", "dim", *columns], lines)
+
+    def figure(self, rows: Rows) -> Any:
+        """The scores by the number of texts, a line for each dimension."""
+        curves = {(row["texts"], row["words"]) for row in rows if row["count"] != str(ALL)}
+        values = collect([row for row in rows if (row["texts"], row["words"]) in curves], "dim", "count", "size")
+        if not values:
+            return None
+        from matplotlib.figure import Figure
+
+        full = {key: one for key, one in values.items() if key[0] == key[2]}
+        measures = [one for one in dict.fromkeys(row["measure"] for row in rows) if one not in (NUMBER, SECONDS)]
+        figure = Figure(figsize=(2.2 * len(measures), 3), layout="constrained")
+        for axes, measure in zip(figure.subplots(1, len(measures)), measures, strict=True):
+            for dim in sorted({key[0] for key in full}, key=int):
+                points = sorted((one[NUMBER][0], np.mean(one[measure])) for key, one in full.items() if key[0] == dim)
+                axes.plot(*zip(*points, strict=True), "o-", markersize=3, label=f"{dim} dimensions")
+            axes.set(xscale="log", title=measure)
+            label_log_axis(axes.xaxis)
+            axes.tick_params(labelsize="small")
+            axes.grid(alpha=0.3)
+        figure.supxlabel("texts of the teacher")
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
+        return figure
+
+
+def encoder(path: str) -> Callable[[list[str]], Any]:
+    """A function from texts to vectors: that of a teacher, or of vectors or a model."""
+    is_teacher = path.startswith("python:") or any(Path(path).glob("**/model.onnx"))
+    return em.training.load_teacher(path) if is_teacher else partial(em.embed, em.load(path))
 
 
 def read_rows_of(path: str, count: int) -> tuple[Any, Any]:
