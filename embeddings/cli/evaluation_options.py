@@ -1,7 +1,7 @@
 """Test sets as options, for the commands that evaluate."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import click
 
@@ -15,7 +15,6 @@ from embeddings.eval.test_sets import is_installed
 from embeddings.indexes.index import load_index
 from embeddings.models.embed import embed
 from embeddings.settings import flag
-from embeddings.text_search.index_folder import Method
 
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}
@@ -44,6 +43,7 @@ TEXT_SETTINGS = {
     **dict.fromkeys(("text_column", "label_column"), "NAME"),
     "use_trained_vectors": None,
     **dict.fromkeys(("name_column", "left_column", "right_column", "rating_column"), "NAME"),
+    "ranking": "RANKING...",
     "stemming": "LANGUAGE",
     "index": "KIND:SETTINGS",
 }
@@ -86,19 +86,13 @@ def options() -> list[click.Option]:
         ),
         *from_suite({"half": "HALF", "window": "N", "target": "VECTORS"}),
     ]
-    ranking = option(
-        "--ranking",
-        "Rank documents by vectors, by words (lexical) or by both (fused).  [default: vectors, of an index fused]",
-        list(get_args(Method)),
-        multiple=True,
-    )
     concat_with = option(
         "--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True
     )
     return [
         *grouped("sets", [*from_suite(TEST_SETS), retrieval], COMMON),
         *grouped("words", words, COMMON),
-        *grouped("texts", [*from_suite(TEXT_SETTINGS), ranking, concat_with], ("ranking",)),
+        *grouped("texts", [*from_suite(TEXT_SETTINGS), concat_with], ("ranking",)),
         *grouped("pooling", from_signature(embed, dict.fromkeys(POOLING), **POOLING_OPTIONS), ()),
         option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool, common=True),
         *from_signature(load_index, allow_faiss=None),

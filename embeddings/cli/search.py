@@ -15,7 +15,6 @@ from embeddings.text_search.index_folder import Method
 from embeddings.text_search.text_index import TextIndex
 
 PROMPT = "query> "
-BATCH = 256  # queries of a file that are searched at a time
 
 
 @command_by_example(
@@ -50,27 +49,16 @@ def command(
 
     def hits(texts: str | list[str]) -> Iterator[dict[str, Any]]:
         found = opened.search(texts, top=top, method=method, where=where)
-        if not found:
+        if texts and not found:
             note(f"no text was found for {texts!r:.200}")
         return map(found.shown if is_terminal() and not as_json else found.record, found)
 
     if len(queries) == 1:
         print_rows(hits(queries[0]), as_json)
     elif queries or queries_file or not sys.stdin.isatty():
-        batches = [list(queries)] if queries else lines_of(queries_file or STANDARD_INPUT)
-        print_rows((row for batch in batches for row in hits(batch)), as_json)
+        blocks = read_texts(resolve_source(queries_file or STANDARD_INPUT))
+        batches = [list(queries)] if queries else (block.texts() for block in blocks)
+        print_rows((row for batch in batches for row in hits(list(filter(str.strip, batch)))), as_json)
     else:
         while query := click.prompt(PROMPT, prompt_suffix="", default="", show_default=False):
             print_rows(list(hits(query)), as_json)
-
-
-def lines_of(source: str) -> Iterator[list[str]]:
-    """The lines or rows of a file that are not empty."""
-    waiting: list[str] = []
-    for block in read_texts(resolve_source(source)):
-        waiting += [text for text in block.texts() if text.strip()]
-        while len(waiting) >= BATCH:
-            yield waiting[:BATCH]
-            del waiting[:BATCH]
-    if waiting:
-        yield waiting

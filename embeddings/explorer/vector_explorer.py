@@ -199,14 +199,11 @@ class VectorExplorer:
         if self.texts is None:
             raise SettingError("a search requires texts: start with --texts")
         with self.lock:
-            hits = self.texts.search(query, top=top)
-            parts = [self.texts.marked(query, hit["text"][:MAX_TEXT]) for hit in hits]
-        return {
-            "hits": [
-                {"id": hit["id"], "score": hit["score"], "parts": own, "is_cut": len(hit["text"]) > MAX_TEXT}
-                for hit, own in zip(hits, parts, strict=True)
+            hits = [
+                {"id": hit["id"], "score": hit["score"], "parts": self.texts.marked(query, hit["text"][:MAX_TEXT])}
+                for hit in self.texts.search(query, top=top)
             ]
-        }
+        return {"hits": hits}
 
     def map_state(self, version: Annotated[int, Range(ge=0)] = 0) -> dict[str, Any]:
         """The progress of the map layout, and its points if newer than `version`."""

@@ -38,6 +38,7 @@ from embeddings.support import tensors
 from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.files import atomic_write, check_own_folder
+from embeddings.support.local_paths import check_local
 from embeddings.support.progress_display import ProgressOption
 from embeddings.support.remote.address import display_name, is_remote
 from embeddings.support.result_table import ResultTable
@@ -122,7 +123,8 @@ class TextIndex:
         model: "Vectors | Model | str | os.PathLike[str] | None" = None,
         allow_faiss: bool = False,
     ) -> None:
-        self.path = local_folder(path)
+        check_local(path, "text index")
+        self.path = Path(path)
         self.folder = IndexFolder(self.path)
         self.record = self.folder.record
         if self.record["dtype"] not in get_args(DataType) or not set(POOLING).issuperset(self.record["pooling"]):
@@ -209,8 +211,10 @@ class TextIndex:
         lexicon = Lexicon(word_settings(source), stemming, common)
         lexicon.stem([])  # refuses an unknown language, or a missing library
         columns = Columns(text_column, id_column, vector_column)
+        if path is not None:
+            check_local(path, "text index")
         temporary = None if path is not None else tempfile.mkdtemp(prefix="embeddings-index-")
-        target = Path(str(temporary)) / "index" if path is None else local_folder(path)
+        target = Path(str(temporary)) / "index" if path is None else Path(path)
         check_own_folder(target, INDEX, owned_names(target), "text index", force=force)
         with atomic_write(target, force=force, folder=True) as scratch:
             record = {
@@ -610,17 +614,6 @@ def load_index(
     if vectors is None:
         return TextIndex(path, allow_faiss=allow_faiss)
     return load_vector_index(path, vectors, allow_faiss=allow_faiss)
-
-
-def local_folder(path: str | os.PathLike[str]) -> Path:
-    """The folder of an index.
-
-    Raises:
-        SettingError: it is an address.
-    """
-    if is_remote(path):
-        raise SettingError(f"{display_name(path)} is an address: an index of texts must be a local folder")
-    return Path(path)
 
 
 def fused(lexical: np.ndarray, cosines: np.ndarray, is_allowed: np.ndarray) -> np.ndarray:

@@ -532,7 +532,7 @@ def test_settings_that_do_not_fit_are_refused(vectors, tmp_path):
     with pytest.raises(FormatError, match="not an index of texts"):
         TextIndex(tmp_path)
     for action in (lambda: TextIndex("s3://bucket/i"), lambda: TextIndex.build(vectors, ["w1"], "s3://bucket/i")):
-        with pytest.raises(SettingError, match="local folder"):
+        with pytest.raises(OutputError, match="must be local"):
             action()
     assert not Path(tmp_path / "i").exists()
 

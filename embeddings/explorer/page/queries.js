@@ -90,7 +90,7 @@ export function connectQueries(page) {
       const answer = await ask.search({ query });
       if (!answer) return;
       const rows = answer.hits.map((hit) => [number(hit.score), element("bdi", {}, ...hit.parts.map(([part, isFound]) =>
-        (isFound ? element("mark", {}, part) : part)), hit.is_cut ? "…" : ""), word(hit.id)]);
+        (isFound ? element("mark", {}, part) : part))), word(hit.id)]);
       place.replaceChildren(rows.length ? table("Texts, the best first", [["Score", "number"], "Text", "Id"], rows) : note("No text was found."));
       page.announce(`${count(rows.length, "text")} found`);
     } catch (error) {
