@@ -19,19 +19,17 @@ from embeddings.models.model import Model
 from embeddings.models.subwords import MAX_NGRAM_LENGTH, SubwordVectors, bucket_count, bucket_rows, ngram_hashes
 from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
 from embeddings.plugins.distillation.initial_rows import mean_cosine, principal_components, project, ridge_map
-from embeddings.plugins.distillation.ngram_rows import fit_ngram_rows
+from embeddings.plugins.distillation.ngram_rows import NGRAMS, fit_ngram_rows, new_composer
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCosine
 from embeddings.plugins.text_pairs.pair_stream import PairStream, corpus_pairs
 from embeddings.plugins.text_pairs.pair_training import (
-    NGRAMS,
     NO_LIMIT,
     NO_ROWS,
     SIF_A,
     WORDS,
     TextVectorSettings,
     max_batch_words,
-    new_composer,
     new_text_batch,
 )
 from embeddings.plugins.text_pairs.text_batch import PairTexts

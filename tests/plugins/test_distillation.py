@@ -163,6 +163,9 @@ def test_unknown_words_are_composed_and_the_vectors_of_words_do_not_depend_on_it
     np.testing.assert_array_equal(model.vectors.matrix, plain.vectors.matrix)
     known, unknown = model.vectors["word7"], model.compose(["xword7"])[0]
     assert known @ unknown / np.linalg.norm(known) / np.linalg.norm(unknown) > 0.5
+    rare = np.median(np.linalg.norm(model.vectors.matrix[len(model.vectors) // 2 :], axis=1))
+    composed = model.compose(["xword7", "words", ""])
+    np.testing.assert_allclose(np.linalg.norm(composed, axis=1), [1.25 * rare, 1.25 * rare, 0], rtol=1e-5)
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(em.load_model(tmp_path / "model").compose(["xword7"])[0], unknown)
     assert not em.embed(plain, ["xword7"]).any()
