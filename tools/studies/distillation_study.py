@@ -108,7 +108,7 @@ class Distillation(Grid):
         full = {key: one for key, one in values.items() if key[0] == key[2]}
         measures = [one for one in dict.fromkeys(row["measure"] for row in rows) if one not in (NUMBER, SECONDS)]
         figure = Figure(figsize=(2.2 * len(measures), 3), layout="constrained")
-        for axes, measure in zip(figure.subplots(1, len(measures)), measures, strict=True):
+        for axes, measure in zip(figure.subplots(1, len(measures), squeeze=False)[0], measures, strict=True):
             for dim in sorted({key[0] for key in full}, key=int):
                 points = sorted((one[NUMBER][0], np.mean(one[measure])) for key, one in full.items() if key[0] == dim)
                 axes.plot(*zip(*points, strict=True), "o-", markersize=3, label=f"{dim} dimensions")
