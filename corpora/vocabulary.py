@@ -149,8 +149,7 @@ class Vocabulary:
         columns = [to_string_array(one.column) for one in (self, other)]
         words, counts, _ = add_up_words(pa.concat_arrays(columns), np.concatenate([self.counts, other.counts]))
         merged, _ = rank_by_frequency(words, counts)
-        merged.total = self.total + other.total
-        return merged
+        return Vocabulary(merged.column, merged.counts, total=self.total + other.total)
 
     def select(
         self,
