@@ -30,12 +30,13 @@ def products(units: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """The products (queries, rows) of unit rows with `queries` (queries, dim), both float32."""
     if len(queries) > FEW_QUERIES:
         return np.asarray(queries @ units.T)
-    scores = np.empty((len(queries), len(units)), np.float32)
-    for query, row in zip(queries, scores, strict=True):
-        if is_single_threaded():
-            multiply(units, query, row)
-        else:
-            np.matmul(units, query, out=row)
+    scores = np.zeros((len(queries), len(units)), np.float32)
+    with np.errstate(invalid="ignore"):  # kernels of BLAS may compute with numbers behind the last row
+        for query, row in zip(queries, scores, strict=True):
+            if is_single_threaded():
+                multiply(units, query, row)
+            else:
+                np.matmul(units, query, out=row)
     return scores
 
 
