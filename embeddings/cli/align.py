@@ -50,6 +50,8 @@ def command(
         problem = "requires --onto-out" if onto_out is None else "does not change ONTO: omit --onto-out"
         raise click.UsageError(f"--method {method} {problem}")
     outputs = [path for path in (out, onto_out) if path is not None]
+    if onto_out is not None and Path(out).resolve() == Path(onto_out).resolve():
+        raise click.UsageError("--out and --onto-out must be different files")
     for path in outputs:
         check_not_input(
             format_dispatch.output_files(path, format=format), [("VECTORS", Path(vectors)), ("ONTO", Path(onto))]

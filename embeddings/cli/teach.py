@@ -48,7 +48,7 @@ def command(
     with Bar(quiet, "encoding") as bar:
         count = teach(
             texts, load_teacher(model, threads), out, text_column=text_column, exclude=exclude, name=model, force=force,
-            progress=lambda done, total: bar.update(done, total, quantity(done, "text")),
+            progress=lambda done, total: bar.update(done, total, f"{quantity(done, 'text')} done"),
         )  # fmt: skip
     bar.report(f"wrote the vectors of {quantity(count, 'text')} to {out}")
     if as_json:

@@ -3,17 +3,18 @@
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import FormatError, S, SettingError
-from embeddings.settings import Positive, check_value
+from embeddings.settings import Positive, Range, check_value
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, waiting
 from embeddings.vectors.file_format import decode_words
+from embeddings.vectors.search import word_list
 from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
 
 Method = Literal["orthogonal", "normalized", "whitened"]
@@ -53,7 +54,7 @@ class Alignment:
 def align(
     vectors: Vectors | HasVectors, onto: Vectors | HasVectors, *, words: Iterable[str] | None = None,
     dictionary: Dictionary = IDENTICAL, method: Method = "orthogonal", self_learning: bool = False,
-    restarts: Positive = 1, seed: int = 1, progress: ProgressOption = False,
+    restarts: Positive = 1, seed: Annotated[int, Range(ge=0)] = 1, progress: ProgressOption = False,
 ) -> Alignment:  # fmt: skip
     """Map `vectors` so that words of pairs come as close as possible to those of `onto`.
 
@@ -94,18 +95,19 @@ def align(
     """
     check_value("method", method, Method, {})
     check_value("restarts", restarts, Positive, {})
+    check_value("seed", seed, Annotated[int, Range(ge=0)], {})
     source, target = as_vectors(vectors), as_vectors(onto)
     if source.dim != target.dim:
         raise SettingError(f"cannot align vectors of {source.dim} components onto vectors of {target.dim}")
-    rows = pair_rows(source, target, dictionary) if words is None else word_rows(source, target, words)
+    rows = pair_rows(source, target, dictionary) if words is None else word_rows(source, target, words, dictionary)
     if not len(rows[0]) and not (self_learning and dictionary == NONE):
-        problem = "the two spaces share no word" if dictionary == IDENTICAL else "no pair has both its words"
-        remedy = f"; set {S.self_learning}" if dictionary == NONE else ""
-        raise SettingError(f"cannot align: {problem}{remedy}")
+        raise SettingError(f"cannot align: {reason_for_no_pairs(words, dictionary)}")
     similarity = None
     with waiting(progress, f"aligning {len(source):,} words"):
         x, z = source.matrix, target.matrix
         if self_learning or method != "orthogonal":
+            for space in (source, target):
+                space.check_finite()  # the mean of all is subtracted
             x, z = centred_units(x), centred_units(z)
         if self_learning:
             starts = [learn_pairs(x, z, rows, np.random.default_rng(seed + start)) for start in range(restarts)]
@@ -135,9 +137,22 @@ def with_rows(vectors: Vectors, matrix: np.ndarray, linear_map: np.ndarray | Non
     return Vectors(vectors.word_list, rows, counts=vectors.counts, word_form=vectors.word_form)
 
 
-def word_rows(source: Vectors, target: Vectors, words: Iterable[str]) -> Rows:
+def reason_for_no_pairs(words: Iterable[str] | None, dictionary: Dictionary) -> str:
+    """Why there are no pairs, and what to do."""
+    if words is not None:
+        return "no words are given"
+    if dictionary == NONE:
+        return f"{S.dictionary(NONE)} requires {S.self_learning}"
+    if dictionary in (IDENTICAL, NUMERALS):
+        return f"the two spaces share no {'number' if dictionary == NUMERALS else 'word'}"
+    return "no pair of the dictionary has vectors for both words"
+
+
+def word_rows(source: Vectors, target: Vectors, words: Iterable[str], dictionary: Dictionary) -> Rows:
     """The rows of words that both spaces have."""
-    listed = list(dict.fromkeys(words))
+    if dictionary != IDENTICAL:
+        raise SettingError(f"{S.words} cannot be combined with {S.dictionary}")
+    listed = list(dict.fromkeys(word_list(source, words)))
     first, second = (np.array([space.index(word) for word in listed], np.int64) for space in (source, target))
     return first, second
 
@@ -150,6 +165,8 @@ def pair_rows(source: Vectors, target: Vectors, dictionary: Dictionary) -> Rows:
     elif isinstance(dictionary, str | os.PathLike):
         pairs = read_dictionary(dictionary)
     else:
+        if not isinstance(dictionary, Iterable):
+            raise SettingError(f"{S.dictionary} must be a file, a list of pairs or a name, got {dictionary!r:.80}")
         pairs = list(dictionary)
         for pair in pairs:
             if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(word, str) for word in pair):

@@ -34,7 +34,7 @@ class Neighbours(ResultTable[tuple[str, float]]):
 
     columns: Mapping[str, str] = {
         "neighbour": "",
-        "cosine": "Cosine with the query, -1 to 1; the score of another method of search or of analogies.",
+        "cosine": "Cosine with the query, -1 to 1. With the method 3cosmul of analogies, a ratio of cosines.",
     }
 
 
@@ -283,7 +283,8 @@ def nearest(
         method=method,
         others=None if others is None else as_index(None, as_indexed_vectors(others)),
     )
-    return [label_rows(vectors, *row, top) for row in zip(result.ids, result.similarities, excluded_rows, strict=True)]
+    found = [label_rows(vectors, *row, top) for row in zip(result.ids, result.similarities, excluded_rows, strict=True)]
+    return found if method == "cosine" else [Neighbours(one, columns={"neighbour": "", method: ""}) for one in found]
 
 
 def sum_terms(vectors: BaseVectors, positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.eval.statistics.confidence_intervals import NO_INTERVAL
+from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL
 from embeddings.eval.statistics.results import WORDS, ItemScores, Key, Measurement, ResampledScores
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.test_sets import locate, read_lines, set_name
@@ -64,12 +64,14 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
         if len(fields) <= max(columns):
             raise FormatError(f"{file}, line {number}: expected {len(heading)} fields, got {len(fields)}")
         test, name, word, role = (fields[column].strip() for column in columns)
-        if role.lower() not in ROLES or not word:
-            raise FormatError(
-                f"{file}, line {number}: expected a word and a role, target or attribute, got {role!r:.40}"
-            )
+        if role.lower() not in ROLES:
+            raise FormatError(f"{file}, line {number}: the role must be target or attribute, got {role!r:.40}")
+        if not word:
+            raise FormatError(f"{file}, line {number}: the word is empty")
         lists = tests.setdefault(test, {role: {} for role in ROLES})[role.lower()]
         lists.setdefault(name, []).append(word)
+    if not tests:
+        raise FormatError(f"{file} has no tests, only a heading")
     for test, roles in tests.items():
         if wrong := [role for role in ROLES if len(roles[role]) != 2]:
             count = len(roles[wrong[0]])
@@ -164,6 +166,8 @@ def warning(subject: Subject, name: str, lists: list[np.ndarray]) -> str | None:
     notes = [f"a list of {name} has only {shortest} words with vectors"] * (shortest < MIN_WORDS)
     rare = 0 if counts is None else int((counts[rows[rows >= 0]] < MIN_COUNT).sum())
     notes += [f"{rare} words of {name} occur fewer than {MIN_COUNT} times"] * (rare > 0)
+    if int((np.concatenate(lists[:2]) >= 0).sum()) < MIN_ITEMS:
+        notes.append(f"there is no interval for fewer than {MIN_ITEMS} target words")
     return "; ".join(notes) or None
 
 

@@ -88,9 +88,10 @@ def test_words_without_vectors(tests):
     [
         ("", "empty"),
         ("test\tlist\tword\n", "column role"),
+        ("test\tlist\tword\trole\n", "no tests"),
         ("test\tlist\tword\trole\na\tb\tc\n", "line 2.*4 fields, got 3"),
         ("test\tlist\tword\trole\na\tb\tc\tgoal\n", "line 2.*'goal'"),
-        ("test\tlist\tword\trole\na\tb\t\ttarget\n", "line 2"),
+        ("test\tlist\tword\trole\na\tb\t\ttarget\n", "line 2.*empty"),
         ("test\tlist\tword\trole\na\tb\tc\ttarget\n", "'a'.*two lists of target words, got 1"),
     ],
 )

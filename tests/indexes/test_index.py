@@ -161,6 +161,7 @@ def test_methods_of_words(clusters):
         clusters.most_similar_many(["w1"], top=3, method="csls")[0],
     ):
         assert [word for word, _ in result] == expected[:3]
+        assert list(result.columns) == ["neighbour", "csls"]
     with pytest.raises(SettingError, match="method"):
         clusters.most_similar("w1", method="euclidean")
     with pytest.raises(SettingError, match="others"):

@@ -142,6 +142,12 @@ def test_broken_dictionaries(content, message, tmp_path, counted_vectors):
         ({"dictionary": [("w1", "w1")] * 20, "method": "whitened"}, "more pairs than the 10"),
         ({"method": "rotated"}, "method"),
         ({"restarts": 0}, "restarts"),
+        ({"seed": -1, "self_learning": True}, "seed"),
+        ({"dictionary": 5}, "dictionary"),
+        ({"words": "w1"}, "'w1'"),
+        ({"words": []}, "no words"),
+        ({"words": ["w1"], "dictionary": "numerals"}, "cannot be combined"),
+        ({"dictionary": "numerals"}, "share no number"),
     ],
 )
 def test_invalid_settings(settings, message, counted_vectors):
@@ -149,3 +155,11 @@ def test_invalid_settings(settings, message, counted_vectors):
         em.align(counted_vectors, counted_vectors, **settings)
     with pytest.raises(FormatError, match="identical"):
         em.align(counted_vectors, counted_vectors, dictionary="missing.txt")
+
+
+@pytest.mark.parametrize("settings", [{"method": "normalized"}, {"self_learning": True}])
+def test_nan_outside_of_the_pairs_is_named(counted_vectors, settings):
+    broken = Vectors(counted_vectors.words, np.where(np.arange(300)[:, None] == 299, np.nan, counted_vectors.matrix))
+    assert em.align(broken, counted_vectors, words=["w1", "w2"]).residual >= 0
+    with pytest.raises(SettingError, match=broken.words[299]):
+        em.align(broken, counted_vectors, dictionary=[("w1", "w1")], **settings)
