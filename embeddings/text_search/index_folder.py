@@ -267,11 +267,19 @@ class IndexFolder:
             number, segments = self.read(known)
             try:
                 new = change(segments)
+                if not self.is_current():
+                    raise FormatError(f"{self.path} has been replaced by another index: open it again")
                 self.write_state(number + 1, new)
             finally:
-                if is_locked:  # else another process may be writing
+                if is_locked and self.is_current():  # else another process may be writing
                     self.remove_unused(self.last_number())
         return new
+
+    def is_current(self) -> bool:
+        """Whether the folder still holds this index."""
+        with suppress(FormatError):
+            return bool(read_sealed(self.state_path(self.last_number())).get("index") == self.record["id"])
+        return False
 
     def write_state(self, number: int, segments: Sequence[Segment]) -> None:
         """Write a state under a number that is not used yet."""

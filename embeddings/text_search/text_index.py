@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
@@ -216,7 +217,8 @@ class TextIndex:
         temporary = None if path is not None else tempfile.mkdtemp(prefix="embeddings-index-")
         target = Path(str(temporary)) / "index" if path is None else Path(path)
         check_own_folder(target, INDEX, owned_names(target), "text index", force=force)
-        with atomic_write(target, force=force, folder=True) as scratch:
+        replaced = exclusive_lock(target) if target.is_dir() else nullcontext()  # writers to the old index finish first
+        with replaced, atomic_write(target, force=force, folder=True) as scratch:
             record = {
                 "id": secrets.token_hex(8), "dim": 0 if embedder is None else embedder.output_dim, "dtype": dtype,
                 "kind": kind, "index_from": index_from, "pooling": pooling,

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -547,3 +548,30 @@ def test_unknown_pooling_in_a_record_is_refused(vectors, tmp_path):
 
     with pytest.raises(FormatError, match="unknown settings"):
         TextIndex(damaged(index, tmp_path, change))
+
+
+def test_an_index_that_replaces_another_waits_for_its_writers(tmp_path):
+    vectors = em.Vectors(["red", "car"], np.eye(2), counts=[2, 1])
+    index = em.TextIndex.build(vectors, ["red"], tmp_path / "i", progress=False)
+    started, is_built = threading.Event(), threading.Event()
+
+    def build():
+        started.wait(30)
+        em.TextIndex.build(vectors, ["car", "red car"], tmp_path / "i", force=True, progress=False)
+        is_built.set()
+
+    def texts():
+        yield "slow"
+        started.set()
+        assert not is_built.wait(0.5)
+        yield "texts"
+
+    builder = threading.Thread(target=build)
+    builder.start()
+    index.add(texts(), progress=False)
+    builder.join(60)
+    assert is_built.is_set()
+    assert em.TextIndex(tmp_path / "i").column("text") == ["car", "red car"]
+    with pytest.raises(FormatError, match="replaced"):
+        index.add(["more"], progress=False)
+    assert em.TextIndex(tmp_path / "i").column("text") == ["car", "red car"]
