@@ -94,7 +94,9 @@ def comparison(node: ast.Compare, columns: pa.Schema) -> Any:
 
 
 def as_numbers(column: Any, name: ast.expr, values: Any, columns: pa.Schema) -> Any:
-    """A column of strings as numbers if it is compared with numbers: the columns of CSV are strings."""
+    """A column of strings as numbers, null for empty cells, if it is compared with numbers: CSV has strings only."""
     is_compared = all(type(value) in (int, float) for value in values)
     is_text = isinstance(name, ast.Name) and (columns.field(name.id).type in (pa.string(), pa.large_string()))
-    return column.cast(pa.float64()) if is_compared and is_text else column
+    if not (is_compared and is_text):
+        return column
+    return pc.if_else(column != "", column, pc.scalar(pa.scalar(None, pa.string()))).cast(pa.float64())

@@ -77,3 +77,9 @@ def test_other_conditions_are_refused_in_one_line(condition):
     with pytest.raises(SettingError, match="where") as caught:
         matching_rows(ROWS, condition)
     assert "\n" not in str(caught.value)
+
+
+def test_empty_cells_fulfil_no_comparison_with_numbers():
+    rows = pa.table({"price": ["10", "", "7.5", "-2e1", None]})
+    assert matching_rows(rows, "price > 5").tolist() == [True, False, True, False, False]
+    assert matching_rows(rows, "price < 0 or price == 10").tolist() == [True, False, False, True, False]
