@@ -216,7 +216,7 @@ class IndexFolder:
         record = read_sealed(path)
         check_fields(path, record, {"index": str, "segments": list, "written": int})
         if record["index"] != self.record.get("id"):
-            raise FormatError(f"{self.path} has been replaced by another index: open it again")
+            raise self.replaced()
         self.n_written = record["written"]
         segments = []
         for entry in record["segments"]:
@@ -268,12 +268,16 @@ class IndexFolder:
             try:
                 new = change(segments)
                 if not self.is_current():
-                    raise FormatError(f"{self.path} has been replaced by another index: open it again")
+                    raise self.replaced()
                 self.write_state(number + 1, new)
             finally:
                 if is_locked and self.is_current():  # else another process may be writing
                     self.remove_unused(self.last_number())
         return new
+
+    def replaced(self) -> FormatError:
+        """The error for a folder that holds another index now."""
+        return FormatError(f"{self.path} has been replaced by another index: open it again")
 
     def is_current(self) -> bool:
         """Whether the folder still holds this index."""

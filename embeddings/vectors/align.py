@@ -7,13 +7,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, waiting
-from embeddings.vectors.file_format import decode_words
+from embeddings.vectors.file_format import stripped_lines
 from embeddings.vectors.search import word_list
 from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
 
@@ -186,10 +185,8 @@ def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     file = local_path(path)
     if not file.is_file():
         raise FormatError(f"no dictionary called {str(path)!r}: give a file, or {IDENTICAL}, {NUMERALS} or {NONE}")
-    with open_decompressed(file) as stream:
-        lines = [line.strip() for line in stream]
     pairs: list[tuple[str, str]] = []
-    for number, line in enumerate(decode_words(lines, "strict", f"{file}, line", 1), 1):
+    for number, line in enumerate(stripped_lines(file), 1):
         words = line.split("\t") if "\t" in line else line.split()
         if len(words) == 2 and all(words):
             pairs.append((words[0], words[1]))

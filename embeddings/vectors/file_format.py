@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.support.cosine import row_blocks
 from embeddings.vectors.base_vectors import BaseVectors
@@ -121,6 +122,13 @@ def decode_words(words: Sequence[bytes], errors: str, place: str, first: int) ->
             f"long words); read it with {S.errors} 'replace' or 'ignore'"
         ) from None
     return decoded
+
+
+def stripped_lines(path: Path) -> list[str]:
+    """The lines of a text file, which may be compressed, without white space around them."""
+    with open_decompressed(path) as stream:
+        lines = [line.strip() for line in stream]
+    return decode_words(lines, "strict", f"{path}, line", 1)
 
 
 def check_dim(dim: int, place: object, limit: int = MAX_DIM) -> None:

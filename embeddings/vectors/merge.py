@@ -6,14 +6,13 @@ from typing import Literal
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.settings import Positive, check_value
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.imports import import_library
 from embeddings.support.local_paths import local_path
 from embeddings.vectors.align import align
-from embeddings.vectors.file_format import decode_words
+from embeddings.vectors.file_format import stripped_lines
 from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
 
 How = Literal["first", "mean", "aligned-mean", "concat", "svd"]
@@ -151,10 +150,8 @@ def read_lexicon(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     file = local_path(path)
     if not file.is_file():
         raise FormatError(f"no lexicon called {str(path)!r}")
-    with open_decompressed(file) as stream:
-        lines = [line.strip() for line in stream]
     related: dict[str, list[str]] = {}
-    for line in decode_words(lines, "strict", f"{file}, line", 1):
+    for line in stripped_lines(file):
         if words := line.split():
             related.setdefault(words[0], []).extend(words[1:])
     if not related:
