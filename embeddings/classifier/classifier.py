@@ -18,7 +18,7 @@ from embeddings.classifier.label_prediction import (
     rank_in_tree,
     rank_labels,
 )
-from embeddings.classifier.quantisation import decode, decoded_size, quantize
+from embeddings.classifier.quantisation import quantize
 from embeddings.corpora.reading.columns import is_null
 from embeddings.corpora.tokenizers import ascii_whitespace
 from embeddings.corpora.word_rules import WordRules
@@ -30,6 +30,7 @@ from embeddings.setting_names import WORD_SETTINGS, AdvisesOnNames
 from embeddings.settings import Range
 from embeddings.support.threads import run_slices
 from embeddings.vectors import format_dispatch
+from embeddings.vectors.product_quantisation import decode, decoded_size
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model

@@ -10,7 +10,7 @@ import numpy as np
 
 from embeddings.classifier.classifier import SMALL_BYTES, LabelPredictor
 from embeddings.classifier.feature_extraction import index_features
-from embeddings.classifier.quantisation import decode, decoded_size, dense_table, line_end_row, row_norms
+from embeddings.classifier.quantisation import dense_table, line_end_row
 from embeddings.errors import FormatError
 from embeddings.formats.fasttext_file import (
     ENTRY,
@@ -37,6 +37,7 @@ from embeddings.kernels.matrix_rows import CENTROIDS, DenseRows, QuantisedRows, 
 from embeddings.support.cosine import row_blocks
 from embeddings.support.logs import log
 from embeddings.vectors.file_format import decode_words
+from embeddings.vectors.product_quantisation import decode, decoded_size, row_norms
 
 LABEL_PREFIX = np.frombuffer(b"__label__", np.uint8)  # a file does not store the prefix
 NGRAMS = ("min_n", "max_n", "word_ngrams", "buckets")

@@ -22,7 +22,9 @@ def trained():
 @pytest.mark.parametrize("options", [{}, {"qnorm": True}, {"qout": True, "qnorm": True, "dsub": 3}])
 @pytest.mark.parametrize("cutoff", [1, 100, 700, 1500])
 def test_the_largest_cutoff_that_fits(tmp_path, trained, cutoff, options, monkeypatch):
-    monkeypatch.setattr("embeddings.classifier.quantisation.ITERATIONS", 1)  # of k-means: sizes do not depend on it
+    monkeypatch.setattr(
+        "embeddings.vectors.product_quantisation.ITERATIONS", 1
+    )  # of k-means: sizes do not depend on it
 
     def size(cutoff):
         trained.quantize(cutoff, **options).export(tmp_path / "m.ftz", force=True)

@@ -278,7 +278,9 @@ def test_classifiers_predict_as_fasttext_does(fasttext, train, tmp_path, labelle
 @pytest.mark.slow
 @pytest.mark.reads("fasttext", "fasttext-numpy2", "supervised models: labels and probabilities, quantised or not")
 def test_fasttext_predicts_as_our_quantised_classifiers_do(fasttext, train, tmp_path, labelled, monkeypatch):
-    monkeypatch.setattr("embeddings.classifier.quantisation.ITERATIONS", 1)  # of k-means: the files have the same form
+    monkeypatch.setattr(
+        "embeddings.vectors.product_quantisation.ITERATIONS", 1
+    )  # of k-means: the files have the same form
     for loss, settings in [("softmax", "n-grams"), ("hs", "n-grams"), ("ova", "words")]:
         train("train_supervised", labelled, tmp_path / "s.bin", **SUPERVISED[settings], loss=loss, lr=0.5, thread=10)
         classifier = em.load_classifier(tmp_path / "s.bin")

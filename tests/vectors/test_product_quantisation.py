@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from embeddings.classifier.quantisation import decode, encode_numbers, quantise
 from embeddings.errors import SettingError
+from embeddings.vectors.product_quantisation import decode, encode_numbers, quantise
 
 RNG = np.random.default_rng(0)
 MATRIX = (RNG.standard_normal((2000, 5)) * RNG.pareto(2, (2000, 1))).astype(np.float32)
