@@ -84,7 +84,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         from embeddings.eval.tuning.study_folder import StudyFolder  # imports numba
 
         folder = StudyFolder.open(path)
-        return {"what": "search for settings", "trials": folder.count_trials(), **folder.study}
+        return {"what": "search for settings", "trials": len(folder.trials), **folder.study}
     if checkpoints := [path] if (path / CHECKPOINT).is_file() else Checkpoints(path).paths():
         return {"what": "checkpoints of a run"} | summarize_checkpoints(checkpoints)
     if not (path / MODEL_JSON).is_file() and (name := format_dispatch.sniff(path)):

@@ -133,8 +133,7 @@ def tune_trainer(
     seed: int, threads: int | None = None, **options: Any,
 ) -> None:  # fmt: skip
     """Search, and report."""
-    from embeddings.eval.tuning.study_folder import StudyFolder
-    from embeddings.eval.tuning.tuning_report import write_report
+    from embeddings.eval.tuning.study_folder import StudyFolder, write_report
 
     report_bus_errors()
     search = {name: options.pop(name) for name in SEARCH if name in options}

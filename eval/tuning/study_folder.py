@@ -1,25 +1,28 @@
-"""The folder of a search: what is searched, a line of JSON for each trial, and the best and the first model."""
+"""The folder of a search: what is searched and its trials, the best and the first model, and a report."""
 
 import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from embeddings.errors import EmbeddingsError, FormatError, OutputError
-from embeddings.eval.benchmark.workspace import write_text
+from embeddings.eval.benchmark.workspace import write_rows, write_text
 from embeddings.eval.statistics.results import Comparison, Comparisons, Result, Scores
 from embeddings.models.loading import load_classifier, load_model
 from embeddings.models.model import Model
 from embeddings.support.docstrings import argument_texts
 from embeddings.support.files import check_own_folder
-from embeddings.support.foreign_files import path_below
+from embeddings.support.imports import import_library
 from embeddings.support.local_paths import check_local
+from embeddings.support.plots import save_figure
 from embeddings.support.records import check_fields, read_versioned, to_jsonable
-from embeddings.support.result_table import ResultTable, TabularResult
+from embeddings.support.result_table import ResultTable, TabularResult, format_number, markdown_table
 from embeddings.training.trainer import Trainer
 
 State = Literal["complete", "halved", "failed"]
@@ -55,7 +58,7 @@ class Trial:
         seconds: of training and scoring, without compilation.
         epoch_scores: the score after each epoch at which the trial was compared with others.
         details: from the judgement.
-        values: what the sampler drew, before it was rounded; `notes` of the pruner.
+        values: what the sampler drew, before it was rounded.
     """
 
     number: int
@@ -67,7 +70,6 @@ class Trial:
     epoch_scores: dict[int, float] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict, repr=False)
-    notes: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(repr=False)
@@ -96,37 +98,11 @@ class Tuning(TabularResult):
     @property
     def tables(self) -> Sequence[ResultTable[Any]]:
         """The trials, the results on the test half, and the paired tests."""
-        test = [
-            {
-                "settings": one.vectors,
-                "set": f"{one.set} ({one.half})",
-                "measure": " of ".join(filter(None, (one.measure, one.method))),
-                "value": f"none: {one.reason}" if one.value is None else one.value,
-                "low": one.low,
-                "high": one.high,
-                "items": f"{one.covered} of {one.total}",
-            }
-            for one in self.test
-        ]
-        comparisons = [
-            {
-                "set": f"{one.set} ({one.half})",
-                "measure": one.measure,
-                "settings": f"{one.first} - {one.second}",
-                "difference": one.difference,
-                "low": one.low,
-                "high": one.high,
-                "p": one.p,
-                "shared items": f"{one.items} of {one.total}",
-                "test": one.test,
-            }
-            for one in self.comparisons
-        ]
         note = f"best by {self.metric}: trial {self.best.number}" if self.best else "no trial succeeded"
         return [
             ResultTable(self.trial_rows(), columns=argument_texts(Trial), notes=[note]),
-            ResultTable(test, columns=Scores.columns),
-            ResultTable(comparisons, columns=Comparisons.columns),
+            Scores(self.test),
+            Comparisons(self.comparisons),
         ]
 
     def trial_rows(self, *, with_seconds: bool = True) -> list[dict[str, Any]]:
@@ -153,12 +129,11 @@ def describe_state(trial: Trial) -> str:
     return f"failed: {trial.reason}" if trial.state == "failed" else trial.state
 
 
-FORMAT_VERSION = 1
-STUDY, TRIALS = "study.json", "trials.jsonl"
-BEST, DEFAULTS = "best", "defaults"
+FORMAT_VERSION = 2
+STUDY, BEST, DEFAULTS = "study.json", "best", "defaults"
 REPORT, TABLE, PICTURE = "report.md", "trials.tsv", "trials.svg"
 QUANTISED = ".ftz"
-FILES = {STUDY, TRIALS, REPORT, TABLE, PICTURE, *(name + end for name in (BEST, DEFAULTS) for end in ("", QUANTISED))}
+FILES = {STUDY, REPORT, TABLE, PICTURE, *(name + end for name in (BEST, DEFAULTS) for end in ("", QUANTISED))}
 
 
 @dataclass
@@ -167,42 +142,42 @@ class StudyFolder:
 
     Arguments:
         study: what identifies the search, as JSON values: only a search with the same continues it.
+        trials: those that are complete, halved or failed so far.
         is_new: whether it was made for this search.
     """
 
     path: Path
     study: dict[str, Any]
+    trials: list[Trial] = field(default_factory=list)
     is_new: bool = False
 
     @classmethod
-    def create(
-        cls, path: str | os.PathLike[str], study: dict[str, Any], *, resume: bool, force: bool
-    ) -> "tuple[StudyFolder, list[Trial]]":
-        """The folder and its trials; a new folder, unless `resume` finds one.
+    def create(cls, path: str | os.PathLike[str], study: dict[str, Any], *, resume: bool, force: bool) -> "StudyFolder":
+        """A new folder, unless `resume` finds one.
 
         Raises:
             OutputError: there is a folder already, it belongs to another search, or it cannot be written.
-            FormatError: a file in it is broken.
+            FormatError: its record is broken.
         """
         is_resumed = cls.check(path, resume=resume, force=force)
         folder = cls(Path(path), to_jsonable(study), is_new=not Path(path).exists())
         if is_resumed:
-            old, new = cls.open(path).study, folder.study
-            for name in dict.fromkeys([*new, *old]):
-                if old.get(name) != new.get(name):
-                    values = f"{name} was {old.get(name)!r:.200}, and is {new.get(name)!r:.200}"
+            earlier = cls.open(path)
+            for name in dict.fromkeys([*folder.study, *earlier.study]):
+                old, new = earlier.study.get(name), folder.study.get(name)
+                if old != new:
+                    values = f"{name} was {old!r:.200}, and is {new!r:.200}"
                     raise OutputError(f"{path} holds another search: {values}; choose another folder")
-            return folder, folder.read_trials()
-        if folder.path.is_dir():
-            for name in FILES & {entry.name for entry in folder.path.iterdir()}:
-                remove(folder.path / name)
-        content = {"format_version": FORMAT_VERSION, "study": folder.study}
+            return earlier
         try:
             folder.path.mkdir(parents=True, exist_ok=True)
+            for name in FILES & {entry.name for entry in folder.path.iterdir()}:
+                file = folder.path / name
+                shutil.rmtree(file) if file.is_dir() else file.unlink()
         except OSError as error:
             raise OutputError(f"cannot write {folder.path}: {error.strerror or error}") from error
-        write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", folder.path / STUDY)
-        return folder, []
+        folder.write()
+        return folder
 
     @classmethod
     def check(cls, path: str | os.PathLike[str], *, resume: bool, force: bool) -> bool:
@@ -215,9 +190,30 @@ class StudyFolder:
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> "StudyFolder":
         """The folder of an earlier search."""
-        content = read_versioned(Path(path) / STUDY, FORMAT_VERSION)
-        check_fields(Path(path) / STUDY, content, {"study": dict})
-        return cls(Path(path), content["study"])
+        file = Path(path) / STUDY
+        content = read_versioned(file, FORMAT_VERSION)
+        check_fields(file, content, {"study": dict, "trials": list})
+        trials = []
+        for number, value in enumerate(content["trials"], 1):
+            try:
+                epoch_scores = {int(epoch): score for epoch, score in value.pop("epoch_scores").items()}
+                trials.append(Trial(epoch_scores=epoch_scores, **value))
+                is_valid = trials[-1].number == number
+            except (ValueError, TypeError, KeyError, AttributeError):
+                is_valid = False
+            if not is_valid:
+                raise FormatError(f"{file}: trial {number} is broken; remove the folder and start again")
+        return cls(Path(path), content["study"], trials)
+
+    def write(self) -> None:
+        """Write the record."""
+        content = {"format_version": FORMAT_VERSION, "study": self.study, "trials": list(map(asdict, self.trials))}
+        write_text(json.dumps(to_jsonable(content), indent=1, ensure_ascii=False) + "\n", self.path / STUDY)
+
+    def add(self, trial: Trial) -> None:
+        """Write a trial, at once."""
+        self.trials.append(trial)
+        self.write()
 
     @contextmanager
     def removed_without_result(self) -> Iterator[None]:
@@ -226,52 +222,9 @@ class StudyFolder:
             yield
         except BaseException:
             with suppress(OSError):
-                if self.is_new and {entry.name for entry in self.path.iterdir()} <= {STUDY, TRIALS}:
+                if self.is_new and {entry.name for entry in self.path.iterdir()} <= {STUDY}:
                     shutil.rmtree(self.path)
             raise
-
-    @property
-    def trials_path(self) -> Path:
-        """The file of trials. It is appended to in place, so a link to another folder is refused."""
-        return path_below(self.path, TRIALS)
-
-    def count_trials(self) -> int:
-        """The number of trials so far."""
-        path = self.trials_path
-        return path.read_bytes().count(b"\n") if path.exists() else 0
-
-    def read_trials(self) -> list[Trial]:
-        """The trials so far; a line that a crash cut short is removed."""
-        path = self.trials_path
-        try:
-            lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
-        except OSError as error:
-            raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
-        names, trials = {field.name for field in fields(Trial)}, []
-        for number, line in enumerate(lines[:-1], 1):
-            try:
-                value = json.loads(line)
-                epoch_scores = {int(epoch): score for epoch, score in value.pop("epoch_scores").items()}
-                trials.append(Trial(epoch_scores=epoch_scores, **value))
-                is_valid = value.keys() <= names and trials[-1].number == number
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                is_valid = False
-            if not is_valid:
-                raise FormatError(f"{path}, line {number}: this is not a trial; remove the folder and start again")
-        if lines[-1]:
-            write_text(b"".join(line + b"\n" for line in lines[:-1]).decode(), path)
-        return trials
-
-    def add(self, trial: Trial) -> None:
-        """Write a trial, at once."""
-        line = json.dumps(to_jsonable(asdict(trial)), ensure_ascii=False) + "\n"
-        try:
-            with self.trials_path.open("a", encoding="utf-8") as stream:
-                stream.write(line)
-                stream.flush()
-                os.fsync(stream.fileno())
-        except OSError as error:
-            raise OutputError(f"cannot write {self.path / TRIALS}: {error.strerror or error}") from error
 
     def save(self, name: str, result: Any) -> None:
         """Save the result of a trial: a model, or a quantised classifier."""
@@ -286,9 +239,103 @@ class StudyFolder:
         return load_classifier(self.path / (name + QUANTISED)) if is_quantised else load_model(self.path / name)
 
 
-def remove(path: Path) -> None:
-    """Remove a file or a folder of an earlier search."""
-    try:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    except OSError as error:
-        raise OutputError(f"cannot replace {path}: {error.strerror or error}") from error
+SCORES = ("score", "value", "low", "high", "difference", "p")  # columns
+
+
+def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None) -> None:
+    """Write the trials as a table, the report and the picture of a search into its folder."""
+    rows = tuning.trial_rows()
+    write_rows(rows, folder.path / TABLE, list(rows[0]), delimiter="\t")
+    write_text(markdown(tuning, folder.study, command), folder.path / REPORT)
+    draw_trials(tuning, folder.path / PICTURE, force=True)
+
+
+def markdown(tuning: Tuning, study: dict[str, Any], command: str | None) -> str:
+    """The report."""
+    assert tuning.best is not None
+    states = [trial.state for trial in tuning.trials]
+    counts = f"{len(states)} trials of `{study['trainer']}`: {states.count('complete')} complete, "
+    counts += f"{states.count('halved')} ended early, {states.count('failed')} failed"
+    ranges = ", ".join(f"{name} {values}" for name, values in study["vary"].items())
+    lines = [f"{counts}; seed {study['seed']}, threads {study['threads']}.", ""]
+    lines += [f"Varied: {ranges}. Scored by: {tuning.metric}. Best: trial {tuning.best.number}.", ""]
+    if tuning.is_interrupted:
+        lines += ["The search was interrupted, so nothing was scored on the test half yet.", ""]
+    elif not tuning.comparisons and tuning.best.number == 1:
+        lines += ["No trial was better than the given settings.", ""]
+    for table in tuning.tables[1:]:
+        lines += [*score_table(list(map(table.shown, table))), ""] if table else []
+    if command is not None:
+        lines += ["The command that trains the best settings:", "", "```sh", command, "```", ""]
+    return "\n".join([*lines, *score_table(tuning.trial_rows(with_seconds=False)), ""])
+
+
+def score_table(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Rows as a table in Markdown; scores have four decimals."""
+    cells = (
+        [format_number(value, ".4f") if name in SCORES or value is None else str(value) for name, value in row.items()]
+        for row in rows
+    )
+    return markdown_table(list(rows[0]), cells)
+
+
+def draw_trials(tuning: Tuning, path: Path, *, force: bool = False) -> None:
+    """Parallel coordinates: a line for each trial through its settings and its score.
+
+    Darker lines have higher scores, grey ones were ended early, and the best trial is red.
+    """
+    colormaps = import_library("matplotlib").colormaps
+    rc_context = import_library("matplotlib").rc_context
+    Figure = import_library("matplotlib.figure").Figure
+
+    trials = [trial for trial in tuning.trials if trial.score is not None]
+    names = list(dict.fromkeys(name for trial in trials for name in trial.settings))
+    scores = np.array([trial.score for trial in trials])
+    axes_of = [*names, "score"]
+    columns = [positions([trial.settings.get(name) for trial in trials]) for name in names]
+    columns.append(positions([trial.score for trial in trials]))
+    figure = Figure(figsize=(max(6, 1.6 * len(axes_of)), 4), layout="constrained")
+    axes = figure.subplots()
+    kinds: dict[str, Any] = {}
+    ranks = scores.argsort().argsort() / max(len(scores) - 1, 1)
+    for row in np.argsort(scores):
+        is_best, state = trials[row] is tuning.best, trials[row].state
+        kind = "best trial" if is_best else "ended early" if state == "halved" else "complete (darker: higher score)"
+        color = "C3" if is_best else "0.8" if state == "halved" else colormaps["Blues"](0.35 + 0.65 * ranks[row])
+        values = [column[0][row] for column in columns]
+        (line,) = axes.plot(values, color=color, linewidth=2.5 if is_best else 1, zorder=len(scores) * is_best + row)
+        kinds[kind] = line
+    for x, (_, ticks) in enumerate(columns):
+        axes.axvline(x, color="0.3", linewidth=0.8)
+        for height, label in ticks:
+            axes.annotate(
+                label, (x, height), xytext=(4, 0), textcoords="offset points", fontsize=8, va="center",
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}, zorder=3 * len(scores),
+            )  # fmt: skip
+    axes.set_xticks(range(len(axes_of)), [name.replace("_", " ") for name in axes_of])
+    axes.set_yticks([])
+    axes.set_xlim(-0.2, len(axes_of) - 0.4)
+    axes.spines[:].set_visible(False)
+    axes.set_title(f"score: {tuning.metric}", fontsize=9)
+    figure.legend(kinds.values(), kinds, loc="outside lower center", ncols=3, frameon=False)
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "trials"}):  # text as text, reproducible ids
+        save_figure(figure, path, force=force)
+
+
+def positions(values: Sequence[Any]) -> tuple[list[float], list[tuple[float, str]]]:
+    """Heights from 0 to 1 of the values of an axis, NaN for none, and its ticks with labels."""
+    is_numeric = all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in values if value is not None
+    )
+    if not is_numeric:
+        names = sorted({str(value) for value in values})
+        height = {name: number / max(len(names) - 1, 1) for number, name in enumerate(names)}
+        return [height[str(value)] for value in values], [(height[name], name) for name in names]
+    numbers = np.array([np.nan if value is None else value for value in values], float)
+    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+    is_log = low > 0 and high >= 10 * low
+    scaled, ends = (np.log(numbers), np.log([low, high])) if is_log else (numbers, np.array([low, high]))
+    heights = (scaled - ends[0]) / (ends[1] - ends[0]) if high > low else scaled * 0 + 0.5
+    middle = float(np.exp(ends.mean())) if is_log else (low + high) / 2
+    ticks = [(0.0, low), (0.5, middle), (1.0, high)] if high > low else [(0.5, low)]
+    return heights.tolist(), [(height, f"{value:.3g}") for height, value in ticks]

@@ -126,17 +126,6 @@ def suggest(trial: Any, trainer: Trainer, space: Space, *, is_first: bool = Fals
     return values
 
 
-def distribution(trainer: Trainer, name: str, one: SearchRange) -> Any:
-    """The distribution of optuna for a range, the one from which `suggest` draws."""
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
-    if one.choices:
-        return CategoricalDistribution(one.choices)
-    if is_integer(trainer, name):
-        return IntDistribution(int(one.low), int(one.high), log=one.log)
-    return FloatDistribution(one.low, one.high, log=one.log)
-
-
 def is_integer(trainer: Trainer, name: str) -> bool:
     """Whether a setting is a whole number."""
     return split_optional(field_types(type(trainer))[name])[0] is int
@@ -145,14 +134,6 @@ def is_integer(trainer: Trainer, name: str) -> bool:
 def contains(one: SearchRange, value: Any) -> bool:
     """Whether a value is in a range."""
     return value in one.choices if one.choices else value is not None and one.low <= value <= one.high
-
-
-def describe_space(space: Space) -> dict[str, str]:
-    """The ranges as strings, for records."""
-    return {
-        name: ",".join(map(str, one.choices)) if one.choices else f"{one.low:g}..{one.high:g}"
-        for name, one in space.items()
-    }
 
 
 MAX_FAILURES = 10  # trials after which a search ends if none has succeeded
@@ -243,17 +224,13 @@ class Search:
     def resume(self, trials: list[Trial]) -> None:
         """Continue a search after its earlier trials."""
         for trial in trials:
-            distributions = {name: distribution(self.trainer, name, self.space[name]) for name in trial.values}
-            self.study.add_trial(
-                self.optuna.trial.create_trial(
-                    state=self.states[trial.state], value=trial.score if trial.state == "complete" else None,
-                    params=trial.values, distributions=distributions, intermediate_values=trial.epoch_scores,
-                    system_attrs=trial.notes,
-                )
-            )  # fmt: skip
-            self.tuning.trials.append(trial)
-            if self.is_best(trial):
-                self.tuning.best, self.tuning.trainer = trial, replace(self.trainer, **trial.settings)
+            self.study.enqueue_trial(trial.values)
+            asked = self.study.ask()
+            suggest(asked, self.trainer, self.space, is_first=trial.number == 1)
+            for epoch, score in trial.epoch_scores.items():
+                asked.report(score, epoch)
+                asked.should_prune()  # so that the pruner counts the trial among those that reached the epoch
+            self.finish(asked, trial)
 
     def run(self, trials: int | None) -> None:
         """Run trials until their number or the time is over, or the user interrupts; then test the best one."""
@@ -303,9 +280,12 @@ class Search:
             number, settings, state, halving.scores[max(halving.scores)] if state == "halved" else score,
             perf_counter() - compile_time.seconds - start, reason, halving.scores,
             judgement.details if judgement else {}, dict(asked.params),
-            dict(self.study.get_trials(deepcopy=False)[-1].system_attrs),
         )  # fmt: skip
         self.finish(asked, trial, judgement if state == "complete" else None)
+        if self.folder is not None:
+            self.folder.add(trial)
+        if self.report is not None:
+            self.report(trial)
 
     def ask(self, number: int) -> Any:
         """The next trial of optuna; what it draws depends on the seed, its number and earlier trials only."""
@@ -326,23 +306,19 @@ class Search:
         except EmbeddingsError as error:
             raise JudgementError(marked(error)) from None
 
-    def finish(self, asked: Any, trial: Trial, judgement: Judgement | None) -> None:
-        """Record a trial; its result is saved first if it is the best or the first one."""
+    def finish(self, asked: Any, trial: Trial, judgement: Judgement | None = None) -> None:
+        """Count a trial; the result of the best or the first one is saved."""
         value = trial.score if trial.state == "complete" else None
         self.study.tell(asked, value, state=self.states[trial.state])
         is_best = self.is_best(trial)
-        for name, is_kept in ((BEST, is_best), (DEFAULTS, trial.number == 1)):
-            if judgement is not None and is_kept:
+        if judgement is not None:
+            for name in [BEST] * is_best + [DEFAULTS] * (trial.number == 1):
                 self.results[name] = judgement.result
                 if self.folder is not None:
                     self.folder.save(name, judgement.result)
-        self.tuning.trials.append(trial)
         if is_best:
             self.tuning.best, self.tuning.trainer = trial, replace(self.trainer, **trial.settings)
-        if self.folder is not None:
-            self.folder.add(trial)
-        if self.report is not None:
-            self.report(trial)
+        self.tuning.trials.append(trial)
 
     def is_best(self, trial: Trial) -> bool:
         """Whether a trial is complete and better than all earlier ones."""
@@ -460,33 +436,46 @@ def tune(
     if (trials is None) == (seconds is None):
         raise SettingError("a search requires a number of trials or of seconds, and not both")
     check_arguments(tune, trials=trials, seconds=seconds, half=half)
-    base, constant = as_trainer(trainer, settings), {*fixed, *settings}
+    if isinstance(trainer, str):
+        base = new_trainer(trainer, settings)
+    elif settings:
+        raise SettingError(f"give {next(iter(settings))} to the trainer itself, or the trainer by its name")
+    else:
+        base = trainer
     threads, seed = check_threads_and_seed(threads, seed, base)
     check_search(base, out, metric=metric, vary=vary, resume=resume, force=force)
     text = as_corpus(corpus, base)
     scoring = new_metric(
         metric, base, text, labels=labels, half=half, k=k, size=size, validation=validation, threads=threads, seed=seed
     )
-    is_halving = uses_halving(base, halving, vary)
-    space = search_space(base, vary, constant | set(scoring.fixed) | ({EPOCHS} if is_halving else set()))
+    varies_epochs = any(one.partition("=")[0].strip() == EPOCHS for one in vary)
+    can_halve = hasattr(base, EPOCHS) and base.accepts_run_options
+    if halving and varies_epochs:
+        raise SettingError(f"{S.halving} cannot be combined with varied epochs: trials are compared at equal epochs")
+    if halving and not can_halve:
+        raise SettingError(f"{base.trainer_name} is not trained in epochs that can be scored: leave out halving")
+    is_halving = can_halve and not varies_epochs if halving is None else halving
+    space = search_space(base, vary, {*fixed, *settings, *scoring.fixed, *[EPOCHS] * is_halving})
     for name in space:
         if name in scoring.fixed:
             raise SettingError(f"{S[name]} cannot be varied with the metric loss: it changes what the loss measures")
     with showing(progress, "searching") as shown, text.encode(threads=threads) as encoded:
+        ranges = {
+            name: ",".join(map(str, one.choices)) if one.choices else f"{one.low:g}..{one.high:g}"
+            for name, one in space.items()
+        }
         study = {
-            "trainer": base.trainer_name, "settings": base, "vary": describe_space(space),
+            "trainer": base.trainer_name, "settings": base, "vary": ranges,
             "metric": scoring.description, "halving": is_halving, "seed": seed, "threads": threads, "size": size,
             "k": k, "corpus": encoded.fingerprint, "test_items": scoring.fingerprint,
         }  # fmt: skip
-        folder, earlier = None, list[Trial]()
-        if out is not None:
-            folder, earlier = StudyFolder.create(out, study, resume=resume, force=force)
+        folder = None if out is None else StudyFolder.create(out, study, resume=resume, force=force)
         end = math.inf if seconds is None else perf_counter() + seconds
         with nullcontext() if folder is None else folder.removed_without_result():
             part = scoring.training_part(encoded, base)
             source = text if part is encoded else part
             search = Search(base, source, scoring, space, is_halving, threads, seed, end, folder, report, shown)
-            search.resume(earlier)
+            search.resume([] if folder is None else folder.trials)
             search.run(trials)
     return search.tuning
 
@@ -506,23 +495,3 @@ def check_search(
     import_optuna()
     if out is not None:
         StudyFolder.check(out, resume=resume, force=force)
-
-
-def as_trainer(trainer: str | Trainer, settings: dict[str, Any]) -> Trainer:
-    """The trainer with the given settings."""
-    if isinstance(trainer, str):
-        return new_trainer(trainer, settings)
-    if settings:
-        raise SettingError(f"give {next(iter(settings))} to the trainer itself, or the trainer by its name")
-    return trainer
-
-
-def uses_halving(trainer: Trainer, halving: bool | None, vary: Sequence[str]) -> bool:
-    """Whether trials can be ended early; refuses what excludes it."""
-    varies_epochs = any(one.partition("=")[0].strip() == EPOCHS for one in vary)
-    is_possible = hasattr(trainer, EPOCHS) and trainer.accepts_run_options
-    if halving and varies_epochs:
-        raise SettingError(f"{S.halving} cannot be combined with varied epochs: trials are compared at equal epochs")
-    if halving and not is_possible:
-        raise SettingError(f"{trainer.trainer_name} is not trained in epochs that can be scored: leave out halving")
-    return is_possible and not varies_epochs if halving is None else halving

@@ -1,27 +1,27 @@
 """The folder of a search for settings."""
 
+import contextlib
+import json
+
 import pytest
 from parabola import TEXT, Parabola, judge
 
 import embeddings as em
-from embeddings.errors import CorpusError, FormatError, SettingError
+from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
 from embeddings.eval.tuning import TuningError, tune
 from embeddings.eval.tuning.study_folder import StudyFolder, Trial
 
 optuna = pytest.importorskip("optuna", reason="optuna comes with the extra tune")
 
 
-def test_trials_are_not_written_through_a_link(tmp_path):
-    folder, _ = StudyFolder.create(tmp_path / "s", {}, resume=False, force=False)
-    (tmp_path / "s" / "trials.jsonl").symlink_to(tmp_path / "mine")
-    for is_dangling in (True, False):
-        with pytest.raises(FormatError, match=r"trials\.jsonl is a link that leads out"):
-            StudyFolder.create(tmp_path / "s", {}, resume=True, force=False)
-        with pytest.raises(FormatError, match=r"trials\.jsonl is a link that leads out"):
-            folder.add(Trial(1, {}, "complete", 0.5, 1.0))
-        assert (tmp_path / "mine").exists() != is_dangling
-        (tmp_path / "mine").write_text("")
-    assert (tmp_path / "mine").read_text() == ""
+def test_a_search_is_not_written_through_a_link(tmp_path):
+    folder = StudyFolder.create(tmp_path / "s", {}, resume=False, force=False)
+    (tmp_path / "s" / "study.json").rename(tmp_path / "mine")
+    content = (tmp_path / "mine").read_bytes()
+    (tmp_path / "s" / "study.json").symlink_to(tmp_path / "mine")
+    with contextlib.suppress(OutputError):
+        folder.add(Trial(1, {}, "complete", 0.5, 1.0))
+    assert (tmp_path / "mine").read_bytes() == content
 
 
 def test_errors(pairs, tmp_path):
@@ -49,20 +49,21 @@ def test_errors(pairs, tmp_path):
         tune("classifier", TEXT, metric="f1", trials=1)
 
 
-@pytest.mark.parametrize("content", [b"\xff\n", b'{"number": "\xe9"}\n', None])
-def test_trials_that_are_not_text_are_refused(tmp_path, content):
-    folder, _ = StudyFolder.create(tmp_path / "s", {}, resume=False, force=False)
-    trials = tmp_path / "s" / "trials.jsonl"
-    trials.mkdir() if content is None else trials.write_bytes(content)
-    with pytest.raises(FormatError, match=r"trials\.jsonl"):
-        folder.read_trials()
+@pytest.mark.parametrize(
+    "trials", [{}, [1], [{}], [{"number": 1}], '{"number": "\xe9"}', [{"epoch_scores": {"one": 1}}]], ids=str
+)
+def test_broken_trials_are_refused(tmp_path, trials):
+    StudyFolder.create(tmp_path / "s", {}, resume=False, force=False)
+    file = tmp_path / "s" / "study.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"trials": trials}))
+    with pytest.raises(FormatError, match=r"study\.json"):
+        StudyFolder.create(tmp_path / "s", {}, resume=True, force=False)
 
 
-def test_a_trial_that_was_cut_short_is_removed(tmp_path):
-    folder, _ = StudyFolder.create(tmp_path / "s", {}, resume=False, force=False)
-    folder.add(Trial(1, {"name": "größe"}, "complete", 0.5, 1.0))
-    trials = tmp_path / "s" / "trials.jsonl"
-    whole = trials.read_bytes()
-    trials.write_bytes(whole + whole[:20])
-    assert [trial.settings for trial in folder.read_trials()] == [{"name": "größe"}]
-    assert trials.read_bytes() == whole
+def test_trials_are_read_again(tmp_path):
+    folder = StudyFolder.create(tmp_path / "s", {"seed": 1}, resume=False, force=False)
+    folder.add(Trial(1, {"name": "größe"}, "halved", 0.5, 1.0, epoch_scores={1: 0.25}, values={"dim": 4.5}))
+    folder.add(Trial(2, {}, "failed", None, 1.0, "too large"))
+    resumed = StudyFolder.create(tmp_path / "s", {"seed": 1}, resume=True, force=False)
+    assert resumed.trials == folder.trials
+    assert len(StudyFolder.open(tmp_path / "s").trials) == 2

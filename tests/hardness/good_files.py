@@ -345,14 +345,14 @@ def study_reader() -> Reader:
     from embeddings.eval.tuning.study_folder import StudyFolder, Trial
 
     def make(folder: Path) -> Path:
-        study, _ = StudyFolder.create(folder / "s", {"trainer": "cbow", "seed": 1}, resume=False, force=False)
+        study = StudyFolder.create(folder / "s", {"trainer": "cbow", "seed": 1}, resume=False, force=False)
         for number in range(1, 6):
             study.add(
                 Trial(number, {"dim": 4 * number}, "complete", 0.5, 1.0, epoch_scores={1: 0.25}, values={"dim": 4.5})
             )
         return folder / "s"
 
-    return Reader(make, lambda path: StudyFolder.open(path).read_trials())
+    return Reader(make, lambda path: StudyFolder.open(path).trials)
 
 
 def remote_reader(kind: str) -> Reader:
