@@ -95,7 +95,9 @@ class CommandLine(click.Group):
             except ReaderGoneError:  # which needs no message: `| head` ends most commands
                 code = EXIT_FAILURE
             except (Exception, KeyboardInterrupt) as error:
-                if is_interrupt(error, signals):
+                is_expected = isinstance(error, click.ClickException | EmbeddingsError | OSError)
+                # after a signal, an error may be that of a partly imported module
+                if isinstance(error, KeyboardInterrupt | click.Abort) or (signals.received and not is_expected):
                     click.echo("Interrupted", err=True)
                     code = EXIT_INTERRUPT
                 else:
@@ -129,12 +131,6 @@ class CommandLine(click.Group):
         for section, commands in COMMANDS.items():
             with formatter.section(section):
                 formatter.write_dl([(name.ljust(17), summary) for name, summary in commands.items()])
-
-
-def is_interrupt(error: BaseException, signals: TerminationSignals) -> bool:
-    """Whether a signal caused an error, which may be unexpected, such as one of a partly imported module."""
-    is_expected = isinstance(error, click.ClickException | EmbeddingsError | OSError)
-    return isinstance(error, KeyboardInterrupt | click.Abort) or bool(signals.received and not is_expected)
 
 
 def print_error(error: BaseException, arguments: list[str], color: bool | None, group: click.Group) -> None:

@@ -69,8 +69,15 @@ def command(
 
     def measurements() -> Iterator[IndexQuality]:
         for name in vectors:
-            points = load_query_set(name, queries, seed, read_options)
-            for grid_name, specs in grids_for(points, indexes, grid, both=bool(results)):
+            shape = None if Path(name).exists() else index_quality.parse_random_name(name)
+            if shape:
+                points, grids = index_quality.random_query_set(*shape, queries=queries, seed=seed), ["rank"]
+            else:
+                source = load(name, **read_options)
+                points = index_quality.sample_query_set(source, name, queries=queries, seed=seed)
+                grids = ["speed", "rank"] if results else ["speed"]
+            for grid_name in ["speed"] if indexes else [grid] if grid else grids:
+                specs = indexes or GRIDS[grid_name](*points.vectors.matrix.shape)
                 done = []
                 for quality in measure_indexes(
                     points, specs, top=top, strict=bool(indexes), allow_faiss=allow_faiss,
@@ -80,7 +87,13 @@ def command(
                     yield quality
                 finished.append(GridResult.of(grid_name, points, done))
 
-    print_rows((row(quality, as_json) for quality in measurements()), as_json)
+    def row(quality: IndexQuality) -> dict[str, Any]:
+        values = dataclasses.asdict(quality)
+        if not as_json and (reason := values.pop("reason")):
+            values["recall"] = f"none: {reason}"
+        return values
+
+    print_rows(map(row, measurements()), as_json)
     if plot:
         first = finished[0]
         plot_recall(first.results, plot, measure=MEASURES[first.grid], force=force)
@@ -111,29 +124,3 @@ def check(
     check_paths(name for name in vectors if not shapes.get(name))
     for shape in filter(None, shapes.values()):
         index_quality.check_random_size(*shape)
-
-
-def grids_for(
-    points: index_quality.QuerySet, indexes: tuple[str, ...], grid: str | None, *, both: bool
-) -> list[tuple[str, list[str]]]:
-    """The grids to measure, each with its indexes."""
-    if indexes:
-        return [("speed", list(indexes))]
-    names = ["rank"] if points.query_rows is None else ["speed", "rank"] if both else ["speed"]
-    return [(name, GRIDS[name](*points.vectors.matrix.shape)) for name in ([grid] if grid else names)]
-
-
-def load_query_set(name: str, queries: int, seed: int, read_options: dict[str, Any]) -> index_quality.QuerySet:
-    """Random points, or the vectors of a file and queries among them."""
-    shape = index_quality.parse_random_name(name)
-    if shape and not Path(name).exists():
-        return index_quality.random_query_set(*shape, queries=queries, seed=seed)
-    return index_quality.sample_query_set(load(name, **read_options), name, queries=queries, seed=seed)
-
-
-def row(quality: IndexQuality, as_json: bool) -> dict[str, Any]:
-    """A measurement as a row; in tables the reason for missing values takes the place of the recall."""
-    values = dataclasses.asdict(quality)
-    if not as_json and (reason := values.pop("reason")):
-        values["recall"] = f"none: {reason}"
-    return values

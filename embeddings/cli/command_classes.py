@@ -27,7 +27,13 @@ class PluginGroup(click.Group):
         try:
             return self.build(cmd_name, registry.load(self.kind, cmd_name))
         except RegistryError as error:
-            return unusable_command(cmd_name, error)
+            problem = error
+
+        def fail() -> None:
+            raise problem
+
+        settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+        return click.Command(cmd_name, callback=fail, help=f"(unusable) {problem}", context_settings=settings)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -48,16 +54,6 @@ class PluginGroup(click.Group):
             formatter.write_dl(
                 [(name, command.get_short_help_str(1000)) for name, command in commands.items() if command]
             )
-
-
-def unusable_command(name: str, error: RegistryError) -> click.Command:
-    """A command that reports why its plugin cannot be used."""
-
-    def fail() -> None:
-        raise error
-
-    settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(name, callback=fail, help=f"(unusable) {error}", context_settings=settings)
 
 
 def plugins_with(context: click.Context | None, name: str) -> list[str]:

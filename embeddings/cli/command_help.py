@@ -113,7 +113,12 @@ class Command(click.Command):
         if self.page(click.HelpFormatter(width=WIDTH), ctx, text, whole).count("\n") < LINES:
             return self.page(ctx.make_formatter(), ctx, text, whole)
         if group != ALL:
-            common = [option.get_help_record(ctx) for option in self.params if is_common(option)]
+            options = (option for option in self.params if isinstance(option, click.Option))
+            common = [
+                option.get_help_record(ctx)
+                for option in options
+                if option.required or getattr(option, "is_common", False)
+            ]
             text = text.partition("\n\n")[0]
             sections = {"Options": [(names, summary(text)) for names, text in filter(None, common)]}
         sections["More help"] = [
@@ -137,11 +142,6 @@ class Command(click.Command):
             with formatter.section(title):
                 formatter.write_dl(records, col_max=COLUMN)
         return formatter.getvalue().rstrip("\n")
-
-
-def is_common(parameter: click.Parameter) -> bool:
-    """Whether short help lists a parameter: an option that is common or required."""
-    return isinstance(parameter, click.Option) and (parameter.required or getattr(parameter, "is_common", False))
 
 
 def summary(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli.command_help import grouped
+from embeddings.cli.command_help import Option, grouped
 from embeddings.cli.options import from_signature, take_arguments
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.pair_encoding import PairFormat
@@ -32,6 +32,7 @@ TEXT = {  # parameters of `Corpus` and the metavars of their options
 }
 COMMON = ("tokenizer", "text_column", "phrases", "label_column", "pairs", "vector_column")  # in short help
 INPUT = ("encoding", "text_column", "tag_column", "rows", "lines")  # how the text of a model is read again
+NOT_OF_ROWS = ("tag_column", "rows", "lines", "deduplicate")  # options of text that is not in pairs or vectors
 TEXT_LINES = "--text-lines"  # the option for `lines` of commands that print a number of lines, --lines
 PHRASES = {"phrases": "FILE|auto", "joiner": None, "phrase_mode": None}
 LABELS = {"prefix": "--label-prefix TEXT", "label_column": "NAME", "separator": "--label-separator TEXT"}
@@ -60,27 +61,18 @@ def phrase_options() -> list[click.Option]:
 
 def trainer_text_options(trainer: type["Trainer"]) -> list[click.Option]:
     """How a trainer's text is read."""
-    return grouped("text", all_text_options(trainer), COMMON)
-
-
-def all_text_options(trainer: type["Trainer"]) -> list[click.Option]:
-    """The options of `trainer_text_options`, without a group."""
-    defaults: Any = {"tokenizer": trainer.tokenizer, "case": trainer.case}
+    omit: tuple[str, ...] = ()
+    own: list[Option] = []
     if trainer.reads_labels:
-        return [*options(omit=("tag_column", "lines", "max_types"), **defaults), *from_signature(LabelFormat, **LABELS)]
-    words = [*from_signature(Corpus, vocabulary="FILE"), *phrase_options()]
-    if not (trainer.reads_pairs or trainer.reads_vectors):
-        return [*options(**defaults), *words]
-    text = options(omit=("tag_column", "rows", "lines", "deduplicate"), **defaults)
-    if trainer.reads_vectors:
-        return [*text, *from_signature(VectorFormat, **VECTORS), *words]
-    return [
-        *text,
-        *from_signature(PairFormat, **KINDS),
-        *from_signature(PairColumns, **COLUMNS),
-        *from_signature(PairFormat, **TITLES),
-        *words,
-    ]
+        omit, own = ("tag_column", "lines", "max_types"), from_signature(LabelFormat, **LABELS)
+    elif trainer.reads_vectors:
+        omit, own = NOT_OF_ROWS, from_signature(VectorFormat, **VECTORS)
+    elif trainer.reads_pairs:
+        omit, own = NOT_OF_ROWS, [*from_signature(PairFormat, **KINDS), *from_signature(PairColumns, **COLUMNS)]
+        own += from_signature(PairFormat, **TITLES)
+    text = options(omit=omit, tokenizer=trainer.tokenizer, case=trainer.case)
+    words = [] if trainer.reads_labels else [*from_signature(Corpus, vocabulary="FILE"), *phrase_options()]
+    return [*text, *grouped("text", own, COMMON), *grouped("text", words, COMMON)]
 
 
 def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -21,7 +21,6 @@ from embeddings.cli.saving import check_extension, check_not_input
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File, resolve_source
-from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.errors import CorpusError, FormatError
 from embeddings.models.embed import embed, text_embedder
 from embeddings.printable import format_names
@@ -36,61 +35,17 @@ Write = Callable[["pyarrow.Table | None", np.ndarray], None]  # takes columns (r
 PARQUET, ARROW, CSV, JSON_LINES, NPY = ".parquet", ".arrow", ".csv", ".jsonl", ".npy"
 EXTENSIONS = (PARQUET, ARROW, CSV, JSON_LINES, NPY)
 ROW_GROUP_BYTES = 1 << 24  # of vectors
-NPY_HEADER = 128  # bytes
 
 
-@contextmanager
-def writing_table(path: str, name: str, dim: int, dtype: str, *, force: bool) -> Iterator[Write]:
-    """Yield a function that writes a batch to a file, which appears when the block succeeds.
+class TableWriter:
+    """Writes tables with a column of vectors; the first batch decides which columns there are, and their types.
 
     Arguments:
         name: of the column of vectors, which must be (rows, dim) of type `dtype`.
     """
-    suffix = Path(path).suffix.lower()
-    with atomic_write(path, force=force) as temporary:
-        if suffix == NPY:
-            with temporary.open("wb") as stream:
-                yield from writing_array(stream, dim, dtype)
-            return
-        writer = TableWriter(temporary, suffix, name, dim, dtype)
-        try:
-            yield writer.write
-            writer.flush()
-        finally:
-            writer.close()
-
-
-def writing_array(stream: BinaryIO, dim: int, dtype: str) -> Iterator[Write]:
-    """Yield a function that appends vectors to a file of numpy, whose header is completed at the end."""
-    rows = 0
-    stream.write(npy_header(0, dim, dtype))
-
-    def write(columns: Any, vectors: np.ndarray) -> None:
-        nonlocal rows
-        rows += len(vectors)
-        stream.write(np.ascontiguousarray(vectors).data)
-
-    yield write
-    stream.seek(0)
-    stream.write(npy_header(rows, dim, dtype))
-
-
-def npy_header(rows: int, dim: int, dtype: str) -> bytes:
-    """The header of a file of numpy, of a fixed size."""
-    description = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": (rows, dim)}
-    start = b"\x93NUMPY\x01\x00" + (NPY_HEADER - 10).to_bytes(2, "little")
-    return (start + repr(description).encode()).ljust(NPY_HEADER - 1) + b"\n"
-
-
-class TableWriter:
-    """Writes tables with a column of vectors; the first batch decides which columns there are, and their types."""
 
     def __init__(self, path: Path, suffix: str, name: str, dim: int, dtype: str) -> None:
-        self.path = path
-        self.suffix = suffix
-        self.name = name
-        self.dim = dim
-        self.dtype = dtype
+        self.path, self.suffix, self.name, self.dim, self.dtype = path, suffix, name, dim, dtype
         self.schema: Any = None
         self.writer: Any = None
         self.pending: list[Any] = []
@@ -136,7 +91,9 @@ class TableWriter:
             table = pa.concat_tables(self.pending)
             self.pending, self.pending_bytes = [], 0
             try:
-                self.writer = self.writer or open_writer(self.path, self.suffix, self.name, table)
+                if self.suffix == CSV:
+                    table = with_components(table, self.name)
+                self.writer = self.writer or open_writer(self.path, self.suffix, self.name, table.schema)
                 self.writer.write_table(table)
             except pa.ArrowException as error:
                 reason = " ".join(str(error).split())
@@ -150,78 +107,95 @@ class TableWriter:
             self.writer.close()
 
 
-def open_writer(path: Path, suffix: str, name: str, table: "pyarrow.Table") -> Any:
+@contextmanager
+def writing_table(path: str, name: str, dim: int, dtype: str, *, force: bool) -> Iterator[Write]:
+    """Yield a function that writes a batch to a file, which appears when the block succeeds; see `TableWriter`."""
+    suffix = Path(path).suffix.lower()
+    with atomic_write(path, force=force) as temporary:
+        if suffix == NPY:
+            with temporary.open("wb") as stream:
+                yield from writing_array(stream, dim, dtype)
+            return
+        writer = TableWriter(temporary, suffix, name, dim, dtype)
+        try:
+            yield writer.write
+            writer.flush()
+        finally:
+            writer.close()
+
+
+def writing_array(stream: BinaryIO, dim: int, dtype: str) -> Iterator[Write]:
+    """Yield a function that appends vectors to a file of numpy, whose header is completed at the end."""
+    header = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": (0, dim)}
+    write_header = np.lib.format.write_array_header_1_0  # its header has room for any number of rows
+    rows = 0
+    write_header(stream, header)
+
+    def write(columns: Any, vectors: np.ndarray) -> None:
+        nonlocal rows
+        rows += len(vectors)
+        stream.write(np.ascontiguousarray(vectors).data)
+
+    yield write
+    stream.seek(0)
+    write_header(stream, header | {"shape": (rows, dim)})
+
+
+def open_writer(path: Path, suffix: str, name: str, schema: "pyarrow.Schema") -> Any:
     """A writer of tables with this schema, by the extension of the file."""
-    schema = table.schema
-    if suffix == PARQUET:
-        others = [column for column in schema.names if column != name]
-        stream = BytesIO()
-        pa.parquet.write_table(schema.empty_table(), stream)
-        columns = pa.parquet.ParquetFile(stream).schema
-        leaves = [columns.column(number).path for number in range(len(columns))]
-        vectors = [leaf for leaf in leaves if leaf.startswith(f"{name}.")]  # hardly shrink
-        compression = {leaf: "none" if leaf in vectors else "snappy" for leaf in leaves}
-        statistics = [leaf for leaf in leaves if leaf not in vectors]
-        return pa.parquet.ParquetWriter(
-            path, schema, use_dictionary=others, compression=compression, write_statistics=statistics
-        )
     if suffix == ARROW:
         return pa.ipc.new_file(path, schema)
-    return TextTableWriter(path, schema, name, is_json=suffix == JSON_LINES)
+    if suffix == CSV:
+        return pa.csv.CSVWriter(path, schema)
+    if suffix == JSON_LINES:
+        return JsonLinesWriter(path, name)
+    others = [column for column in schema.names if column != name]
+    stream = BytesIO()
+    pa.parquet.write_table(schema.empty_table(), stream)
+    columns = pa.parquet.ParquetFile(stream).schema
+    leaves = [columns.column(number).path for number in range(len(columns))]
+    vectors = [leaf for leaf in leaves if leaf.startswith(f"{name}.")]  # hardly shrink
+    compression = {leaf: "none" if leaf in vectors else "snappy" for leaf in leaves}
+    statistics = [leaf for leaf in leaves if leaf not in vectors]
+    return pa.parquet.ParquetWriter(
+        path, schema, use_dictionary=others, compression=compression, write_statistics=statistics
+    )
 
 
-class TextTableWriter:
-    """Writes JSON lines, or CSV with a column for each component of the vectors."""
+def with_components(table: "pyarrow.Table", name: str) -> "pyarrow.Table":
+    """A table for CSV, with a column for each component of the vectors."""
+    vectors = table.column(name).combine_chunks()
+    dim = vectors.type.list_size
+    values = vectors.flatten().to_numpy(zero_copy_only=False).reshape(-1, dim)
+    values = values.astype(np.float32) if values.dtype == np.float16 else values
+    columns = {column: table.column(column) for column in table.column_names if column != name}
+    columns |= {f"{name}_{number}": pa.array(np.ascontiguousarray(values[:, number])) for number in range(dim)}
+    return pa.table(columns)
 
-    def __init__(self, path: Path, schema: "pyarrow.Schema", name: str, *, is_json: bool) -> None:
-        self.name = name
-        self.is_json = is_json
-        self.stream = path.open("wb")
-        self.csv: Any = None
+
+class JsonLinesWriter:
+    """Writes rows as JSON objects, one a line; the numbers of vectors are as short as their type allows."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.name, self.stream = name, path.open("wb")
+        self.close = self.stream.close
 
     def write_table(self, table: "pyarrow.Table") -> None:
         """Write a table."""
+        encode = json.JSONEncoder(ensure_ascii=False, default=json_text).encode
         for batch in table.to_batches(max_chunksize=1 << 12):
-            if self.is_json:
-                self.stream.write(json_lines(batch, self.name))
-            else:
-                self.write_csv(batch)
-
-    def write_csv(self, batch: "pyarrow.RecordBatch") -> None:
-        """Write rows of CSV."""
-        vectors = batch.column(self.name)
-        dim = vectors.type.list_size
-        values = vectors.flatten().to_numpy(zero_copy_only=False).reshape(-1, dim)
-        values = values.astype(np.float32) if values.dtype == np.float16 else values
-        columns = {name: batch.column(name) for name in batch.schema.names if name != self.name}
-        columns |= {f"{self.name}_{number}": pa.array(np.ascontiguousarray(values[:, number])) for number in range(dim)}
-        rows = pa.table(columns)
-        self.csv = self.csv or pa.csv.CSVWriter(self.stream, rows.schema)
-        self.csv.write_table(rows)
-
-    def close(self) -> None:
-        """Complete the file."""
-        if self.csv is not None:
-            self.csv.close()
-        self.stream.close()
-
-
-def json_lines(batch: "pyarrow.RecordBatch", name: str) -> bytes:
-    """Rows as JSON objects, one a line; the numbers of vectors are as short as their type allows."""
-    vectors = batch.column(name)
-    flat = vectors.flatten()
-    flat = flat.cast(pa.float32()) if pa.types.is_float16(flat.type) else flat
-    offsets = np.arange(0, len(flat) + 1, vectors.type.list_size, dtype=np.int64)
-    lists = pa.LargeListArray.from_arrays(offsets, flat.cast(pa.large_string()))
-    numbers = pc.binary_join(lists, pa.scalar(", ", pa.large_string()))
-    others = batch.select([column for column in batch.schema.names if column != name]).to_pylist()
-    encoder = json.JSONEncoder(ensure_ascii=False, default=json_text)
-    encode, key = encoder.encode, encoder.encode(name)
-    lines = []
-    for row, vector in zip(others, numbers.to_pylist(), strict=True):
-        start = encode(row)[:-1] + ", " if row else "{"
-        lines.append(f"{start}{key}: [{vector}]}}\n")
-    return "".join(lines).encode("utf-8", "surrogatepass")
+            vectors = batch.column(self.name)
+            flat = vectors.flatten()
+            flat = flat.cast(pa.float32()) if pa.types.is_float16(flat.type) else flat
+            offsets = np.arange(0, len(flat) + 1, vectors.type.list_size, dtype=np.int64)
+            lists = pa.LargeListArray.from_arrays(offsets, flat.cast(pa.large_string()))
+            numbers = pc.binary_join(lists, pa.scalar(", ", pa.large_string()))
+            others = batch.select([column for column in batch.schema.names if column != self.name]).to_pylist()
+            lines = []
+            for row, vector in zip(others, numbers.to_pylist(), strict=True):
+                start = encode(row)[:-1] + ", " if row else "{"
+                lines.append(f"{start}{encode(self.name)}: [{vector}]}}\n")
+            self.stream.write("".join(lines).encode("utf-8", "surrogatepass"))
 
 
 def json_text(value: Any) -> str:
@@ -273,11 +247,8 @@ def command(
     sources = [source for text in texts or (STANDARD_INPUT,) for source in resolve_source(text)]
     inputs = [("TEXTS", source.path) for source in sources if isinstance(source, File) and source.path is not None]
     check_not_input([Path(out)], [("VECTORS", Path(vectors)), *inputs])
-    reading: Any = {
-        "text_column": text_column,
-        "encoding": check_encoding(encoding),
-        "encoding_errors": encoding_errors,
-    }
+    reading: Any = {"text_column": text_column, "encoding": check_encoding(encoding)}
+    reading["encoding_errors"] = encoding_errors
     embedder = text_embedder(vectors, **options)
     start = perf_counter()
     if fit_on is not None:
@@ -288,7 +259,9 @@ def command(
         dim, dtype = embedder.output_dim, embedder.dtype
         with writing_table(out, vector_column, dim, dtype, force=force) as write:
             for batch, part in embedder.embed(batches, threads):
-                write(text_columns(batch, kept), part)
+                is_plain = batch.columns is None and batch.token_lists is None
+                lines = pa.table({"text": pa.array(batch.texts(), pa.string())}) if is_plain and kept is None else None
+                write(batch.columns if lines is None else lines, part)
         counts = embedder.counts
         bar.report(f"saved {quantity(counts.texts, 'vector')} of dimension {dim} to {out}")
         share = 100 * counts.unknown_words / max(counts.words, 1)
@@ -307,10 +280,3 @@ def kept_columns(columns: str) -> list[str] | None:
     if len(set(names)) < len(names):
         raise click.UsageError(f"--columns must not name a column twice, got {columns!r:.80}")
     return names
-
-
-def text_columns(batch: TextBlock, kept: Sequence[str] | None) -> "pyarrow.Table | None":
-    """The columns of a batch; for plain text its lines as the column "text", if all columns are kept."""
-    if batch.columns is not None or kept is not None or batch.token_lists is not None:
-        return batch.columns
-    return pa.table({"text": pa.array(batch.texts(), pa.string())})

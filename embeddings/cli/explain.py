@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from embeddings.analysis.explanation import FIGURES, Explanation, explain
+from embeddings.analysis.explanation import FIGURES, explain
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, from_signature, is_given
@@ -51,8 +51,12 @@ def command(
         note("these vectors were trained on another text or with other settings: its contexts may differ")
     if as_json:
         print_json(asdict(evidence))
-    else:
-        print_evidence(evidence)
+        return
+    print_pairs({name: getattr(evidence, name) for name in FIGURES})
+    for rows in (evidence.tables[0], evidence.tables[2]):  # contexts and lines
+        if rows:
+            click.echo()
+            print_rows(rows)
 
 
 def read_as_in_training(
@@ -68,13 +72,3 @@ def read_as_in_training(
     text = Corpus(corpus, **settings)
     with ReadingBar(quiet) as bar:
         return text, text.encode(progress=bar)
-
-
-def print_evidence(evidence: Explanation) -> None:
-    """Print the figures of two words, their shared contexts, and lines from the corpus."""
-    print_pairs({name: getattr(evidence, name) for name in FIGURES})
-    contexts, _, lines = evidence.tables
-    for rows in (contexts, lines):
-        if rows:
-            click.echo()
-            print_rows(rows)

@@ -111,7 +111,8 @@ def command(
         click.echo(server.address)
         if not quiet:
             note("Ctrl-C ends")
-        if not no_browser and has_display():
+        has_display = sys.platform in ("win32", "darwin") or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()
+        if not no_browser and has_display:  # without one, Python would start a browser in this terminal
             Thread(target=webbrowser.open, args=[server.address], name="browser", daemon=True).start()
         server.serve_forever(poll_interval=0.1)
 
@@ -136,9 +137,3 @@ def read_group_option(groups: str, vectors: Vectors) -> "int | WordGroups":
     if not 1 <= int(groups) <= MAX_CLUSTERS:
         raise click.UsageError(f"--groups must be from 1 to {MAX_CLUSTERS}, or a file, got {groups}")
     return int(groups)
-
-
-def has_display() -> bool:
-    """Whether a browser can open a window; otherwise Python would start one in this terminal."""
-    is_graphical = sys.platform in ("win32", "darwin")
-    return is_graphical or any(name in os.environ for name in ("DISPLAY", "WAYLAND_DISPLAY"))

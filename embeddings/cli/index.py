@@ -78,6 +78,26 @@ def report(index: TextIndex, message: str, as_json: bool, quiet: bool = False, *
         print_json({**others, **index.describe()})
 
 
+TEXTS = click.Argument(["texts"], nargs=-1, required=True)
+INDEX = click.Argument(["index"])
+
+
+@click.command(
+    "texts",
+    cls=Command,
+    example="index texts model rows.parquet --text-column body --id-column id -o docs.index",
+    params=[
+        click.Argument(["model"]),
+        TEXTS,
+        OUT_FOLDER,
+        *from_signature(TextIndex.build, **COLUMN_OPTIONS, kind="KIND[:NAME=VALUE,...]", dtype=None),
+        *grouped("words", from_signature(TextIndex.build, stemming="LANGUAGE")),
+        *grouped("vectors", from_signature(embed, {"pool": "sif"}, **POOLING_OPTIONS), ("pool", "remove_components")),
+        *from_signature(TextIndex.build, copy_model=None),
+        THREADS,
+        *OUTPUT,
+    ],
+)
 def build_texts(
     *, model: str, texts: tuple[str, ...], out: str, fit_on: str | None, force: bool, as_json: bool, quiet: bool,
     **options: Any,
@@ -95,16 +115,24 @@ def build_texts(
     report(index, f"indexed {quantity(len(index), 'text')} in {out}", as_json, quiet, out=out)
 
 
+@click.command(
+    "add",
+    cls=Command,
+    example="index add docs.index more.parquet",
+    params=[
+        INDEX,
+        TEXTS,
+        *from_signature(TextIndex.add, replace=None),
+        *from_signature(TextIndex.add, None, TextIndex.build, **COLUMN_OPTIONS),
+        THREADS,
+        *from_signature(TextIndex, model="PATH", allow_faiss=None),
+        *OUTPUT[1:],
+    ],
+)
 def add_texts(
-    *,
-    index: str,
-    texts: tuple[str, ...],
-    model: str | None,
-    allow_faiss: bool,
-    as_json: bool,
-    quiet: bool,
+    *, index: str, texts: tuple[str, ...], model: str | None, allow_faiss: bool, as_json: bool, quiet: bool,
     **options: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Add the texts of TEXTS to INDEX: all of them, or none if one cannot be added."""
     opened = TextIndex(index, model=model, allow_faiss=allow_faiss)
     number = opened.add(list(map(Path, texts)), progress=False if quiet else None, **options)
@@ -112,6 +140,12 @@ def add_texts(
     report(opened, message, as_json, quiet, added=number)
 
 
+@click.command(
+    "remove",
+    cls=Command,
+    example="index remove docs.index 17 18",
+    params=[INDEX, click.Argument(["ids"], nargs=-1, required=True), *ALLOW_FAISS, JSON],
+)
 def remove_texts(*, index: str, ids: tuple[str, ...], allow_faiss: bool, as_json: bool) -> None:
     """Remove the texts with these IDS from INDEX: all of them, or none if one is not in it."""
     opened = TextIndex(index, allow_faiss=allow_faiss)
@@ -119,6 +153,7 @@ def remove_texts(*, index: str, ids: tuple[str, ...], allow_faiss: bool, as_json
     report(opened, f"removed {quantity(number, 'text')} from {index}, which has {len(opened):,}", as_json)
 
 
+@click.command("compact", cls=Command, example="index compact docs.index", params=[INDEX, *ALLOW_FAISS, JSON])
 def compact_texts(*, index: str, allow_faiss: bool, as_json: bool) -> None:
     """Merge what was added to INDEX, and drop what was removed: the smallest folder and the fastest search."""
     opened = TextIndex(index, allow_faiss=allow_faiss)
@@ -126,58 +161,7 @@ def compact_texts(*, index: str, allow_faiss: bool, as_json: bool) -> None:
     report(opened, f"compacted {index}: {quantity(len(opened), 'text')}", as_json)
 
 
-TEXTS = click.Argument(["texts"], nargs=-1, required=True)
-INDEX = click.Argument(["index"])
-TEXT_COMMANDS = {
-    "texts": Command(
-        "texts",
-        example="index texts model rows.parquet --text-column body --id-column id -o docs.index",
-        callback=build_texts,
-        help=build_texts.__doc__,
-        params=[
-            click.Argument(["model"]),
-            TEXTS,
-            OUT_FOLDER,
-            *from_signature(TextIndex.build, **COLUMN_OPTIONS, kind="KIND[:NAME=VALUE,...]", dtype=None),
-            *grouped("words", from_signature(TextIndex.build, stemming="LANGUAGE")),
-            *grouped(
-                "vectors", from_signature(embed, {"pool": "sif"}, **POOLING_OPTIONS), ("pool", "remove_components")
-            ),
-            *from_signature(TextIndex.build, copy_model=None),
-            THREADS,
-            *OUTPUT,
-        ],
-    ),
-    "add": Command(
-        "add",
-        example="index add docs.index more.parquet",
-        callback=add_texts,
-        help=add_texts.__doc__,
-        params=[
-            INDEX,
-            TEXTS,
-            *from_signature(TextIndex.add, replace=None),
-            *from_signature(TextIndex.add, None, TextIndex.build, **COLUMN_OPTIONS),
-            THREADS,
-            *from_signature(TextIndex, model="PATH", allow_faiss=None),
-            *OUTPUT[1:],
-        ],
-    ),
-    "remove": Command(
-        "remove",
-        example="index remove docs.index 17 18",
-        callback=remove_texts,
-        help=remove_texts.__doc__,
-        params=[INDEX, click.Argument(["ids"], nargs=-1, required=True), *ALLOW_FAISS, JSON],
-    ),
-    "compact": Command(
-        "compact",
-        example="index compact docs.index",
-        callback=compact_texts,
-        help=compact_texts.__doc__,
-        params=[INDEX, *ALLOW_FAISS, JSON],
-    ),
-}
+TEXT_COMMANDS = {str(one.name): one for one in (build_texts, add_texts, remove_texts, compact_texts)}
 
 
 class IndexGroup(PluginGroup):

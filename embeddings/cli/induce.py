@@ -84,7 +84,12 @@ def command(
     with Bar(quiet, "reading contexts") as bar:
         inducer = new_inducer(source, encoded, method, fitted, fit_settings, threads, bar)
         result = inducer.induce(new_words, min_contexts=min_contexts)
-    report_words(result, min_contexts)
+    if result.known:
+        note(f"these words have a vector already and keep it: {', '.join(result.known)}")
+    if result.missing:
+        note(f"fewer than {quantity(min_contexts, 'context')} in the corpus: {', '.join(result.missing)}")
+    if not len(result.vectors):
+        raise CorpusError("no word gets a new vector: each has one already, or too few contexts in the corpus")
     if save_map is not None:
         save(lambda path, one, force: one.save(path, force=force), inducer.context_map, save_map, force)
     new, old = result.vectors, as_vectors(source)
@@ -122,16 +127,6 @@ def check_options(method: str, use_map: str | None, save_map: str | None) -> Non
         names += [name for name, value in (("--map", use_map), ("--save-map", save_map)) if value is not None]
         if names:
             raise click.UsageError(f"{names[0]} requires --method {MAP}")
-
-
-def report_words(result: Induced, min_contexts: int) -> None:
-    """Report which words get no new vector; refuse to go on if none does."""
-    if result.known:
-        note(f"these words have a vector already and keep it: {', '.join(result.known)}")
-    if result.missing:
-        note(f"fewer than {quantity(min_contexts, 'context')} in the corpus: {', '.join(result.missing)}")
-    if not len(result.vectors):
-        raise CorpusError("no word gets a new vector: each has one already, or too few contexts in the corpus")
 
 
 def rows_of(result: Induced) -> list[dict[str, Any]]:

@@ -54,7 +54,13 @@ def command(
         ):  # fmt: skip
             if value is not None:
                 raise click.UsageError(f"--confidence cannot be combined with {name}")
-        print_rows(confidence_rows(load(vectors, **read_options), confidence, words, top), as_json)
+        from embeddings.analysis.confidence import confident_neighbours  # imports scipy
+        from embeddings.analysis.stability_runs import StabilityRuns
+
+        source, replicates = load(vectors, **read_options), StabilityRuns.load(confidence)
+        report_lookups(source, words)
+        tables = {word: confident_neighbours(source, replicates, word, top=top) for word in words}
+        print_rows([{"word": word, **table.record(one)} for word, table in tables.items() for one in table], as_json)
         return
     source = load(vectors, table="documents" if documents else "vectors", **read_options)
     target = source if among is None else load(among, table="documents" if documents else "vectors", **read_options)
@@ -80,14 +86,3 @@ def command(
     if unknown:
         missing = ", ".join(map(repr, unknown))
         raise UnknownWordError(f"no vectors for {missing} among {len(source)} {source.item_name}")
-
-
-def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, ...], top: int) -> list[dict[str, Any]]:
-    """Neighbours with the interval of the cosine and of the rank."""
-    from embeddings.analysis.confidence import confident_neighbours  # imports scipy
-    from embeddings.analysis.stability_runs import StabilityRuns
-
-    replicates = StabilityRuns.load(folder)
-    report_lookups(vectors, words)
-    tables = {word: confident_neighbours(vectors, replicates, word, top=top) for word in words}
-    return [{"word": word, **table.record(one)} for word, table in tables.items() for one in table]

@@ -62,7 +62,14 @@ def command(
     with ByteBar(quiet, "predicting") as bar:
         classifier = load_classifier(model, errors=encoding_errors)
         scores = [precision(classifier, test, encoding_errors, threads, bar)]
-        small = compress(classifier, retrain, encoding_errors, threads, quiet, changes)
+        if retrain is None:
+            small = classifier.quantize(**changes)
+        else:
+            from embeddings.plugins.classifier.retraining import labelled_corpus, quantize
+
+            texts = labelled_corpus(classifier, retrain, encoding_errors)
+            with TrainingBar(quiet) as training:
+                small = quantize(classifier, retrain=texts, threads=threads, progress=training, **changes)
         small.export(out, force=force)
         sizes = [size_on_disk(local_path(path)) for path in (model, out)]
         scores.append(precision(small, test, encoding_errors, threads, bar))
@@ -74,20 +81,6 @@ def command(
             bar.report(f"precision of the most probable label on {test}: {scores[1]:.4f} instead of {scores[0]:.4f}")
     if as_json:
         print_json(result)
-
-
-def compress(
-    classifier: LabelPredictor, retrain: str | None, encoding_errors: Any, threads: int | None, quiet: bool,
-    settings: dict[str, Any],
-) -> LabelPredictor:  # fmt: skip
-    """The small copy."""
-    if retrain is None:
-        return classifier.quantize(**settings)
-    from embeddings.plugins.classifier.retraining import labelled_corpus, quantize
-
-    texts = labelled_corpus(classifier, retrain, encoding_errors)
-    with TrainingBar(quiet) as bar:
-        return quantize(classifier, retrain=texts, threads=threads, progress=bar, **settings)
 
 
 def precision(

@@ -72,18 +72,6 @@ def load_vectors(init: str | Vectors, *, allow_pickle: bool) -> Vectors:
     return init if isinstance(init, Vectors) else load(init, allow_pickle=allow_pickle)
 
 
-def start_of(options: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `RunOptions` that initialise a model."""
-    init, allow_pickle = options.pop("init", None), options.pop("allow_pickle", False)
-    start, how = {"continued": options.pop("continued", None)}, take_arguments(options, INIT)
-    if init is not None:
-        return {**start, "init": InitFrom(load_vectors(init, allow_pickle=allow_pickle), **how)}
-    for name in ("init_mode", "init_duplicates", "freeze", "allow_pickle"):
-        if is_given(name):
-            raise click.UsageError(f"{flag(name)} requires --init")
-    return start
-
-
 def add_trainer_name(arguments: list[str]) -> list[str]:
     """Prepend the name of the trainer of the --continue model to the arguments of `train` if they have none."""
     if not arguments or not arguments[0].startswith("-"):
@@ -182,7 +170,13 @@ def run_options_for(
     Arguments:
         options: the values of the options; they are removed.
     """
-    start = start_of(options)
+    start = {"continued": options.pop("continued", None)}
+    init, allow_pickle = options.pop("init", None), options.pop("allow_pickle", False)
+    how = take_arguments(options, INIT)
+    if init is not None:
+        start["init"] = InitFrom(load_vectors(init, allow_pickle=allow_pickle), **how)
+    elif unused := [name for name in DEPENDENT["init"] if is_given(name)]:
+        raise click.UsageError(f"{flag(unused[0])} requires --init")
     resume, every = options.pop("resume", False), options.pop("checkpoint_every", NEVER)
     if resume and every == NEVER:
         raise click.UsageError(f"--resume requires checkpoints: leave out --checkpoint-every {NEVER}")
@@ -190,32 +184,27 @@ def run_options_for(
     callbacks += early_stopping(options, labels)
     if (log := options.pop("log", None)) is not None:
         callbacks.append(RunLog(log, append=resume, force=force))
-    replicas, cluster = take_arguments(options, REPLICAS), take_arguments(options, CLUSTER)
+    replicas, of_cluster = take_arguments(options, REPLICAS), take_arguments(options, CLUSTER)
     copies = replicas.pop("count", 0)
-    if replicas and not copies and "address" not in cluster:
+    if replicas and not copies and "address" not in of_cluster:
         raise click.UsageError("--merge-every and --merge-rule require --replicas or --cluster")
+    cluster: ClusterBase | None = None
+    if "address" in of_cluster:
+        from embeddings.cluster.cluster_training import Cluster
+
+        cluster = Cluster(**of_cluster, **replicas)
+    elif of_cluster:
+        name = flag(next(iter(of_cluster)))
+        raise click.UsageError(f"{name} requires --cluster; on this machine alone, use --threads")
     return RunOptions(
         **start,
         checkpoints=None if every == NEVER else Checkpoints(checkpoint_folder(out), every=every, force=force),
         resume=resume,
         callbacks=callbacks,
         replicas=Replicas(copies, **replicas) if copies else None,
-        cluster=cluster_for(cluster, replicas),
+        cluster=cluster,
         rate_advice=not is_given("learning_rate"),
     )
-
-
-def cluster_for(arguments: dict[str, Any], replicas: dict[str, Any]) -> ClusterBase | None:
-    """The cluster that the options ask for, of which each worker is a replica unless there are more."""
-    if "address" in arguments:
-        from embeddings.cluster.cluster_training import Cluster
-
-        return Cluster(**arguments, **replicas)
-    if arguments:
-        raise click.UsageError(
-            f"{flag(next(iter(arguments)))} requires --cluster; on this machine alone, use --threads"
-        )
-    return None
 
 
 def early_stopping(options: dict[str, Any], labels: LabelFormat | None) -> list[Callback]:

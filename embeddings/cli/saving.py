@@ -25,17 +25,9 @@ if TYPE_CHECKING:
 Inputs = Sequence[tuple[str, Path]]  # files that a command reads, with the options that name them
 CONTINUED_MODEL, CONFIG = "embeddings.continued", "embeddings.config"  # keys of paths in the click context
 INPUT_OPTIONS = (
-    "init",
-    "continue",
-    "vocabulary",
-    "phrases",
-    "stop_similarity",
-    "stop_analogy",
-    "stop_labels",
-    "validation",
-    "labels",
-    "config",
-)
+    "init", "continue", "vocabulary", "phrases", "stop_similarity", "stop_analogy", "stop_labels", "validation",
+    "labels", "config",
+)  # fmt: skip
 REPLACEABLE = ("--init", "--continue")  # inputs that the output may replace if it is given the same path
 CLASSIFIER_FILES = (".bin", ".ftz")  # of fastText
 
@@ -91,7 +83,17 @@ def check_training_outputs(out: str, log: str | None, corpus: "Corpus") -> None:
     check_outside_corpus(log, corpus, "--log")
     check_not_input(output_files(out), inputs())
     check_not_input([checkpoint_folder(out)], inputs())
-    check_log(log, out)
+    if log is None:
+        return
+    from embeddings.training.run_log import is_log_file
+
+    # a new log in an input folder is allowed
+    is_log = not os.path.lexists(log) or (Path(log).is_file() and is_log_file(Path(log)))
+    conflicts = [("--out", path) for path in output_files(out)] + [("the checkpoints", checkpoint_folder(out))]
+    conflicts += [(option, path) for option, path in inputs() if not is_log or is_within(path, log)]
+    for option, path in conflicts:
+        if is_within(log, path):
+            raise SettingError(f"--log {log} conflicts with {option} {path}; choose another path")
 
 
 def check_outside_corpus(out: str | None, corpus: "Corpus", option: str = "--out") -> None:
@@ -115,47 +117,25 @@ def check_not_input(targets: Sequence[Path], inputs: Inputs, *, replaceable: Seq
                 raise SettingError(f"output {target} would overwrite {option} {path}; choose another path")
 
 
-def check_log(log: str | None, out: str) -> None:
-    """Refuse a log in an output, or in place of an input; a new log in an input folder is allowed."""
-    if log is None:
-        return
-    from embeddings.training.run_log import is_log_file
-
-    is_log = not os.path.lexists(log) or (Path(log).is_file() and is_log_file(Path(log)))
-    conflicts = [("--out", path) for path in output_files(out)] + [("the checkpoints", checkpoint_folder(out))]
-    conflicts += [(option, path) for option, path in inputs() if not is_log or is_within(path, log)]
-    for option, path in conflicts:
-        if is_within(log, path):
-            raise SettingError(f"--log {log} conflicts with {option} {path}; choose another path")
-
-
 Save = Callable[[str, Any, bool], Any]  # takes a path, the result, and whether to replace existing output
 
 
-def model_writer(out: str, force: bool, *, is_classifier: bool = False, is_quantised: bool = False) -> Save:
+def model_writer(out: str, force: bool, *, is_classifier: bool = False) -> Save:
     """The function that saves a model at `out`: as a folder, or only its vectors in a file.
 
-    A classifier can be saved in a file for fastText, and a quantised one only so.
+    A classifier can be saved in a file for fastText.
     """
     if is_classifier and Path(out).suffix.lower() in CLASSIFIER_FILES and not Path(out).is_dir():
-        return classifier_writer(out, force, is_quantised=is_quantised)
+        if Path(out).suffix.lower() != ".bin":
+            raise SettingError(f"{out} is for a quantised classifier: save a folder, then use the command quantize")
+        check_file(out, force=force)
+        return lambda path, model, force: model.classifier.export(path, force=force)
     if is_vector_file(out):
         format_dispatch.check_export(out, force=force)
         return lambda path, model, force: model.vectors.save(path, force=force)
     check_folder_name(out)
     check_target(out, force=force)
     return lambda path, model, force: model.save(path, force=force)
-
-
-def classifier_writer(out: str, force: bool, *, is_quantised: bool) -> Save:
-    """The function that saves a classifier in a file for fastText."""
-    if is_quantised:
-        check_file(out, force=force)
-        return lambda path, classifier, force: classifier.export(path, force=force)
-    if Path(out).suffix.lower() != ".bin":
-        raise SettingError(f"{out} is for a quantised classifier: save a folder, then use the command quantize")
-    check_file(out, force=force)
-    return lambda path, model, force: model.classifier.export(path, force=force)
 
 
 def check_folder_name(out: str) -> None:

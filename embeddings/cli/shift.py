@@ -9,7 +9,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.usage_change import UsageChange, compare_usage
+from embeddings.analysis.usage_change import compare_usage
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed, take_arguments
@@ -94,7 +94,11 @@ def command(
         f"{quantity(result.n_words, 'word')} compared in {sizes} documents; {result.n_changed:,} changed "
         f"(q <= {usage['fdr']})"
     )
-    print_changes(result)
+    words, lines = result.tables
+    print_rows(words)
+    if lines:
+        click.echo()
+        print_rows(lines)
 
 
 def tag_groups(encoded: EncodedCorpus, tags: tuple[str, str]) -> NDArray[np.int64]:
@@ -125,12 +129,3 @@ def is_number(text: str) -> bool:
         return isfinite(float(text))
     except ValueError:
         return False
-
-
-def print_changes(result: UsageChange) -> None:
-    """Print the words with their neighbours, then lines of the corpus."""
-    words, lines = result.tables
-    print_rows(words)
-    if lines:
-        click.echo()
-        print_rows(lines)

@@ -9,7 +9,6 @@ from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_lookups
 from embeddings.models.loading import load
-from embeddings.vectors.vectors import Vectors
 
 DIFFERENCE = ("difference", "difference_low", "difference_high", "first_closer")
 
@@ -34,22 +33,21 @@ def command(
     OTHERS less that of this one: if its interval does not contain 0, one of them is closer to WORD.
     """
     source = load(vectors, **read_options)
-    rows = [{"word": word, "other": other, "cosine": float(source.similarity(word, other))} for other in others]
+    rows: list[dict[str, Any]] = [
+        {"word": word, "other": other, "cosine": float(source.similarity(word, other))} for other in others
+    ]
     report_lookups(source, (word, *others))
     if confidence is not None:
-        rows = [{**row, **confidence_columns(source, confidence, word, others[0], str(row["other"]))} for row in rows]
+        from embeddings.analysis.confidence import confident_difference, confident_similarity  # imports scipy
+        from embeddings.analysis.stability_runs import StabilityRuns
+
+        replicates = StabilityRuns.load(confidence)
+        for other, row in zip(others, rows, strict=True):
+            cosine = confident_similarity(source, replicates, word, other)
+            row |= {"low": cosine.low, "high": cosine.high, "data_sd": cosine.data_sd, "seed_sd": cosine.seed_sd}
+            row |= dict.fromkeys(DIFFERENCE)
+            if other != others[0]:
+                one = confident_difference(source, replicates, word, others[0], other)
+                values = one.difference, one.low, one.high, one.first_closer
+                row |= dict(zip(DIFFERENCE, values, strict=True))
     print_rows(rows, as_json)
-
-
-def confidence_columns(vectors: Vectors, folder: str, word: str, first: str, other: str) -> dict[str, Any]:
-    """The interval of the cosine with a word, and of its difference from that with the first one."""
-    from embeddings.analysis.confidence import confident_difference, confident_similarity  # imports scipy
-    from embeddings.analysis.stability_runs import StabilityRuns
-
-    replicates = StabilityRuns.load(folder)
-    cosine = confident_similarity(vectors, replicates, word, other)
-    columns = {"low": cosine.low, "high": cosine.high, "data_sd": cosine.data_sd, "seed_sd": cosine.seed_sd}
-    if other == first:
-        return {**columns, **dict.fromkeys(DIFFERENCE)}
-    one = confident_difference(vectors, replicates, word, first, other)
-    return {**columns, **dict(zip(DIFFERENCE, (one.difference, one.low, one.high, one.first_closer), strict=True))}

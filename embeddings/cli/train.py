@@ -80,7 +80,12 @@ def train_and_resample(trainer: type[Trainer], settings: dict[str, Any], options
         settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(options.get("init_mode")), init.dim)
     resamples = options.pop("resamples", None)
     if options.get("runs") is not None:
-        check_runs_options(options, resamples)
+        for name, value in {"--log": options.get("log"), "--resamples": resamples}.items():
+            if value is not None:
+                raise click.UsageError(f"--runs cannot be combined with {name}")
+        if saving.is_vector_file(options["out"]):
+            raise click.UsageError(f"--runs requires a folder, and {options['out']} is a vector file")
+        saving.check_folder_name(options["out"])
     if resamples is not None:
         stability.check_train_options(options)
     train(trainer(**settings), **options)
@@ -97,16 +102,6 @@ def check_vocabulary_options(vocabulary: str | None, continued: Any) -> None:
     for name in ("min_count", "max_vocab", "min_documents"):
         if is_given(name):
             raise click.UsageError(f"{flag(name)} cannot be combined with --vocabulary, which trains all its words")
-
-
-def check_runs_options(options: dict[str, Any], resamples: int | None) -> None:
-    """Refuse options that --runs cannot honour."""
-    for name, value in {"--log": options.get("log"), "--resamples": resamples}.items():
-        if value is not None:
-            raise click.UsageError(f"--runs cannot be combined with {name}")
-    if saving.is_vector_file(options["out"]):
-        raise click.UsageError(f"--runs requires a folder, and {options['out']} is a vector file")
-    saving.check_folder_name(options["out"])
 
 
 def train(

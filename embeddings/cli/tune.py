@@ -7,7 +7,7 @@ import click
 
 from embeddings.cli import corpus_options, saving
 from embeddings.cli.command_classes import PluginGroup
-from embeddings.cli.command_help import GENERAL, Command, grouped
+from embeddings.cli.command_help import GENERAL, Command, Option, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, from_settings, from_signature, is_given, option, seed
 from embeddings.cli.output import note, print_json, print_lines, print_rows
@@ -24,7 +24,6 @@ from embeddings.training.trainer import Trainer
 
 if TYPE_CHECKING:
     from embeddings.eval.tuning import Trial, Tuning
-
 
 SEARCH = ("trials", "seconds", "metric", "vary", "halving", "validation", "labels", "half", "k", "size")
 NOT_REPEATED = (*SEARCH, "out", "resume", "config", "force", "quiet", "as_json")
@@ -99,33 +98,25 @@ def search_options(trainer: type[Trainer]) -> list[click.Option]:
     """The options of a search."""
     from embeddings.eval.tuning.tune_settings import tune
 
-    labels = [
-        *from_signature(tune, labels="FILE", half=None, k="--top k K"),
-        option(
-            "--size",
-            "Quantise each classifier so that its file has at most this size, such as 2M, and score the small one.",
-            "SIZE",
-            type=FileSize(),
-        ),
-    ]
-    return [
-        *from_signature(tune, trials="N", seconds="SECONDS"),
-        option("--metric", f"Score of a trial: {metric_forms(trainer)}.", "METRIC", multiple=True, required=True),
-        *from_signature(tune, vary="SETTING[=RANGE]...", halving=None),
-        *(from_signature(tune, validation="TEXT|SHARE") if trainer.word_predictor is not None else []),
-        *(labels if trainer.reads_labels else []),
-    ]
-
-
-def metric_forms(trainer: type[Trainer]) -> str:
-    """The metrics by which trials of a trainer can be scored, for --help."""
+    forms = "similarity:NAME|FILE, analogy:NAME|FILE or pairs:FILE; repeat it for the mean"
+    own: list[Option] = []
+    if trainer.word_predictor is not None:
+        forms += "; or loss, of held-out text"
+        own = from_signature(tune, validation="TEXT|SHARE")
     if trainer.reads_labels:
-        return (
+        forms = (
             "f1, precision or recall, over all labels or of one, as in f1:LABEL; macro-f1; or "
             "precision-at-recall:PERCENT or recall-at-precision:PERCENT, also with :LABEL"
         )
-    loss = "; or loss, of held-out text" if trainer.word_predictor is not None else ""
-    return f"similarity:NAME|FILE, analogy:NAME|FILE or pairs:FILE; repeat it for the mean{loss}"
+        size = "Quantise each classifier so that its file has at most this size, such as 2M, and score the small one."
+        own += from_signature(tune, labels="FILE", half=None, k="--top k K")
+        own.append(option("--size", size, "SIZE", type=FileSize()))
+    return [
+        *from_signature(tune, trials="N", seconds="SECONDS"),
+        option("--metric", f"Score of a trial: {forms}.", "METRIC", multiple=True, required=True),
+        *from_signature(tune, vary="SETTING[=RANGE]...", halving=None),
+        *own,
+    ]
 
 
 def tune_trainer(
@@ -134,6 +125,7 @@ def tune_trainer(
 ) -> None:  # fmt: skip
     """Search, and report."""
     from embeddings.eval.tuning.study_folder import StudyFolder, write_report
+    from embeddings.eval.tuning.tune_settings import check_search, tune
 
     report_bus_errors()
     search = {name: options.pop(name) for name in SEARCH if name in options}
@@ -141,23 +133,7 @@ def tune_trainer(
         search["validation"] = text_or_share(search["validation"])
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     saving.check_outside_corpus(out, text)
-    tuning = search_settings(
-        trainer, text, quiet=quiet, out=out, resume=resume, force=force, threads=threads, seed=seed, **search
-    )
-    command = winning_command(tuning, trainer.trainer_name, is_quantised=search.get("size") is not None)
-    with ignored_signals():
-        write_report(StudyFolder.open(out), tuning, command)
-    report(tuning, out, command, as_json=as_json)
-
-
-def search_settings(
-    trainer: Trainer, text: Corpus, *, quiet: bool, threads: int | None, seed: int, **search: Any
-) -> "Tuning":
-    """Search, and report each trial; `search` are arguments of `embeddings.tune`."""
-    from embeddings.eval.tuning.tune_settings import check_search, tune
-
-    known = {name: search[name] for name in ("metric", "resume", "force")}
-    check_search(trainer, search["out"], vary=search.get("vary", ()), **known)
+    check_search(trainer, out, metric=search["metric"], vary=search.get("vary", ()), resume=resume, force=force)
     with ReadingBar(quiet) as reading, CompileProcess() as compiler:
         compiler.start(training_work(trainer))
         encoded = text.encode(progress=reading, threads=threads)
@@ -165,10 +141,14 @@ def search_settings(
     with encoded:
         reading.summarize(encoded)
         with TrainingBar(quiet, "searching") as bar:
-            return tune(
-                trainer, text, **search, fixed=fixed, threads=threads, seed=seed,
+            tuning = tune(
+                trainer, text, **search, fixed=fixed, out=out, resume=resume, force=force, threads=threads, seed=seed,
                 report=lambda trial: bar.report(describe(trial)), progress=bar,
             )  # fmt: skip
+    command = winning_command(tuning, trainer.trainer_name, is_quantised=search.get("size") is not None)
+    with ignored_signals():
+        write_report(StudyFolder.open(out), tuning, command)
+    report(tuning, out, command, as_json=as_json)
 
 
 def describe(trial: "Trial") -> str:
@@ -214,7 +194,11 @@ def winning_command(tuning: "Tuning", trainer: str, *, is_quantised: bool) -> st
     words = ["embeddings", "train", trainer, *repeated.pop("corpus")]
     parameters = {str(parameter.name): parameter for parameter in context.command.params}
     for name, value in (repeated | tuning.best.settings).items():
-        words += option_words(parameters[name], value)
+        parameter = parameters[name]
+        if isinstance(parameter, click.Option) and parameter.is_flag and value is not None:
+            words.append(parameter.opts[0] if value else (parameter.secondary_opts or parameter.opts)[0])
+        elif value is not None:
+            words += [parameter.opts[0], str(value)]
     words += ["-o", TUNED]
     if not is_quantised:
         return shlex.join(words)
@@ -222,15 +206,6 @@ def winning_command(tuning: "Tuning", trainer: str, *, is_quantised: bool) -> st
     quantize += ["--qnorm", *["--qout"] * (tuning.result.quantised_output is not None)]
     quantize += ["--seed", str(context.params["seed"])] * is_given("seed")
     return f"{shlex.join(words)} && {shlex.join(quantize)}"
-
-
-def option_words(parameter: click.Parameter, value: Any) -> list[str]:
-    """An option and its value as words of a command line; none for no value."""
-    if value is None:
-        return []
-    if isinstance(parameter, click.Option) and parameter.is_flag:
-        return [parameter.opts[0] if value else (parameter.secondary_opts or parameter.opts)[0]]
-    return [parameter.opts[0], str(value)]
 
 
 command = PluginGroup("tune", "trainer", tune_command, help="Search for the settings of one of these trainers.")
