@@ -14,7 +14,7 @@ from embeddings.eval.tuning.study_folder import StudyFolder, Trial
 optuna = pytest.importorskip("optuna", reason="optuna comes with the extra tune")
 
 
-def test_a_search_is_not_written_through_a_link(tmp_path):
+def test_trials_are_not_written_through_a_link(tmp_path):
     folder = StudyFolder.create(tmp_path / "s", {}, resume=False, force=False)
     (tmp_path / "s" / "study.json").rename(tmp_path / "mine")
     content = (tmp_path / "mine").read_bytes()
