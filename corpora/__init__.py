@@ -7,25 +7,23 @@ from embeddings.support.imports import lazy_package
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus as Corpus
     from embeddings.corpora.encoded_corpus import EncodedCorpus as EncodedCorpus
-    from embeddings.corpora.pair_encoding import PairFormat as PairFormat
     from embeddings.corpora.phrases import PhraseList as PhraseList
     from embeddings.corpora.phrases import Phrases as Phrases
     from embeddings.corpora.reading.labelled_texts import LabelFormat as LabelFormat
     from embeddings.corpora.reading.text_pairs import PairColumns as PairColumns
+    from embeddings.corpora.reading.text_pairs import PairFormat as PairFormat
     from embeddings.corpora.reading.text_pairs import TextPairs as TextPairs
+    from embeddings.corpora.reading.text_vectors import VectorFormat as VectorFormat
     from embeddings.corpora.reading.text_vectors import text_vectors as text_vectors
-    from embeddings.corpora.vector_encoding import VectorFormat as VectorFormat
     from embeddings.corpora.vocabulary import Vocabulary as Vocabulary
 
 if not TYPE_CHECKING:  # so that type checkers report unknown names
     MODULES, __getattr__, __dir__ = lazy_package(__name__, {
         "corpora.corpus": "Corpus",
         "corpora.encoded_corpus": "EncodedCorpus",
-        "corpora.pair_encoding": "PairFormat",
         "corpora.phrases": "PhraseList Phrases",
         "corpora.reading.labelled_texts": "LabelFormat",
-        "corpora.reading.text_pairs": "PairColumns TextPairs",
-        "corpora.reading.text_vectors": "text_vectors",
-        "corpora.vector_encoding": "VectorFormat",
+        "corpora.reading.text_pairs": "PairColumns PairFormat TextPairs",
+        "corpora.reading.text_vectors": "VectorFormat text_vectors",
         "corpora.vocabulary": "Vocabulary",
     })  # fmt: skip

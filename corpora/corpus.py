@@ -1,16 +1,15 @@
 """`Corpus`: text sources with phrases and an optional fixed vocabulary, as an encoded corpus."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder, warn_once
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.label_encoding import encode_labelled
-from embeddings.corpora.pair_encoding import PairFormat, check_format, write_pairs
+from embeddings.corpora.label_encoding import PREFIXED
 from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
 from embeddings.corpora.reading.columns import ColumnSelection, check_column, check_tag_columns, column_names
 from embeddings.corpora.reading.duplicates import DuplicateFilter
@@ -19,12 +18,14 @@ from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.paragraphs import Lines
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
-from embeddings.corpora.reading.sources import resolve_source, total_size
+from embeddings.corpora.reading.sources import Source, resolve_source, total_size
+from embeddings.corpora.reading.text_block import TextBlock
+from embeddings.corpora.reading.text_pairs import PairFormat, write_pairs
+from embeddings.corpora.reading.text_vectors import VectorFormat, split_weights, write_text_vectors
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.script_advice import script_advice
 from embeddings.corpora.segmenters import Segmenter
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer
-from embeddings.corpora.vector_encoding import VectorFormat, split_weights, write_text_vectors
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
 from embeddings.corpora.word_rules import Case, Normalization, WordForm, WordRules
 from embeddings.errors import CorpusError, S, SettingError
@@ -229,7 +230,7 @@ class Corpus:
             return self._uncached
         check_value("threads", threads, Positive | None, {})
         with showing(progress, "reading", MEGABYTES) as shown:
-            encoded = self._encode_phrases(shown, block_size, threads)
+            encoded = self.encode_phrases(shown, block_size, threads)
         if self.vocabulary is not None:
             with encoded, new_folder(encoded.folder.parent if encoded.finalizer is None else None) as folder:
                 remap(encoded, self.vocabulary, folder)
@@ -242,24 +243,23 @@ class Corpus:
         self._uncached, self._uncached_name = (None, None) if encoded.finalizer is None else (encoded, name)
         return encoded
 
-    def _encode_phrases(self, report: Report | None, block_size: int, threads: int | None) -> EncodedCorpus:
-        """Return the corpus with phrases as tokens, if there are any."""
-        config = self.phrase_config
-        if config is None:
-            return self.encode_text(report, block_size, threads)
+    def encode_phrases(self, report: Report | None, block_size: int, threads: int | None) -> EncodedCorpus:
+        """Return the encoded corpus, with phrases as tokens if there are any, from the cache if possible."""
+
+        def encode_text() -> EncodedCorpus:
+            return load_or_write(
+                lambda: self.cache_name(self.text_settings),
+                lambda folder: self.write_text(folder, report, block_size, threads),
+            )
+
+        if (config := self.phrase_config) is None:
+            return encode_text()
 
         def write(folder: Path) -> None:
-            with self.encode_text(report, block_size, threads) as encoded:
+            with encode_text() as encoded:
                 config.write(encoded, folder)
 
         return load_or_write(lambda: self.cache_name(self.settings), write)
-
-    def encode_text(self, report: Report | None, block_size: int, threads: int | None) -> EncodedCorpus:
-        """Return the encoded corpus, from the cache if possible."""
-        return load_or_write(
-            lambda: self.cache_name(self.text_settings),
-            lambda folder: self.write_text(folder, report, block_size, threads),
-        )
 
     def write_text(self, folder: Path, report: Report | None, block_size: int, threads: int | None = None) -> None:
         """Write the encoded corpus into a folder."""
@@ -278,13 +278,19 @@ class Corpus:
             return write_pairs(encoder, self.pairs, self)
         if self.vectors is not None:
             return write_text_vectors(encoder, self.vectors, self)
-        reader = self.new_reader(report, block_size, encoder.threads)
+        reader, has_prefix = self.new_reader(report, block_size, encoder.threads), False
+
+        def labelled_blocks(labels: LabelFormat, source: Source) -> Iterator[TextBlock]:
+            nonlocal has_prefix
+            for batch in labels.batches(reader.read(source), source.name):
+                has_prefix |= batch.unit != "row"
+                yield TextBlock(batch.data, batch.starts[1:], tags=batch.labels)
+
         with reader.opener:
-            if self.labels is not None:
-                return encode_labelled(encoder, self.labels, reader, self.sources)
             for source in self.sources:
-                encoder.add(reader.read(source), source.name)
-        return reader.description
+                blocks = reader.read(source) if self.labels is None else labelled_blocks(self.labels, source)
+                encoder.add(blocks, source.name)
+        return reader.description if self.labels is None else {**reader.description, PREFIXED: has_prefix}
 
     def new_reader(self, report: Report | None = None, block_size: int = BLOCK_SIZE, threads: int = 1) -> SourceReader:
         """Return the reader of the sources; a corpus of pairs has none."""
@@ -297,6 +303,22 @@ class Corpus:
             # if only some rows are read, no further file is opened ahead
             opener=FileOpener(self.sources if self.rows is None else [], threads), lines=self.lines,
         )  # fmt: skip
+
+
+T = TypeVar("T")
+
+
+def check_format(
+    name: str, value: T | None, kind: type[T], corpus: Corpus,
+    others: Sequence[str] = ("labels", "pairs", "tag_column", "rows", "deduplicate"),
+) -> T | None:  # fmt: skip
+    """Return a format of a corpus; raises SettingError if one of `others` of the corpus is set, too."""
+    if not isinstance(value, kind | None):
+        raise SettingError(f"{S[name]} must be an embeddings.corpora.{kind.__name__}, got {value!r:.80}")
+    for other in others:
+        if value is not None and other != name and getattr(corpus, other):
+            raise SettingError(f"{S[name]} cannot be combined with {S[other]}")
+    return value
 
 
 HARD_WRAPPED = (

@@ -1,23 +1,15 @@
 """Labels of texts in an encoded corpus, stored as the tags of its documents."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.reading.labelled_texts import LabelFormat
-from embeddings.corpora.reading.reader import SourceReader
-from embeddings.corpora.reading.sources import Source
-from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S
 from embeddings.support.arrow import to_numpy
-
-if TYPE_CHECKING:
-    from embeddings.corpora.encoder import Encoder
 
 PREFIXED = "has_label_prefix"  # in the description of a corpus: whether labels were written with their prefix
 
@@ -33,23 +25,6 @@ class TextLabels:
     vocabulary: Vocabulary
     starts: NDArray[np.int64]
     ids: NDArray[np.int64]
-
-
-def encode_labelled(
-    encoder: "Encoder", labels: LabelFormat, reader: SourceReader, sources: Iterable[Source]
-) -> dict[str, Any]:
-    """Encode the labelled texts of sources, each a document; returns what the description has on them."""
-    has_prefix = False
-
-    def blocks(source: Source) -> Iterator[TextBlock]:
-        nonlocal has_prefix
-        for batch in labels.batches(reader.read(source), source.name):
-            has_prefix |= batch.unit != "row"
-            yield TextBlock(batch.data, batch.starts[1:], tags=batch.labels)
-
-    for source in sources:
-        encoder.add(blocks(source), source.name)
-    return {**reader.description, PREFIXED: has_prefix}
 
 
 def corpus_labels(encoded: EncodedCorpus, min_count: int = 1, known: Collection[str] = ()) -> TextLabels:

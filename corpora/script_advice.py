@@ -61,18 +61,11 @@ def script_advice(vocabulary: Vocabulary, tokenizer: str) -> str | None:
             continue
         mean = np.average(lengths[rows], weights=counts[rows])
         if not script.shortest <= mean <= script.longest:
+            installed = [f"the tokenizer {one.name}, " for one in script.segmenters if one.is_installed]
+            install = "the tokenizer {0} (pip install 'embeddings-toolkit[{0}]'), "
+            remedies = installed or [install.format(one.name) for one in script.segmenters]
             return (
                 f"words in {script.name} average {mean:.1f} characters, because there are no spaces between words: use "
-                f"{remedies(script)}the tokenizer characters, or the trainer sembei"
+                f"{''.join(remedies)}the tokenizer characters, or the trainer sembei"
             )
     return None
-
-
-def remedies(script: Script) -> str:
-    """Return the segmenters of a script: the installed segmenters, or all with their installation."""
-    installed = [segmenter for segmenter in script.segmenters if segmenter.is_installed]
-    if installed:
-        return "".join(f"the tokenizer {segmenter.name}, " for segmenter in installed)
-    return "".join(
-        f"the tokenizer {one.name} (pip install 'embeddings-toolkit[{one.name}]'), " for one in script.segmenters
-    )

@@ -126,19 +126,13 @@ def open_data_table(source: DataTable, decoder: Utf8Decoder) -> ArrowTable:
 
 @contextmanager
 def open_arrow(
-    file: File,
-    raw: PeekableStream,
-    data: PeekableStream,
-    file_type: FileType,
-    decoder: Utf8Decoder,
-    progress: Callable[[float], object] = lambda fraction: None,
+    file: File, raw: PeekableStream, data: PeekableStream, file_type: FileType, decoder: Utf8Decoder
 ) -> Iterator[ArrowTable]:
     """Open a Parquet file, an Arrow file or an Arrow stream.
 
     Arguments:
-        raw: the stored bytes.
+        raw: the stored bytes; as only a stream is read through it, it gets the share of other files that was read.
         data: the bytes after decompression.
-        progress: called with the fraction of a Parquet or Arrow file read so far.
     """
     if file_type is not FileType.ARROW_STREAM and (not file.is_regular or detect_compression(raw.head)):
         raise CorpusError(f"{file.name} is {file_type.value}, which must be a regular file without compression")
@@ -153,19 +147,21 @@ def open_arrow(
         def read(names: list[str]) -> Iterator[Any]:
             if file_type is FileType.ARROW_STREAM:
                 yield from table
-            elif file_type is FileType.PARQUET:
+                return
+            size = file.status().size or 0
+            if file_type is FileType.PARQUET:
                 done = 0
                 for batch in parquet_batches(table, source, names):
                     yield batch
                     done += len(batch)
-                    progress(done / max(table.metadata.num_rows, 1))
+                    raw.bytes_read = round(done / max(table.metadata.num_rows, 1) * size)
             else:
                 fields = sorted(schema.get_field_index(name) for name in names)
                 options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
                 selected = pa.ipc.open_file(table, options=options)
                 for number in range(selected.num_record_batches):
                     yield selected.get_batch(number)
-                    progress((number + 1) / selected.num_record_batches)
+                    raw.bytes_read = round((number + 1) / selected.num_record_batches * size)
 
         yield ArrowTable(file.name, schema, read, decoder, errors)
 

@@ -1,17 +1,19 @@
-"""Sources as blocks of valid UTF-8 text or of lists of tokens."""
+"""Sources as blocks of valid UTF-8 text or of lists of tokens, or as tables of Python values."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.columns import ColumnSelection, is_null
+from embeddings.corpora.reading.arrow_tables import ArrowTable, open_arrow, open_data_table
+from embeddings.corpora.reading.columns import TEXT_COLUMN, ColumnSelection, is_null
 from embeddings.corpora.reading.compression import PeekableStream
+from embeddings.corpora.reading.csv_table import CsvTable
 from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import (
@@ -26,13 +28,21 @@ from embeddings.corpora.reading.encodings import (
 from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.paragraphs import SAMPLE_SIZE, Lines, is_hard_wrapped, join_paragraphs
+from embeddings.corpora.reading.record_rows import (
+    JsonTable,
+    RecordTable,
+    line_records,
+    mapping_records,
+    tagged_records,
+    tuple_records,
+)
 from embeddings.corpora.reading.sources import File, Items, Source, Texts, total_size
 from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_blocks, text_batches
 from embeddings.errors import CorpusError, S
 from embeddings.printable import describe
 
-if TYPE_CHECKING:
-    from embeddings.corpora.reading.record_rows import Record
+Table = ArrowTable | RecordTable
+ARCHIVES = (FileType.WARC, FileType.WIKIPEDIA)
 
 
 def is_path_of_file(item: str) -> bool:
@@ -91,7 +101,11 @@ class SourceReader:
         if isinstance(source, File):
             yield from self.read_file(source, decoder)
         elif isinstance(source, DataTable):
-            yield from self.read_data_table(source, decoder)
+            self.check_lines(source.name)
+            for block in self.read_table(open_data_table(source, decoder), self.columns):
+                self.done += len(block.data)
+                yield block
+                self.progress(self.done)
         else:
             yield from self.read_items(source, decoder)
         self.errors += decoder.errors
@@ -118,7 +132,13 @@ class SourceReader:
                 yield from lines if self.duplicate_filter is None else self.duplicate_filter.lines(lines)
             else:
                 self.check_lines(f"{file.name} is {file_type.value}")
-                yield from self.read_table(self.table_rows(file_type, file, raw, data, decoder))
+                columns = self.columns
+                if file_type in ARCHIVES:
+                    columns = replace(columns, text=columns.text or TEXT_COLUMN)
+                with table_of_file(file, raw, data, file_type, decoder, self.size) as table:
+                    for block in self.read_table(table, columns):
+                        yield block
+                        self.progress(self.done + raw.bytes_read)
             self.done += raw.bytes_read
 
     def check_lines(self, description: str) -> None:
@@ -170,41 +190,9 @@ class SourceReader:
         self.rows -= len(ends)
         return block if self.rows else block[: int(ends[-1]) + 1]
 
-    def table_rows(
-        self, file_type: FileType, file: File, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder
-    ) -> Iterator[TextBlock]:
-        """Yield the rows of a table, and report progress."""
-        from embeddings.corpora.reading import arrow_tables, csv_table, record_rows
-
-        name, columns = file.name, self.columns
-        with ExitStack() as stack:
-            parts: Iterator[TextBlock]
-            if file_type in (FileType.PARQUET, FileType.ARROW_FILE, FileType.ARROW_STREAM):
-                size = (file.status().size or 0) if file.is_regular else 0
-
-                def report_fraction(fraction: float) -> None:  # of a file that is not read through its stream
-                    raw.bytes_read = round(fraction * size)
-
-                opened = arrow_tables.open_arrow(file, raw, data, file_type, decoder, report_fraction)
-                parts = merge_blocks(stack.enter_context(opened).rows(columns), self.size)
-            elif file_type in (FileType.WARC, FileType.WIKIPEDIA):
-                records = archive_records(file_type, data, self.size)
-                columns = replace(columns, text=columns.text or "text")
-                parts = record_rows.record_rows(records, name, columns, decoder, self.size)
-            else:
-                text = utf8_blocks(data.read_some, PARSED_BLOCKS * min(self.size, BLOCK_SIZE), decoder)
-                if file_type is FileType.JSON_LINES:
-                    parts = record_rows.json_rows(text, name, columns, decoder, self.size)
-                else:
-                    delimiter = "," if file_type is FileType.CSV else "\t"
-                    parts = csv_table.CsvTable(text, name, delimiter, decoder).rows(columns)
-            for part in parts:
-                yield part
-                self.progress(self.done + raw.bytes_read)
-
-    def read_table(self, parts: Iterable[TextBlock]) -> Iterator[TextBlock]:
+    def read_table(self, table: Table, columns: ColumnSelection) -> Iterator[TextBlock]:
         """Yield the rows of a table, each a document."""
-        for part in parts:
+        for part in merge_blocks(table.rows(columns), self.size):
             rows = part if self.rows is None else part.slice(0, self.rows)
             self.rows = None if self.rows is None else self.rows - len(rows)
             yield from self.row_blocks(rows)
@@ -216,17 +204,6 @@ class SourceReader:
         if self.duplicate_filter is not None:
             rows = self.duplicate_filter.rows(rows)
         yield from rows.split(self.size)
-
-    def read_data_table(self, table: DataTable, decoder: Utf8Decoder) -> Iterator[TextBlock]:
-        """Yield the rows of a table of another library."""
-        from embeddings.corpora.reading.arrow_tables import open_data_table
-
-        self.check_lines(table.name)
-        rows = open_data_table(table, decoder).rows(self.columns)
-        for block in self.read_table(merge_blocks(rows, self.size)):
-            self.done += len(block.data)
-            yield block
-            self.progress(self.done)
 
     def read_items(self, source: Items, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield the items of an iterable: mappings as rows of a table, others as documents or sentences."""
@@ -273,16 +250,14 @@ class SourceReader:
         self, items: Iterable[Any], is_tagged: bool, name: str, decoder: Utf8Decoder
     ) -> Iterator[TextBlock]:
         """Yield mappings, or objects with words and tags, as rows of a table."""
-        from embeddings.corpora.reading import record_rows
-
         self.check_lines(f"{name} contains rows")
         columns = self.columns
         if is_tagged:
             columns = replace(columns, text=columns.text or "words", tags=columns.tags or ("tags",))
         elif columns.text is None and not columns.tags:
             raise CorpusError(f"{name} contains mappings; set {S.text_column}, or pass strings or lists of strings")
-        records = (record_rows.tagged_records if is_tagged else record_rows.mapping_records)(items)
-        yield from self.read_table(record_rows.record_rows(records, name, columns, decoder, self.size))
+        records = (tagged_records if is_tagged else mapping_records)(items)
+        yield from self.read_table(RecordTable(name, records, decoder, self.size), columns)
 
     def item_blocks(self, cells: list[Any], is_text: bool) -> Iterator[TextBlock]:
         """Yield lists of tokens as one block, or texts as blocks of about the same size."""
@@ -292,15 +267,80 @@ class SourceReader:
         self.progress(self.done)
 
 
-def archive_records(file_type: FileType, data: PeekableStream, size: int) -> "Iterator[Record]":
-    """Yield the pages of a WARC file or of a MediaWiki dump."""
+def table_of_file(
+    file: File,
+    raw: PeekableStream,
+    data: PeekableStream,
+    file_type: FileType,
+    decoder: Utf8Decoder,
+    size: int,
+    header: bool | None = True,
+) -> AbstractContextManager[Table]:
+    """Open the table in a file: its bytes as stored, its content, and its type; blocks have about `size` bytes."""
+    name = file.name
+    if file_type in (FileType.PARQUET, FileType.ARROW_FILE, FileType.ARROW_STREAM):
+        return open_arrow(file, raw, data, file_type, decoder)
     if file_type is FileType.WARC:
         from embeddings.corpora.reading.warc_records import warc_records
 
-        return warc_records(data, data.name)
-    from embeddings.corpora.reading.wikipedia_dump import wikipedia_records
+        return nullcontext(RecordTable(name, warc_records(data, data.name), decoder, size))
+    if file_type is FileType.WIKIPEDIA:
+        from embeddings.corpora.reading.wikipedia_dump import wikipedia_records
 
-    return wikipedia_records(iter(partial(data.read_some, size), b""), data.name)
+        pages = wikipedia_records(iter(partial(data.read_some, size), b""), data.name)
+        return nullcontext(RecordTable(name, pages, decoder, size))
+    blocks = utf8_blocks(data.read_some, PARSED_BLOCKS * min(size, BLOCK_SIZE), decoder)
+    if file_type is FileType.JSON_LINES:
+        return nullcontext(JsonTable(name, blocks, decoder, size))
+    if file_type is FileType.TEXT:
+        return nullcontext(RecordTable(name, line_records(blocks, name), decoder, size, has_names=False))
+    return nullcontext(CsvTable(blocks, name, "," if file_type is FileType.CSV else "\t", decoder, header=header))
+
+
+@contextmanager
+def open_table(
+    source: Source, *, header: bool | None = None, encoding: str = UTF8, encoding_errors: str = "strict"
+) -> Iterator[Table]:
+    """Open a source as a table whose columns are read as Python values.
+
+    Arguments:
+        header: whether the first row of CSV and TSV holds the column names; None: it does unless one of its cells is a
+            number. Lines of plain text never have a header; their cells are separated by tabs.
+
+    Raises:
+        CorpusError: the source cannot be read, or has no columns.
+    """
+    decoder = Utf8Decoder(encoding_errors, source.name)
+    if isinstance(source, DataTable):
+        yield open_data_table(source, decoder)
+    elif isinstance(source, File):
+        reader = SourceReader(encoding_errors, encoding=encoding)
+        with reader.open(source, decoder, text_column=None) as (raw, data, file_type):
+            if file_type in ARCHIVES:
+                raise CorpusError(f"{source.name} is {file_type.value}, which has documents but no columns")
+            with table_of_file(source, raw, data, file_type, decoder, BLOCK_SIZE, header) as table:
+                yield table
+    else:
+        items = iter(source.items)
+        first = list(islice(items, 1))
+        has_names = bool(first) and isinstance(first[0], Mapping)
+        if first and not has_names and (isinstance(first[0], str) or not isinstance(first[0], Sequence)):
+            problem = f"must contain tuples or mappings, but its first item is {describe(first[0])}"
+            raise CorpusError(f"{source.name} {problem}")
+        records = (mapping_records if has_names else tuple_records)(chain(first, items))
+        yield RecordTable(source.name, records, decoder, BLOCK_SIZE, has_names=has_names)
+
+
+def is_table(source: Source, encoding: str = UTF8) -> bool:
+    """Whether a source has columns: a table, or a list of mappings or tuples; an iterator is not inspected."""
+    if isinstance(source, DataTable):
+        return True
+    if not isinstance(source, File):
+        first = source.items[0] if isinstance(source.items, Sequence) and source.items else None
+        return first is not None and not isinstance(first, str)
+    decoder = Utf8Decoder("replace", source.name)
+    with SourceReader("replace", encoding=encoding).open(source, decoder, text_column=None) as (_, _, file_type):
+        return file_type not in (FileType.TEXT, *ARCHIVES)
 
 
 def read_texts(

@@ -6,6 +6,7 @@ Arrow parses blocks of common JSON lines, the standard library everything else.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, islice
 from numbers import Integral
 from typing import Any, TypeVar
@@ -22,56 +23,6 @@ from embeddings.support.arrow import combine_chunks, pa, string_bytes
 
 class JsonNumber(str):
     """A JSON number as written, of any length; it does not count as text."""
-
-
-class KeptFields:
-    """Collects the fields to keep, whose types the first table decides; a missing field is null.
-
-    Arguments:
-        columns: names the fields; None stands for those of the first record.
-        file: for messages.
-    """
-
-    def __init__(self, columns: ColumnSelection, file: str) -> None:
-        self.columns = columns
-        self.file = file
-        self.names: list[str] | None = None
-        self.values: list[list[Any]] = []
-        self.schema: Any = None
-
-    def add(self, record: dict[str, Any]) -> None:
-        """Collect the fields of a record."""
-        if not self.columns.keeps_columns:
-            return
-        if self.names is None:
-            self.names = self.columns.kept_columns(self.file, list(record))
-            self.values = [[] for _ in self.names]
-        for name, values in zip(self.names, self.values, strict=True):
-            values.append(as_python(record.get(name)))
-
-    def table(self) -> Any:
-        """A pyarrow table of the fields collected since the last call; None if none are kept."""
-        if not self.names:
-            return None
-        arrays = [self.array(number) for number in range(len(self.names))]
-        self.values = [[] for _ in self.names]
-        table = pa.table(arrays, self.names)
-        self.schema = self.schema or table.schema
-        return table
-
-    def array(self, number: int) -> Any:
-        """The values of one field as an array of the type of the first table."""
-        assert self.names is not None
-        name, values = self.names[number], self.values[number]
-        try:
-            if self.schema is not None:
-                return pa.array(values, self.schema.field(number).type)
-            array = pa.array(values)
-            return array.cast(pa.string()) if pa.types.is_null(array.type) else array
-        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            kind = "one type" if self.schema is None else f"the type {self.schema.field(number).type}"
-            reason = " ".join(str(error).split())
-            raise CorpusError(f"{self.file}: the values of {name!r} do not all have {kind}: {reason}") from None
 
 
 def as_python(value: Any) -> Any:
@@ -120,7 +71,17 @@ class RecordCollector:
         self.length = 0
         self.cells: list[Cell | None] = []
         self.tags: list[Tag] = []
-        self.kept = KeptFields(columns, file)
+        self.kept: list[dict[str, Any]] = []  # records of which fields are kept
+        self.kept_names: list[str] | None = None
+        self.schema: Any = None  # of the kept fields
+
+    def rows(self, records: Iterable[Record], size: int) -> Iterator[TextBlock]:
+        """Yield records as rows, about `size` bytes of text at a time."""
+        for position, record in records:
+            self.add(position, record)
+            if self.length >= size:
+                yield from self.take()
+        yield from self.take()
 
     def add(self, position: str, record: dict[str, Any]) -> None:
         """Add a record; its position is for messages."""
@@ -138,7 +99,8 @@ class RecordCollector:
         self.cells.append(cell)
         if tag_names:
             self.tags.append(merge_tags([self.tag_cell(record, name, position) for name in tag_names]))
-        self.kept.add(record)
+        if self.columns.keeps_columns:
+            self.kept.append(record)
         self.length += len(cell or b"") + 1
 
     def tag_cell(self, record: dict[str, Any], column: str, position: str) -> Tag:
@@ -150,29 +112,35 @@ class RecordCollector:
 
     def take(self) -> Iterator[TextBlock]:
         """Yield the rows collected since the last call, if there are any."""
-        tags, columns = self.tags or None, self.kept.table()
+        tags, columns = self.tags or None, self.kept_fields()
         if self.cells and self.is_tokens:
             yield TextBlock.of_tokens([cell if isinstance(cell, list) else [] for cell in self.cells], tags, columns)
         elif self.cells:
             yield TextBlock.of_cells([cell if isinstance(cell, bytes) else b"" for cell in self.cells], tags, columns)
-        self.cells, self.tags, self.length = [], [], 0
+        self.cells, self.tags, self.kept, self.length = [], [], [], 0
 
+    def kept_fields(self) -> Any:
+        """The kept fields as a pyarrow table, whose types the first one decides; a missing field is null."""
+        if not self.kept:
+            return None
+        if self.kept_names is None:
+            self.kept_names = self.columns.kept_columns(self.file, list(self.kept[0]))
+        table = pa.table([self.kept_field(name) for name in self.kept_names], self.kept_names)
+        self.schema = self.schema or table.schema
+        return table
 
-def record_rows(
-    records: Iterable[Record],
-    file: str,
-    columns: ColumnSelection,
-    decoder: Utf8Decoder,
-    size: int,
-    collector: RecordCollector | None = None,
-) -> Iterator[TextBlock]:
-    """Yield records as rows, about `size` bytes of text at a time; `collector` may know the columns already."""
-    collector = collector or RecordCollector(file, columns, decoder)
-    for position, record in records:
-        collector.add(position, record)
-        if collector.length >= size:
-            yield from collector.take()
-    yield from collector.take()
+    def kept_field(self, name: str) -> Any:
+        """The values of one kept field as an array of the type of the first table."""
+        values = [as_python(record.get(name)) for record in self.kept]
+        try:
+            if self.schema is not None:
+                return pa.array(values, self.schema.field(name).type)
+            array = pa.array(values)
+            return array.cast(pa.string()) if pa.types.is_null(array.type) else array
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            kind = "one type" if self.schema is None else f"the type {self.schema.field(name).type}"
+            reason = " ".join(str(error).split())
+            raise CorpusError(f"{self.file}: the values of {name!r} do not all have {kind}: {reason}") from None
 
 
 def text_cell(value: Any, column: str, position: str, decoder: Utf8Decoder) -> Cell | None:
@@ -226,29 +194,80 @@ class RecordTable:
 
     Arguments:
         name, has_names: as in `ArrowTable`.
+        size: bytes of text that are read as one block of rows.
     """
 
-    def __init__(self, name: str, records: Iterable[Record], *, has_names: bool = True) -> None:
-        self.name, self.has_names = name, has_names
-        records = iter(records)
-        sample = list(islice(records, N_CHECKED))
-        self.records = chain(sample, records)
-        cells = {field: [record.get(field) for _, record in sample] for field in (sample[0][1] if sample else ())}
-        strings = [field for field, values in cells.items() if any(type(value) is str for value in values)]
-        self.columns = list(cells)
-        self.numbers = [
-            field for field, values in cells.items() if not (has_names and field in strings) and are_numbers(values)
-        ]
-        self.texts = strings if has_names else [field for field in cells if field not in self.numbers]
-        self.is_text = not has_names and all(isinstance(cell, str) for values in cells.values() for cell in values)
+    def __init__(
+        self, name: str, records: Iterable[Record], decoder: Utf8Decoder, size: int, *, has_names: bool = True
+    ) -> None:
+        self.name, self.records, self.decoder, self.size, self.has_names = name, iter(records), decoder, size, has_names
 
-    def batches(self, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[list[list[Any]]]:
-        """Yield the values of these columns as `ArrowTable.batches` does."""
+    @cached_property
+    def cells(self) -> dict[str, list[Any]]:
+        """The values of the first records in the fields of the first one."""
+        sample = list(islice(self.records, N_CHECKED))
+        self.records = chain(sample, self.records)
+        return {field: [record.get(field) for _, record in sample] for field in (sample[0][1] if sample else ())}
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns."""
+        return list(self.cells)
+
+    @property
+    def texts(self) -> list[str]:
+        """The names of the columns of strings."""
+        if not self.has_names:
+            return [field for field in self.cells if field not in self.numbers]
+        return [field for field, values in self.cells.items() if any(type(value) is str for value in values)]
+
+    @property
+    def numbers(self) -> list[str]:
+        """The names of the columns of numbers."""
+        strings = self.texts if self.has_names else []
+        return [field for field, values in self.cells.items() if field not in strings and are_numbers(values)]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether all cells are strings, and numbers are spelled."""
+        return not self.has_names and all(isinstance(one, str) for values in self.cells.values() for one in values)
+
+    def rows(self, selection: ColumnSelection) -> Iterator[TextBlock]:
+        """Yield the text, tags and kept columns of all rows (see `RecordCollector`)."""
+        return RecordCollector(self.name, selection, self.decoder).rows(self.records, self.size)
+
+    def batches(
+        self, columns: Sequence[str], optional: Sequence[str] = (), arrays: Sequence[str] = ()
+    ) -> Iterator[list[list[Any]]]:
+        """Yield the values of these columns as `ArrowTable.batches` does, those of `arrays` as lists too."""
         for column in () if self.has_names else columns:
             check_column_exists(self.name, column, self.columns)
         for part in batches_of(self.records, BATCH_ROWS):
-            values = [[field_value(record, column, position) for position, record in part] for column in columns]
-            yield values + [[record.get(column) for _, record in part] for column in optional]
+            cells = [[record.get(column) for _, record in part] for column in optional]
+            values, others = (
+                [[field_value(record, column, position) for position, record in part] for column in names]
+                for names in (columns, arrays)
+            )
+            yield [*values, *cells, *others]
+
+
+class JsonTable(RecordTable):
+    """A table of JSON lines that come in blocks of valid UTF-8."""
+
+    def __init__(self, name: str, blocks: Iterable[bytes], decoder: Utf8Decoder, size: int) -> None:
+        self.blocks = blocks
+        super().__init__(name, json_records(blocks, name), decoder, size)
+
+    def rows(self, selection: ColumnSelection) -> Iterator[TextBlock]:
+        """Yield the text, tags and kept columns of all rows; blocks of common rows are parsed by Arrow."""
+        collector, n_lines = RecordCollector(self.name, selection, self.decoder), 0
+        for text in line_blocks(self.blocks):
+            rows = parse_rows(text, collector)
+            if rows is not None:
+                yield rows
+            else:
+                yield from collector.rows(json_records([text], self.name, n_lines), self.size)
+            n_lines += text.count(b"\n")
 
 
 def batches_of(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -356,20 +375,6 @@ NEGATIVE_ZERO = re.compile(rb"-0[\s,}]")
 LINE_FEED, CARRIAGE_RETURN, OPEN_OBJECT, CLOSE_OBJECT = b"\n\r{}"
 
 
-def json_rows(
-    blocks: Iterable[bytes], file: str, columns: ColumnSelection, decoder: Utf8Decoder, size: int
-) -> Iterator[TextBlock]:
-    """Yield the objects of JSON lines that come in blocks of valid UTF-8 as rows (see `RecordCollector`)."""
-    collector, n_lines = RecordCollector(file, columns, decoder), 0
-    for text in line_blocks(blocks):
-        rows = parse_rows(text, collector)
-        if rows is not None:
-            yield rows
-        else:
-            yield from record_rows(json_records([text], file, n_lines), file, columns, decoder, size, collector)
-        n_lines += text.count(b"\n")
-
-
 def line_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the text in blocks of complete lines; of a line that is too long only a part, for an error."""
     blocks, text = iter(blocks), b""
@@ -385,13 +390,15 @@ def line_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 def parse_rows(text: bytes, collector: RecordCollector) -> TextBlock | None:
     """Parse lines with Arrow; None if Arrow refuses them, or might read something else than the standard library."""
-    types = arrow_types(collector)
-    if types is None or len(text) > MAX_ROW:
+    types: dict[type, Any] = {str: pa.string(), JsonNumber: pa.int64()}
+    is_common = all(kind in types for kind in collector.kinds) and collector.kinds[:1] == [str]
+    if not is_common or collector.is_tokens or collector.columns.keeps_columns or len(text) > MAX_ROW:
         return None
     n_objects = count_objects(text)
     if n_objects is None or (JsonNumber in collector.kinds and NEGATIVE_ZERO.search(text)):
         return None
-    table = parse_lines(text, types)
+    fields = zip(collector.names, collector.kinds, strict=True)
+    table = parse_lines(text, {name: types[kind] for name, kind in fields})
     if table is None or len(table) != n_objects or any(column.null_count for column in table.columns):
         return None  # null stands for a missing field, too
     collector.is_tokens = False
@@ -400,15 +407,6 @@ def parse_rows(text: bytes, collector: RecordCollector) -> TextBlock | None:
     tags = [list(map(str, table[tag].to_pylist())) for tag in tag_names]
     merged = [merge_tags(row) for row in zip(*tags, strict=True)] if tags else None
     return TextBlock(data.tobytes(), starts[1:], tags=merged)
-
-
-def arrow_types(collector: RecordCollector) -> dict[str, Any] | None:
-    """The pyarrow types of the text field and the tag fields, by name; None if Arrow cannot read them."""
-    types: dict[type, Any] = {str: pa.string(), JsonNumber: pa.int64()}
-    is_common = all(kind in types for kind in collector.kinds) and collector.kinds[:1] == [str]
-    if not is_common or collector.is_tokens or collector.columns.keeps_columns:
-        return None
-    return {name: types[kind] for name, kind in zip(collector.names, collector.kinds, strict=True)}
 
 
 def count_objects(text: bytes) -> int | None:

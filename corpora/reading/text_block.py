@@ -150,14 +150,14 @@ def merge_blocks(blocks: Iterable[TextBlock], size: int) -> Iterator[TextBlock]:
     buffer: list[TextBlock] = []
     length = 0
     for rows in blocks:
-        if rows.token_lists is not None:
-            yield rows
-            continue
-        buffer.append(rows)
-        length += len(rows.data)
-        if length >= size:
+        if rows.token_lists is None:
+            buffer.append(rows)
+            length += len(rows.data)
+        if buffer and (length >= size or rows.token_lists is not None):
             yield concatenate_rows(buffer)
             buffer, length = [], 0
+        if rows.token_lists is not None:
+            yield rows
     if buffer:
         yield concatenate_rows(buffer)
 

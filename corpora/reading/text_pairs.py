@@ -5,23 +5,26 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
+from itertools import compress, pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.columns import ColumnSelection
 from embeddings.corpora.reading.encodings import UTF8, DecodingPolicy, Utf8Decoder, check_encoding, encode_utf8
-from embeddings.corpora.reading.reader import SourceReader
+from embeddings.corpora.reading.reader import SourceReader, Table, is_table, open_table
 from embeddings.corpora.reading.record_rows import JsonNumber, batches_of, describe_field
 from embeddings.corpora.reading.sources import Source, resolve_source
-from embeddings.corpora.reading.tables import Table, is_table, open_table
 from embeddings.corpora.reading.text_block import TextBlock, text_batches
-from embeddings.errors import CorpusError, S, SettingError, SingleTextError
+from embeddings.errors import CorpusError, S, SettingError, SingleTextError, marked
 from embeddings.printable import format_names
 from embeddings.settings import check_value
 from embeddings.support.logs import log
+
+if TYPE_CHECKING:
+    from embeddings.corpora.corpus import Corpus
+    from embeddings.corpora.encoder import Encoder
 
 CLOSING = "\"'\u201d\u2019\u00bb)\\]\u300d\u300f\uff09"  # quotes and brackets, escaped for a set of characters
 OPENING = "\"'\u201c\u2018\u00ab([\u300c\u300e\uff08"
@@ -96,12 +99,18 @@ class PairChecks:
 
     def add(self, batch: PairBatch, position: str, first: int) -> PairBatch:
         """Return a batch without pairs with an empty side; its pairs are numbered from `first` on."""
-        self.check_form(batch, position)
+        form = batch.ratings is not None, batch.negatives is not None
+        if self.form not in (None, form):
+            what = "ratings" if self.form is None or self.form[0] != form[0] else "negative texts"
+            raise CorpusError(f"some pairs have {what} and others do not: {self.form_of} 1; {position} 1")
+        self.form, self.form_of = form, self.form_of or position
         texts = [part for part in (batch.left, batch.right, batch.negatives) if part is not None]
         keep = [all(row) for row in zip(*texts, strict=True)]
         if not all(keep):
             self.first_empty = self.first_empty or f"{position} {first + keep.index(False) + 1}"
-            batch = select_pairs(batch, keep)
+            left, right, *negatives = (list(compress(part, keep)) for part in texts)
+            ratings = None if batch.ratings is None else batch.ratings[keep]
+            batch = PairBatch(left, right, negatives[0] if negatives else None, ratings)
             self.n_empty += len(keep) - len(batch)
         self.n_pairs += len(batch)
         if len(self.pairs) < 2:
@@ -109,14 +118,6 @@ class PairChecks:
         if len(self.ratings) < 2 and batch.ratings is not None:
             self.ratings.update(batch.ratings.tolist())
         return batch
-
-    def check_form(self, batch: PairBatch, position: str) -> None:
-        """Refuse pairs of another form than those before."""
-        form = batch.ratings is not None, batch.negatives is not None
-        if self.form not in (None, form):
-            what = "ratings" if self.form is None or self.form[0] != form[0] else "negative texts"
-            raise CorpusError(f"some pairs have {what} and others do not: {self.form_of} 1; {position} 1")
-        self.form, self.form_of = form, self.form_of or position
 
     def finish(self) -> None:
         """Check all pairs together.
@@ -130,28 +131,12 @@ class PairChecks:
                 self.name, self.n_empty, self.n_empty + self.n_pairs, self.first_empty,
             )  # fmt: skip
         if not self.n_pairs:
-            reason = (
-                f"all {self.n_empty} have an empty side, the first one in {self.first_empty}"
-                if self.n_empty
-                else self.missing
-            )
-            raise CorpusError(f"{self.name} contains no pairs of texts: {reason}")
+            empty = f"all {self.n_empty} have an empty side, the first one in {self.first_empty}"
+            raise CorpusError(f"{self.name} contains no pairs of texts: {empty if self.n_empty else self.missing}")
         if self.n_pairs > 1 and len(self.pairs) == 1:
             raise CorpusError(f"all {self.n_pairs} pairs of {self.name} are the same: {self.pairs.pop()!r:.80}")
         if self.n_pairs > 1 and len(self.ratings) == 1:
             raise CorpusError(f"all ratings of {self.name} are {self.ratings.pop():g}; ratings must vary")
-
-
-def select_pairs(batch: PairBatch, keep: list[bool]) -> PairBatch:
-    """Return the pairs of a batch where `keep` is true."""
-    rows = [row for row, is_kept in enumerate(keep) if is_kept]
-
-    def select(texts: list[str]) -> list[str]:
-        return [texts[row] for row in rows]
-
-    negatives = None if batch.negatives is None else select(batch.negatives)
-    ratings = None if batch.ratings is None else batch.ratings[rows]
-    return PairBatch(select(batch.left), select(batch.right), negatives, ratings)
 
 
 TITLE_BODY, NEIGHBOURS = "title-body", "neighbours"
@@ -361,13 +346,16 @@ class TextPairs:
         ) as table:
             if not table.columns:
                 return
-            columns = self.columns.resolve(table)
-            names = [columns.left, columns.right, columns.negative, columns.rating]
-            log.info("%s: pairs of the columns %s", source.name, ", ".join(name for name in names if name is not None))
-            done = 0
-            for values in table.batches([name for name in names if name is not None]):
-                yield done, row_batch(columns, values, source.name, done, decoder)
-                done += len(values[0])
+            columns, done = self.columns.resolve(table), 0
+            texts = [name for name in (columns.left, columns.right, columns.negative) if name is not None]
+            names = [*texts, *([] if columns.rating is None else [columns.rating])]
+            log.info("%s: pairs of the columns %s", source.name, ", ".join(names))
+            for values in table.batches(names):
+                parts = (clean_texts(*part, source.name, done, decoder) for part in zip(values, texts, strict=False))
+                left, right, *negatives = parts
+                ratings = None if columns.rating is None else parse_ratings(values[-1], names[-1], source.name, done)
+                yield done, PairBatch(left, right, negatives[0] if negatives else None, ratings)
+                done += len(left)
             if not done and table.is_text and table.has_names:
                 checks.missing = "its only row is read as column names; add a row of names above it"
 
@@ -396,24 +384,13 @@ def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def row_batch(columns: PairColumns, values: list[list[Any]], file: str, start: int, decoder: Utf8Decoder) -> PairBatch:
-    """The pairs in the selected columns of a table, from row `start` on."""
-    cells = iter(values)
-    left = clean_texts(next(cells), columns.left, file, start, decoder)
-    right = clean_texts(next(cells), columns.right, file, start, decoder)
-    negatives = None if columns.negative is None else clean_texts(next(cells), columns.negative, file, start, decoder)
-    ratings = None if columns.rating is None else parse_ratings(next(cells), columns.rating, file, start)
-    return PairBatch(left, right, negatives, ratings)
-
-
-def clean_texts(cells: list[Any], column: str | None, file: str, start: int, decoder: Utf8Decoder) -> list[str]:
+def clean_texts(cells: list[Any], column: str, file: str, start: int, decoder: Utf8Decoder) -> list[str]:
     """Return texts without white space around them; null is an empty text."""
     texts = []
     for row, cell in enumerate(cells, start + 1):
         if cell is not None and (not isinstance(cell, str) or isinstance(cell, JsonNumber)):
-            raise CorpusError(
-                f"{file}, row {row}: the text in column {column!r} must be a string, got {describe_field(cell)}"
-            )
+            problem = f"the text in column {column!r} must be a string, got {describe_field(cell)}"
+            raise CorpusError(f"{file}, row {row}: {problem}")
         text = (cell or "").strip()
         texts.append(text if text.isascii() else encode_utf8(text, decoder, f"{file}, row {row}").decode())
     return texts
@@ -428,7 +405,80 @@ def parse_ratings(cells: list[Any], column: str, file: str, start: int) -> NDArr
         except (TypeError, ValueError):
             ratings[place] = math.nan
         if not math.isfinite(ratings[place]):
-            raise CorpusError(
-                f"{file}, row {start + place + 1}: the rating in column {column!r} must be a number, got {cell!r:.40}"
-            )
+            problem = f"the rating in column {column!r} must be a number, got {cell!r:.40}"
+            raise CorpusError(f"{file}, row {start + place + 1}: {problem}")
     return ratings
+
+
+PAIR_SIDES = "pair_sides"  # in the description of a corpus: how many texts a pair has
+LINE_BREAKS = {ord(mark): " " for mark in "\n\r"}
+
+
+@dataclass(frozen=True)
+class PairFormat:
+    """How pairs of texts are read from the sources of a corpus.
+
+    Arguments:
+        kinds: what a pair is, several separated by commas. "columns": a row of a table, or a line of texts separated by
+            tabs. Made from documents: "title-body" (the title and each paragraph), "neighbouring-paragraphs",
+            "neighbouring-sentences", "neighbours" (both), "first-sentence" (the first sentence of a paragraph and the
+            rest of it).
+        left, right, negative, rating, header: see `PairColumns`.
+        title_column: the column of titles of documents in tables. By default the first line of a document is its title.
+
+    Raises:
+        SettingError: an argument is out of range.
+    """
+
+    kinds: str = COLUMNS
+    left: str | None = None
+    right: str | None = None
+    negative: str | None = None
+    rating: str | None = None
+    header: bool | None = None
+    title_column: str | None = None
+
+    def __post_init__(self) -> None:
+        check_kinds(self.kinds.split(","))
+        self.columns()
+
+    def columns(self) -> PairColumns:
+        """The columns of tables."""
+        return PairColumns(self.left, self.right, self.negative, self.rating, self.header)
+
+
+def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict[str, Any]:
+    """Encode the pairs of a corpus, each a document, and each of its two or three texts a sentence.
+
+    Returns:
+        The fields of the description of the corpus that reading determines.
+
+    Raises:
+        CorpusError: the sources contain no such pairs.
+    """
+    sides = 2
+    batches = TextPairs(
+        *corpus.sources,  # type: ignore[arg-type]  # resolved already
+        kinds=pairs.kinds.split(","),
+        columns=pairs.columns(),
+        text_column=corpus.text_column,
+        title_column=pairs.title_column,
+        encoding=corpus.encoding,
+        encoding_errors=corpus.encoding_errors,
+    )
+
+    def blocks() -> Iterator[TextBlock]:
+        nonlocal sides
+        for batch in batches:
+            texts = [batch.left, batch.right, *([] if batch.negatives is None else [batch.negatives])]
+            sides = len(texts)
+            tags = None if batch.ratings is None else [repr(float(rating)) for rating in batch.ratings]
+            rows = ["".join(f"{text.translate(LINE_BREAKS)}\n" for text in pair) for pair in zip(*texts, strict=True)]
+            yield TextBlock.of_cells([row.encode() for row in rows], tags)
+
+    try:
+        encoder.add(blocks(), batches.name)
+    except SingleTextError as error:
+        remedy = "to make pairs from documents, use --pairs neighbours, in Python PairFormat('neighbours')"
+        raise CorpusError(f"{marked(error)}; {remedy}") from None
+    return {"decoding_errors": 0, "columns": {}, PAIR_SIDES: sides}

@@ -8,10 +8,9 @@ import click
 from embeddings.cli.command_help import Option, grouped
 from embeddings.cli.options import from_signature, take_arguments
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.pair_encoding import PairFormat
 from embeddings.corpora.reading.labelled_texts import LabelFormat
-from embeddings.corpora.reading.text_pairs import PairColumns
-from embeddings.corpora.vector_encoding import VectorFormat
+from embeddings.corpora.reading.text_pairs import PairColumns, PairFormat
+from embeddings.corpora.reading.text_vectors import VectorFormat
 
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer

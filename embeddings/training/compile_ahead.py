@@ -12,7 +12,7 @@ import numpy as np
 from embeddings.compilation.compile_monitor import CompilationNeeded, monitor
 from embeddings.compilation.compile_process import CompileProcess, Work, can_compile_in_fork
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.pair_encoding import PAIR_SIDES
+from embeddings.corpora.reading.text_pairs import PAIR_SIDES
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.models.document_vectors import ConcatenatedModels

@@ -14,11 +14,10 @@ from embeddings.corpora.corpus_cache import corpora_folder, new_folder
 from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.documents import Documents
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.pair_encoding import PairFormat, format_of
 from embeddings.corpora.reading.labelled_texts import LabelFormat
-from embeddings.corpora.reading.text_pairs import TextPairs
+from embeddings.corpora.reading.text_pairs import PairFormat, TextPairs
+from embeddings.corpora.reading.text_vectors import VectorFormat
 from embeddings.corpora.remapping import remap, remap_to_rows
-from embeddings.corpora.vector_encoding import VectorFormat
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
@@ -253,7 +252,8 @@ def new_corpus(corpus: Any, trainer: "Trainer | type[Trainer]", **settings: Any)
     if not isinstance(corpus, TextPairs):
         return Corpus(corpus, pairs=PairFormat(), **settings)
     text = {name: getattr(corpus, name) for name in ("encoding", "encoding_errors", "text_column")}
-    return Corpus(*cast(Any, corpus.sources), pairs=format_of(corpus), **(settings | text))
+    pairs = PairFormat(",".join(corpus.kinds), **asdict(corpus.columns), title_column=corpus.title_column)
+    return Corpus(*cast(Any, corpus.sources), pairs=pairs, **(settings | text))
 
 
 def check_threads_and_seed(threads: int | None, seed: int, trainer: "Trainer | None" = None) -> tuple[int, int]:

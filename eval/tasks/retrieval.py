@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.sources import resolve_source
-from embeddings.corpora.reading.tables import open_table
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.sources import resolve_source
-from embeddings.corpora.reading.tables import open_table
 from embeddings.errors import CorpusError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key, ResampledScores
 from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind, Subject

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.reader import is_table
 from embeddings.corpora.reading.sources import resolve_source
-from embeddings.corpora.reading.tables import is_table
 from embeddings.corpora.reading.text_vectors import read_text_vectors
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, S

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.reader import read_texts
+from embeddings.corpora.reading.reader import open_table, read_texts
 from embeddings.corpora.reading.record_rows import batches_of
 from embeddings.corpora.reading.sources import File, Source, file_statuses, resolve_source
-from embeddings.corpora.reading.tables import open_table
 from embeddings.corpora.reading.text_vectors import text_vectors
 from embeddings.corpora.vocabulary import LINE
 from embeddings.errors import CorpusError, EmbeddingsError, OutputError, S, SettingError, marked

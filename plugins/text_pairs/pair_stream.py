@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from embeddings.compilation.jit import entry_point
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.pair_encoding import PAIR_SIDES
+from embeddings.corpora.reading.text_pairs import PAIR_SIDES
 from embeddings.errors import CorpusError
 from embeddings.kernels.block import END, LAST, POSITION, new_cursor
 from embeddings.kernels.integers import smaller
