@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import scanner
 from embeddings.corpora.array_file import ArrayFile, MapBlock, output_errors
-from embeddings.corpora.block_scanner import ScannedText
 from embeddings.corpora.encoded_corpus import (
     DOCUMENTS,
     FORMAT,
@@ -34,7 +33,7 @@ from embeddings.corpora.encoded_corpus import (
 from embeddings.corpora.reading.text_block import TextBlock, split_text
 from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.segmenter_pool import SegmenterPool
-from embeddings.corpora.text_scanner import TextScanner
+from embeddings.corpora.text_scanner import ScannedText, TextScanner
 from embeddings.corpora.tokenizers import segmented
 from embeddings.corpora.vocabulary import Vocabulary, add_up_words, rank_by_frequency
 from embeddings.corpora.word_rules import WordRules

@@ -1,4 +1,4 @@
-"""Scans text in several threads, with the same ids as a scanner in one thread.
+"""Turns text into token ids: blocks of a source, in several threads with the same ids as in one, and batches of texts.
 
 The calling thread reads text and cuts it into chunks. Each thread scans chunks with a table of
 words of its own, which stays small enough for the cache of a core. The calling thread adds the new words of each chunk
@@ -14,17 +14,18 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import scanner as scanner_module
-from embeddings.corpora.block_scanner import BlockScanner, ScannedText
+from embeddings.corpora import scanner
 from embeddings.corpora.reading.text_block import TextBlock
-from embeddings.corpora.scanner_tables import ScannedTokenizer
+from embeddings.corpora.scanner_tables import ScannedTokenizer, character_tables
+from embeddings.corpora.tokenizers import CharClassTokenizer, never
 from embeddings.corpora.word_rules import WordRules
-from embeddings.corpora.word_table import WordTable
+from embeddings.corpora.word_table import WordTable, bytes_array
+from embeddings.errors import CorpusError
 from embeddings.kernels.line_operations import look_up_ids
 
 MAX_GROWTH = 2  # times the usual size, after which a line is divided
@@ -43,22 +44,15 @@ class LineState:
     line_is_open: bool = False
 
 
-class NamedBlock(NamedTuple):
-    """A block of text and the name of its source, for messages."""
-
-    block: TextBlock
-    name: str
-
-
 @dataclass(frozen=True)
 class Chunk:
-    """Consecutive blocks of text.
+    """Consecutive blocks of text, each with the name of its source for messages.
 
     start: the state of the scanner at the start of the chunk; None if the previous chunk ends within a token.
     is_open: whether the chunk ends within a token.
     """
 
-    blocks: list[NamedBlock]
+    blocks: list[tuple[TextBlock, str]]
     start: LineState | None
     is_open: bool
 
@@ -70,7 +64,7 @@ class ChunkCutter:
         self.tokenizer = tokenizer
         self.size = size
         self.can_cut_at_spaces = not tokenizer(" ")
-        self.blocks: list[NamedBlock] = []
+        self.blocks: list[tuple[TextBlock, str]] = []
         self.filled = 0  # bytes of `blocks`
         self.start: LineState | None = LineState()
         self.state = LineState()
@@ -104,10 +98,19 @@ class ChunkCutter:
         return stop if stop or is_long else None
 
     def append(self, block: TextBlock, name: str) -> None:
-        """Append a block to the chunk."""
-        self.blocks.append(NamedBlock(block, name))
+        """Append a block to the chunk, and find the state of the scanner after it."""
+        self.blocks.append((block, name))
         self.filled += block_size(block)
-        self.state = LineState() if block.is_complete or block.parts_are_documents else self.state_after(block.data)
+        data, last = block.data, block.data.rfind(b"\n")
+        if block.is_complete or block.parts_are_documents:
+            self.state = LineState()
+        elif last >= 0:
+            first = data.rfind(b"\n", 0, last) + 1
+            was_blank = (first > 0 or self.state.line_is_blank) and self.is_blank(data[first:last])
+            self.state = LineState(self.is_blank(data[last + 1 :]), was_blank, last + 1 < len(data))
+        elif data:
+            is_blank = self.state.line_is_blank and self.is_blank(data)
+            self.state = LineState(is_blank, self.state.document_is_due, line_is_open=True)
 
     def cut(self, *, is_open: bool) -> Chunk:
         """Return the added blocks as a chunk, and begin the next chunk."""
@@ -139,6 +142,70 @@ def block_size(block: TextBlock) -> int:
     return len(block.data) + len(block.ends)
 
 
+class TokenTexts(NamedTuple):
+    """The number of each token of several texts, and where each text starts among the tokens, (texts + 1,)."""
+
+    ids: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+
+class ScannedText(NamedTuple):
+    """A scanned block of text."""
+
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]  # of each line, as a number of tokens
+    starts: NDArray[np.int64]  # of each document, as a number of lines
+
+
+class BlockScanner:
+    """Scans text block by block, and numbers distinct tokens in a table of words.
+
+    Arguments:
+        rules: the rules of words; the scanner must be able to run their tokenizer.
+        words: the table.
+    """
+
+    def __init__(self, rules: WordRules, words: WordTable) -> None:
+        self.rules = rules
+        self.words = words
+        self.out: Any = ()
+
+    def scan(self, block: TextBlock, name: str) -> ScannedText:
+        """Scan a block of the source `name`, continuing in the state in which the previous block ended.
+
+        The arrays are valid until the next call. Words are pruned if there are too many types.
+
+        Raises:
+            CorpusError: a token is too long.
+        """
+        tokenizer: ScannedTokenizer = self.rules.tokenizer
+        state, data, parts = self.words.state, block.data, np.array(block.ends, np.int64)
+        size, counts = len(data) + len(parts) + 1, [scanner.N_IDS, scanner.N_ENDS, scanner.N_STARTS]
+        if not self.out or len(self.out[0]) < size:
+            self.out = tuple(np.empty(size, dtype) for dtype in (np.int32, np.int64, np.int64))
+        table = self.words.reserve(max_tokens(tokenizer, data) + len(parts) + 1, len(data))
+        state[counts] = 0
+        mode = (scanner.ITEMS if block.parts_are_documents else scanner.FILES, block.is_complete)
+        tables = tuple(character_tables(tokenizer, self.rules.lower, data))
+        while scanner.scan(bytes_array(data), parts, tables, tuple(table), self.out, state, mode):
+            self.words.prune()
+        if state[scanner.TOO_LONG] or state[scanner.PENDING_SIZE] > scanner.MAX_TOKEN:
+            state[scanner.TOO_LONG] = 0
+            raise CorpusError(f"{name}: a token is longer than {scanner.MAX_TOKEN} bytes; choose another tokenizer")
+        return ScannedText(*(array[:count] for array, count in zip(self.out, state[counts].tolist(), strict=True)))
+
+
+def max_tokens(tokenizer: ScannedTokenizer, data: bytes) -> int:
+    """Return an upper bound for the number of tokens that end in a text.
+
+    Two tokens of ASCII characters always have a separator between them.
+    """
+    size = len(data)
+    if isinstance(tokenizer, CharClassTokenizer):
+        return size if tokenizer.starts_token is not never else size // 2
+    return size // 2 if data.isascii() else size * 2 // 3 + 1
+
+
 class LocalScanner(BlockScanner):
     """The scanner of a thread.
 
@@ -152,21 +219,14 @@ class LocalScanner(BlockScanner):
         self.global_ids = np.empty(0, np.int32)
 
 
-class ScannedPart(NamedTuple):
-    """The `ScannedText` of a block, with lines and documents counted from the start of its chunk."""
-
-    ids: NDArray[np.int32]
-    ends: NDArray[np.int32]
-    starts: NDArray[np.int32]
-
-
 class ScannedChunk(NamedTuple):
     """The blocks of a chunk with ids of a thread's table, and the words that are new in that table.
 
+    parts: lines and documents are counted from the start of the chunk, in int32.
     text, word_ends: the new words, and where each word ends.
     """
 
-    parts: list[ScannedPart]
+    parts: list[ScannedText]
     scanner: LocalScanner
     text: NDArray[np.uint8]
     word_ends: NDArray[np.int64]
@@ -229,36 +289,33 @@ class TextScanner:
         self.pending.append(self.pool.submit(self.scan_chunk, self.n_chunks, chunk, previous))
         self.n_chunks += 1
 
-    def take_scanner(self, number: int) -> LocalScanner:
-        """Return a scanner for the chunk `number`; threads may have begun later chunks already."""
-        with self.lock:
-            for scanner in self.idle:
-                if scanner.last_chunk < number:
-                    self.idle.remove(scanner)
-                    return scanner
-        return LocalScanner(self.rules)
-
     def scan_chunk(self, number: int, chunk: Chunk, previous: "Future[ScannedChunk] | None") -> ScannedChunk:
         """Scan a chunk in a thread of the pool; a chunk without a start continues the previous chunk."""
-        scanner = self.take_scanner(number) if previous is None else previous.result().scanner
-        scanner.last_chunk = number
-        words, state = scanner.words, scanner.words.state
+        if previous is not None:
+            local = previous.result().scanner
+        else:
+            with self.lock:  # threads may have begun later chunks already
+                usable = next((one for one in self.idle if one.last_chunk < number), None)
+                local = usable or LocalScanner(self.rules)
+                self.idle = [one for one in self.idle if one is not local]
+        local.last_chunk = number
+        words, state = local.words, local.words.state
         if chunk.start is not None:
-            state[scanner_module.LINE_IS_BLANK] = chunk.start.line_is_blank
-            state[scanner_module.DOCUMENT_IS_DUE] = chunk.start.document_is_due
-            state[scanner_module.LINE_IS_OPEN] = chunk.start.line_is_open
-        state[[scanner_module.N_TOKENS, scanner_module.N_LINES]] = 0
+            state[scanner.LINE_IS_BLANK] = chunk.start.line_is_blank
+            state[scanner.DOCUMENT_IS_DUE] = chunk.start.document_is_due
+            state[scanner.LINE_IS_OPEN] = chunk.start.line_is_open
+        state[[scanner.N_TOKENS, scanner.N_LINES]] = 0
         first = len(words)
-        parts: list[ScannedPart] = []
+        parts: list[ScannedText] = []
         for block, name in chunk.blocks:
-            ids, ends, starts = scanner.scan(block, name)
-            parts.append(ScannedPart(ids.copy(), ends.astype(np.int32), starts.astype(np.int32)))
+            ids, ends, starts = local.scan(block, name)
+            parts.append(ScannedText(ids.copy(), ends.astype(np.int32), starts.astype(np.int32)))
         text, word_ends = words.words_from(first)
         is_last = not chunk.is_open and len(words) > MAX_LOCAL_TYPES
         if not (is_last or chunk.is_open):
             with self.lock:
-                self.idle.append(scanner)
-        return ScannedChunk(parts, scanner, text, word_ends, is_last)
+                self.idle.append(local)
+        return ScannedChunk(parts, local, text, word_ends, is_last)
 
     def next_chunk(self) -> Iterator[ScannedText]:
         """Wait for the next chunk of the text; after an error in a chunk, later chunks are dropped."""
@@ -273,15 +330,15 @@ class TextScanner:
     def merge(self, chunk: ScannedChunk) -> Iterator[ScannedText]:
         """Yield the blocks of a chunk with the ids of all words; chunks are merged in the order of the text."""
         local, state = chunk.scanner, self.words.state
-        n_tokens, n_lines = state[[scanner_module.N_TOKENS, scanner_module.N_LINES]].tolist()
+        n_tokens, n_lines = state[[scanner.N_TOKENS, scanner.N_LINES]].tolist()
         new_ids = self.words.intern(chunk.text, chunk.word_ends)
         local.global_ids = np.concatenate([local.global_ids, new_ids])
         if chunk.is_last:
             self.add_counts(local)
         for ids, ends, starts in chunk.parts:
             yield ScannedText(look_up_ids(local.global_ids, ids), ends + np.int64(n_tokens), starts + np.int64(n_lines))
-        state[scanner_module.N_TOKENS] = n_tokens + sum(len(part.ids) for part in chunk.parts)
-        state[scanner_module.N_LINES] = n_lines + sum(len(part.ends) for part in chunk.parts)
+        state[scanner.N_TOKENS] = n_tokens + sum(len(part.ids) for part in chunk.parts)
+        state[scanner.N_LINES] = n_lines + sum(len(part.ends) for part in chunk.parts)
 
     def add_counts(self, local: LocalScanner) -> None:
         """Add the counts of a thread's table; adding a word to the table of all words has counted it once already."""
@@ -292,3 +349,28 @@ class TextScanner:
         """End the threads; chunks that are not scanned are dropped."""
         if self.pool is not None:
             self.pool.shutdown(wait=True, cancel_futures=True)
+
+
+class ItemScanner:
+    """Scans batches of complete texts; `table` holds the distinct tokens, lower-cased if the rules lower-case.
+
+    Arguments:
+        rules: the rules of words; the scanner must be able to run their tokenizer, unless only lists are added.
+    """
+
+    def __init__(self, rules: WordRules | None) -> None:
+        self.rules = rules
+        self.table = WordTable()
+        self.scanner = None if rules is None else BlockScanner(rules, self.table)
+
+    def scan(self, data: bytes, starts: NDArray[np.int64]) -> TokenTexts:
+        """Number the tokens of texts by `table`. Text i is `data[starts[i]:starts[i + 1]]`."""
+        assert self.scanner is not None
+        self.table.state[[scanner.N_TOKENS, scanner.N_LINES, scanner.ITEM_LINE]] = 0
+        block = TextBlock(data, starts[1:])
+        ids, line_ends, documents = self.scanner.scan(block, "a text")
+        return TokenTexts(ids, np.append(np.append(0, line_ends)[documents], len(ids)))
+
+    def add_lists(self, lists: list[list[bytes]]) -> TokenTexts:
+        """Number the tokens of texts that are already lists of tokens; tokens are not changed."""
+        return TokenTexts(*self.table.intern_lists(lists))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice, pairwise
 from pathlib import Path
@@ -32,6 +32,7 @@ Columns = list[list[Any]]  # the values of each selected column
 TableSource = Path | PeekableStream | Callable[[], Any]  # a function opens a remote file at its start
 
 
+@dataclass
 class ArrowTable:
     """An open table: its columns, and their values as blocks of text or as Python values; it can be read once.
 
@@ -46,15 +47,11 @@ class ArrowTable:
     has_names = True  # else columns have their numbers, "1", "2" and so on, as names
     is_text = False  # all cells are valid UTF-8, numbers are spelled
 
-    def __init__(
-        self,
-        name: str,
-        schema: Any,
-        read: ReadBatches,
-        decoder: Utf8Decoder,
-        errors: Callable[[], AbstractContextManager[None]] = nullcontext,
-    ) -> None:
-        self.name, self.schema, self.read, self.decoder, self.errors = name, schema, read, decoder, errors
+    name: str
+    schema: Any
+    read: ReadBatches
+    decoder: Utf8Decoder
+    errors: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
     def columns(self) -> list[str]:
@@ -140,7 +137,18 @@ def open_arrow(
     with ExitStack() as stack:
         with errors():
             source: TableSource = data if file_type is FileType.ARROW_STREAM else file.table_source
-            table = stack.enter_context(open_table(source, file_type))
+            if file_type is FileType.PARQUET:
+                table: Any = open_parquet(source)
+            elif file_type is FileType.ARROW_STREAM:
+                # Arrow's threads would need the interpreter's lock to release the stream's bytes, which aborts a
+                # program that is about to end (Arrow's issue GH-34314)
+                options = pa.ipc.IpcReadOptions(use_threads=False)
+                table = pa.ipc.open_stream(pa.PythonFile(source, mode="r"), options=options)
+            else:
+                table = (
+                    pa.PythonFile(source(), mode="r") if callable(source) else pa.memory_map(arrow_path(str(source)))
+                )
+            stack.enter_context(table)
             opened = pa.ipc.open_file(table) if file_type is FileType.ARROW_FILE else table
             schema = table.schema_arrow if file_type is FileType.PARQUET else opened.schema
 
@@ -176,20 +184,6 @@ def arrow_errors(name: str, file_type: FileType) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: of a column name
         reason = " ".join(str(error).split())
         raise CorpusError(f"{name} is truncated or corrupt {file_type.value}: {reason}") from error
-
-
-def open_table(source: TableSource, file_type: FileType) -> Any:
-    """Open a Parquet file for reading, map an Arrow file into memory or read a remote one, or open an Arrow stream.
-
-    A stream is read without Arrow's threads, which would need the interpreter's lock to release the stream's bytes:
-    that aborts a program that is about to end (Arrow's issue GH-34314).
-    """
-    if file_type is FileType.PARQUET:
-        return open_parquet(source)
-    if file_type is FileType.ARROW_STREAM:
-        options = pa.ipc.IpcReadOptions(use_threads=False)
-        return pa.ipc.open_stream(pa.PythonFile(source, mode="r"), options=options)
-    return pa.PythonFile(source(), mode="r") if callable(source) else pa.memory_map(arrow_path(str(source)))
 
 
 def open_parquet(source: TableSource, **options: Any) -> Any:

@@ -108,8 +108,7 @@ class CsvTable(ArrowTable):
 
 def strings_batch(rows: list[list[str]], names: list[str], places: list[int]) -> Any:
     """Return some cells of rows as a record batch of strings with these names."""
-    columns = [pa.array([row[place] for row in rows], pa.string()) for place in places]
-    return pa.record_batch(columns, names)
+    return pa.record_batch([pa.array([row[place] for row in rows], pa.string()) for place in places], names)
 
 
 def parse_cells(text: memoryview, delimiter: str, n_columns: int, places: list[int]) -> Any:
@@ -237,9 +236,8 @@ class CsvReader:
         self.is_new_block = not self.n_cells
         with FIELD_LIMIT:
             limit = csv.field_size_limit()
-            csv.field_size_limit(
-                2 * MAX_ROW if self.n_cells else limit
-            )  # above what `lines` refuses with a better message
+            if self.n_cells:
+                csv.field_size_limit(2 * MAX_ROW)  # above what `lines` refuses with a better message
             try:
                 for row in self.reader:
                     if row:
@@ -251,19 +249,16 @@ class CsvReader:
                     if self.is_new_block and rows:
                         break
             except csv.Error as error:
-                raise self.convert(error) from error
+                problem = f"the column names in the first row cannot be read: {error}"
+                if self.is_end:
+                    problem = "a quoted cell of the row that starts here is never closed"
+                elif self.n_cells:
+                    self.row_line = self.n_lines + self.reader.line_num
+                    problem = 'text after the closing quote of a cell; write a quote within a cell as ""'
+                raise self.error(problem) from error
             finally:
                 csv.field_size_limit(limit)
         return rows
-
-    def convert(self, error: csv.Error) -> CorpusError:
-        """Convert an error of the parser."""
-        if self.is_end:
-            return self.error("a quoted cell of the row that starts here is never closed")
-        if not self.n_cells:
-            return self.error(f"the column names in the first row cannot be read: {error}")
-        self.row_line = self.n_lines + self.reader.line_num
-        return self.error('text after the closing quote of a cell; write a quote within a cell as ""')
 
     def long_row_error(self) -> CorpusError:
         """Return an error for a row that is too long."""

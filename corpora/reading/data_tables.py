@@ -48,10 +48,8 @@ def conversion_errors(name: str) -> Iterator[None]:
 
 def as_table(source: Any) -> DataTable | None:
     """Return a table, column or data set of another library as a source; None if it is something else."""
-    for attributes, open_with in OPENERS:
-        if has_attributes(source, *attributes):
-            return DataTable(source, open_with)
-    return None
+    openers = (open_with for attributes, open_with in OPENERS if has_attributes(source, *attributes))
+    return next((DataTable(source, open_with) for open_with in openers), None)
 
 
 def has_attributes(source: Any, *names: str) -> bool:
@@ -84,11 +82,6 @@ class BagItems:
             with conversion_errors("a Dask Bag"):
                 items = iter(partition.compute())
             yield from items
-
-
-def is_bag(data: Any) -> bool:
-    """Whether data are a Dask Bag."""
-    return has_attributes(data, "npartitions", "to_delayed", "topk")
 
 
 def open_ray(data: Any) -> OpenTable:

@@ -202,18 +202,9 @@ def nul_pattern(head: bytes) -> str | None:
     if min(even, odd) or max(even, odd) < max(MIN_NULS, MIN_NUL_SHARE * len(head) / 2):
         return None
     high_bytes = set(head[::2] if even else head[1::2])  # few in most scripts, unlike in text with a few NUL bytes
-    if len(high_bytes) > MAX_HIGH_BYTES and is_utf8(head):
+    if len(high_bytes) > MAX_HIGH_BYTES and is_valid(head[: len(head) - incomplete_size(head)]):
         return None
     return "utf-16-be" if even else "utf-16-le"
-
-
-def is_utf8(head: bytes) -> bool:
-    """Whether the first bytes of a file are UTF-8; a code point may be cut off at their end."""
-    try:
-        codecs.utf_8_decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class Errors(threading.local):

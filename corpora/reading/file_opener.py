@@ -73,14 +73,6 @@ class OpenFile(NamedTuple):
     read: Read
 
 
-class OpenedAhead(NamedTuple):
-    """A file that was opened before its turn, and what closes it."""
-
-    file: File
-    content: OpenFile
-    stack: ExitStack
-
-
 class FileOpener:
     """Opens files in the order of the sources.
 
@@ -92,36 +84,31 @@ class FileOpener:
     def __init__(self, sources: Sequence[Source] = (), threads: int = 1) -> None:
         self.threads = min(threads, MAX_AHEAD)
         self.coming = deque(source for source in sources if type(source) is File and source.is_regular)
-        self.opened: deque[OpenedAhead] = deque()
+        self.opened: deque[tuple[File, OpenFile, ExitStack]] = deque()  # ahead, and what closes them
 
     @contextmanager
     def open(self, file: File) -> Iterator[OpenFile]:
-        """Open a file; raises CorpusError if that fails."""
+        """Open a file, and files after it; raises CorpusError if the first fails, others are left for their turn."""
         with ExitStack() as stack:
-            if self.opened and self.opened[0].file is file:
+            if self.opened and self.opened[0][0] is file:
                 _, content, opened = self.opened.popleft()
                 stack.push(opened)
             else:
                 content = stack.enter_context(open_file(file, reads_ahead=self.threads > 1))
-            self.open_ahead(file)
+            while self.coming and len(self.opened) < self.threads - 1:
+                following = self.coming.popleft()
+                if following is not file:
+                    with suppress(CorpusError), ExitStack() as opening:
+                        ahead = opening.enter_context(open_file(following, reads_ahead=True))
+                        self.opened.append((following, ahead, opening.pop_all()))
             yield content
-
-    def open_ahead(self, current: File) -> None:
-        """Open the files after the current one; one that cannot be opened is left for its turn."""
-        while self.coming and len(self.opened) < self.threads - 1:
-            file = self.coming.popleft()
-            if file is current:
-                continue
-            with suppress(CorpusError), ExitStack() as stack:
-                content = stack.enter_context(open_file(file, reads_ahead=True))
-                self.opened.append(OpenedAhead(file, content, stack.pop_all()))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         while self.opened:
-            self.opened.popleft().stack.close()
+            self.opened.popleft()[2].close()
 
 
 @contextmanager

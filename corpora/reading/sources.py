@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Any
 
-from embeddings.corpora.reading.data_tables import BagItems, DataTable, as_table, is_bag
+from embeddings.corpora.reading.data_tables import BagItems, DataTable, as_table, has_attributes
 from embeddings.errors import CorpusError, RemoteError, S, marked
 from embeddings.support.foreign_files import is_hidden
 from embeddings.support.remote.address import Address, is_remote, parse_address
@@ -185,7 +185,7 @@ def resolve_source(source: Any) -> list[Source]:
         return [Items(source())]
     if table := as_table(source):
         return [table]
-    if is_bag(source):
+    if has_attributes(source, "npartitions", "to_delayed", "topk"):  # a Dask Bag
         return [Items(BagItems(source))]
     if isinstance(source, Iterable) and not isinstance(source, str | bytes | bytearray):
         if reason := unusable_reason(source):

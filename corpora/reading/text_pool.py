@@ -115,11 +115,26 @@ class TextPool:
         return future
 
     def call_worker(self, texts: list[str]) -> list[str]:
-        """Let an idle process convert texts; called in a thread."""
+        """Let an idle or a new process convert texts; called in a thread."""
         try:
             worker = self.idle.get_nowait()
         except Empty:
-            worker = self.start_worker()
+            worker = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "embeddings.corpora.reading.text_pool",
+                    str(self.converter),
+                    self.argument,
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # the same packages
+                start_new_session=True,  # Ctrl-C goes to this process only
+            )
+            self.workers.append(worker)
         assert worker.stdin is not None
         assert worker.stdout is not None
         try:
@@ -133,19 +148,6 @@ class TextPool:
         if isinstance(answer, dict):
             raise ConversionError(answer["text"], answer["line"], answer["message"])
         return list(answer)
-
-    def start_worker(self) -> "subprocess.Popen[bytes]":
-        """Start a process, which finds the same packages as this one."""
-        worker = subprocess.Popen(
-            [sys.executable, "-P", "-m", "embeddings.corpora.reading.text_pool", str(self.converter), self.argument],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,  # Ctrl-C goes to this process only
-        )
-        self.workers.append(worker)
-        return worker
 
     def close(self) -> None:
         """End all processes."""

@@ -122,20 +122,17 @@ def add_text(code: Any, dropped: tuple[str, ...], parts: list[str]) -> None:
     """Append the visible text of parsed markup; templates, comments and arguments have none."""
     for node in code.nodes:
         kind = type(node).__name__
+        visible: Any = None
         if kind in ("Text", "HTMLEntity"):
             parts.append(node.value if kind == "Text" else node.normalize())
-        elif (visible := visible_part(node, kind, dropped)) is not None:
+        elif kind == "Tag":  # of bold text, lists and the like
+            visible = node.contents
+        elif kind in ("Heading", "ExternalLink"):
+            visible = node.title
+        elif kind == "Wikilink" and not str(node.title).strip().lower().startswith(dropped):
+            visible = node.title if node.text is None else node.text
+        if visible is not None:
             add_text(visible, dropped, parts)
-
-
-def visible_part(node: Any, kind: str, dropped: tuple[str, ...]) -> Any:
-    """Return the part of a link, a heading or a tag that is visible; None for other markup."""
-    if kind == "Wikilink":
-        visible = node.title if node.text is None else node.text
-        return None if str(node.title).strip().lower().startswith(dropped) else visible
-    if kind == "Tag":  # of bold text, lists and the like
-        return node.contents
-    return node.title if kind in ("Heading", "ExternalLink") else None
 
 
 JOB_SIZE = 1 << 18  # characters of markup that a process gets at a time

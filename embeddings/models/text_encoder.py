@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.block_scanner import ItemScanner
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.segmenters import Segmenter
+from embeddings.corpora.text_scanner import ItemScanner
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, FormatError, NoWordsError

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from embeddings.corpora.block_scanner import ItemScanner
 from embeddings.corpora.scanner import MAX_TOKEN
+from embeddings.corpora.text_scanner import ItemScanner
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError
 
