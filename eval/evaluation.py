@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from numbers import Integral
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Union
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from embeddings.eval.tasks import (
     word_translation,
 )
 from embeddings.eval.tasks.evaluation_kind import METHODS, Evaluable, EvaluationSettings, Subject, TestSets
-from embeddings.eval.tasks.label_scores import LabelMetric, LabelScores, Ranker, predict_labels
+from embeddings.eval.tasks.label_scores import LabelMetric, LabelScores, predict_labels
 from embeddings.eval.tasks.pooled_texts import POOLING
 from embeddings.eval.test_sets import ALL, Half, check_half, select_texts
 from embeddings.indexes.index_spec import check_spec
@@ -44,6 +44,9 @@ from embeddings.settings import Range, check_value
 from embeddings.support.progress_display import MEGABYTES, ProgressOption, showing
 from embeddings.text_search.index_folder import SCORES, is_text_index
 from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.classifier.classifier import LabelPredictor
 
 ALL_KINDS = (  # in the order of results
     word_similarity.KIND, analogies.KIND, phrase_composition.KIND, word_categories.KIND, word_translation.KIND,
@@ -112,21 +115,18 @@ def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> Comparisons:
 
     If retrieval has several rankings, each of each vectors is compared with all others.
     """
-    comparisons = []
-    for first, second in combinations([part for one in scores for part in by_ranking(one)], 2):
+    comparisons, sides = [], list[Sequence[ItemScores]]()
+    for one in scores:
+        parts: dict[str | None, list[ItemScores]] = {}
+        for part in one:
+            ranking = part.key.method if part.key.measure in retrieval.MEASURES else None
+            renamed = replace(part, vectors=f"{part.vectors} ({ranking})", key=replace(part.key, method=None))
+            parts.setdefault(ranking, []).append(renamed if ranking else part)
+        sides += parts.values() if len(set(parts) - {None}) > 1 else [one]
+    for first, second in combinations(sides, 2):
         others = {one.key: one for one in second}
         comparisons += [compare_settings(one, others[one.key]) for one in first if one.key in others]
     return Comparisons.corrected(comparison for comparison in comparisons if comparison is not None)
-
-
-def by_ranking(scores: Sequence[ItemScores]) -> list[list[ItemScores]]:
-    """The scores of vectors, those of each ranking of retrieval apart if there are several."""
-    parts: dict[str | None, list[ItemScores]] = {}
-    for one in scores:
-        ranking = one.key.method if one.key.measure in retrieval.MEASURES else None
-        renamed = replace(one, vectors=f"{one.vectors} ({ranking})", key=replace(one.key, method=None))
-        parts.setdefault(ranking, []).append(renamed if ranking else one)
-    return list(parts.values()) if len(set(parts) - {None}) > 1 else [list(scores)]
 
 
 def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[Any]]) -> EvaluationSettings:
@@ -306,7 +306,7 @@ def load_evaluable(path: str | os.PathLike[str], *, allow_faiss: bool = False, *
     return load_model_or_vectors(path, **read_options)
 
 
-Classifier = Ranker | str | os.PathLike[str]
+Classifier = Union["LabelPredictor", str, os.PathLike[str]]
 
 
 def evaluate_classifier(
@@ -351,13 +351,13 @@ def evaluate_classifier(
     sources, label_metrics = resolve_source(source), [LabelMetric.parse(metric, label_prefix) for metric in metrics]
     if isinstance(classifier, str | os.PathLike):
         name = name or Path(classifier).name
-        ranker: Ranker = load_classifier(classifier, errors=encoding_errors)
-    else:
-        ranker = classifier
+        classifier = load_classifier(classifier, errors=encoding_errors)
     title = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
     with showing(progress, "predicting", MEGABYTES) as shown:
         batches = form.read(sources, encoding=encoding, encoding_errors=encoding_errors, report=shown)
         if check_half(half) != ALL:
             batches = (select_texts(batch, half) for batch in batches)
-        predictions = predict_labels(ranker, batches, k, threshold, prefix=label_prefix, threads=threads, source=title)
+        predictions = predict_labels(
+            classifier, batches, k, threshold, prefix=label_prefix, threads=threads, source=title
+        )
     return LabelScores(predictions, title, name or "classifier", k, threshold, label_metrics, half)

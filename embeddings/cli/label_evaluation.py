@@ -18,7 +18,7 @@ from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.eval.evaluation import evaluate_classifier
 from embeddings.eval.statistics.results import RUNS, Comparisons, ItemScores, result_cells
 from embeddings.eval.statistics.run_scores import compare_settings, group_runs
-from embeddings.eval.tasks.label_scores import CONFUSION, LabelMetric, LabelScores
+from embeddings.eval.tasks.label_scores import CONFUSION, LabelMetric, LabelScores, share
 from embeddings.eval.test_sets import ALL
 from embeddings.models.loading import load_classifier
 
@@ -127,13 +127,9 @@ def score_rows(
             counts = [confusion._asdict() for confusion in scores.confusion_matrix]  # without zeros
             matrix = {"set": scores.set, "vectors": scores.classifier, "measure": "confusion matrix", "counts": counts}
             entries.append(matrix)
-            yield from (row | dict.fromkeys(others) for row in confusion_rows(scores))
-
-
-def confusion_rows(scores: LabelScores) -> Iterator[dict[str, Any]]:
-    """The most frequent confusions, as shares of the texts with a label."""
-    _, actual, _ = scores.label_counts(scores.predictions)
-    texts = dict(zip(scores.predictions.names, actual.tolist(), strict=True))
-    for label, predicted, count in scores.confusions[:N_CONFUSIONS]:
-        section = f"{label} -> {'no label' if predicted is None else predicted}"
-        yield result_cells(scores.share_result(CONFUSION, section, count, texts[label]))
+            _, actual, _ = scores.label_counts(scores.predictions)
+            texts = dict(zip(scores.predictions.names, actual.tolist(), strict=True))
+            for label, predicted, count in scores.confusions[:N_CONFUSIONS]:
+                section = f"{label} -> {'no label' if predicted is None else predicted}"
+                share_of_texts = scores.result(CONFUSION, section, *share(count, texts[label]), texts=texts[label])
+                yield result_cells(share_of_texts) | dict.fromkeys(others)

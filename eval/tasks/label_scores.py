@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,34 +24,15 @@ from embeddings.eval.statistics.confidence_intervals import (
     ratios,
     wilson,
 )
-from embeddings.eval.statistics.results import (
-    Comparison,
-    ItemScores,
-    Key,
-    Measurement,
-    Resampled,
-    Result,
-    key_of,
-)
+from embeddings.eval.statistics.results import Comparison, ItemScores, Key, Measurement, Resampled, Result, key_of
 from embeddings.support.imports import import_library
+
+if TYPE_CHECKING:
+    from embeddings.classifier.classifier import LabelPredictor
 
 ACTUAL, PREDICTED, BOTH = 1, 2, 3
 NO_LABEL = -1
-
-
-class Ranker(Protocol):
-    """A classifier that ranks labels, such as `LabelPredictor`."""
-
-    @property
-    def labels(self) -> Sequence[str]:
-        """The names of the labels."""
-        ...
-
-    def rank(
-        self, text: bytes, starts: np.ndarray, k: int = 1, threshold: float = 0.0, *, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers and probabilities of the most probable labels, (texts, k); -1 and 0 for none."""
-        ...
+COLUMN_TYPES = (np.int64, np.int32, np.uint8, np.float32, np.int32, np.int32, np.float32)  # of `PredictedLabels`
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,17 +89,9 @@ class PredictedLabels:
             self.kind[pairs], self.score[pairs], self.first[keep], self.best[keep], self.confidence[keep],
         )  # fmt: skip
 
-    def with_predictions(self, predicted: NDArray[np.int64]) -> "PredictedLabels":
-        """The texts with `predicted`, labels in ascending order, as the predictions of each of them."""
-        actual = self.text[self.is_actual] << 32 | self.label[self.is_actual]
-        texts = np.arange(len(self), dtype=np.int64)
-        guesses: NDArray[np.int64] = (texts[:, None] << 32 | predicted).ravel()
-        text, label, kind, _ = merged_pairs(actual, guesses)
-        return replace(self, text=text, label=label, kind=kind, score=np.zeros(len(text), np.float32))
-
 
 def predict_labels(
-    classifier: Ranker,
+    classifier: "LabelPredictor",
     batches: Iterable[LabelledTexts],
     k: int = 1,
     threshold: float = 0.0,
@@ -132,73 +105,44 @@ def predict_labels(
     Raises:
         CorpusError: no text has a label.
     """
-    collector = Collector([name.removeprefix(prefix) for name in classifier.labels])
-    from embeddings.classifier.classifier import texts_at_a_time
+    from embeddings.classifier.classifier import texts_at_a_time  # imports numba
 
-    size = texts_at_a_time(k, len(classifier.labels))
+    names = [name.removeprefix(prefix) for name in classifier.labels]
+    number_of, known = {name: number for number, name in enumerate(names)}, len(names)
+    size = texts_at_a_time(k, known)
+    texts = unlabelled = 0
+    columns: list[Any] = [[np.zeros(0, dtype)] for dtype in COLUMN_TYPES]
     for batch in batches:
         source = batch.source
-        for first in range(0, len(batch), size):
-            part = batch.part(first, first + size)
+        for begin in range(0, len(batch), size):
+            part = batch.part(begin, begin + size)
             ids, probabilities = classifier.rank(part.data, part.starts, k, threshold, threads=threads)
             best = (ids, probabilities) if not threshold else classifier.rank(part.data, part.starts, threads=threads)
-            collector.add(part, ids, probabilities, best[0][:, 0], best[1][:, 0])
-    result = collector.finish()
-    if not len(result):
+            sizes = np.array(list(map(len, part.labels)), np.int64)
+            keep = sizes > 0
+            rows = np.cumsum(keep) - 1  # of the labelled texts of this part
+            for name in [one for one in dict.fromkeys(chain.from_iterable(part.labels)) if one not in number_of]:
+                number_of[name] = len(names)
+                names.append(name)
+            labels = (number_of[name] for name in chain.from_iterable(part.labels))
+            actual = np.fromiter(labels, np.int64, sizes.sum())
+            predicted = ids[keep]
+            row, column = np.nonzero(predicted != NO_LABEL)
+            guesses = row << 32 | predicted[row, column]
+            order = np.argsort(guesses)
+            pairs = np.unique(rows[np.repeat(np.arange(len(sizes)), sizes)] << 32 | actual)
+            text, label, kind, is_guess = merged_pairs(pairs, guesses[order])
+            score = np.zeros(len(text), np.float32)
+            score[is_guess] = probabilities[keep][row, column][order]
+            values = text + texts, label, kind, score, predicted[:, 0], best[0][keep, 0], best[1][keep, 0]
+            for parts, value, dtype in zip(columns, values, COLUMN_TYPES, strict=True):
+                parts.append(value.astype(dtype))
+            texts, unlabelled = texts + int(keep.sum()), unlabelled + int((~keep).sum())
+    if not texts:
         raise CorpusError(
             f"{source} has no labels: expected words that begin with {prefix}, or a table with a label column"
         )
-    return result
-
-
-@dataclass
-class Collector:
-    """Collects predictions batch by batch; labels of the classifier come first in `names`."""
-
-    names: list[str]
-    texts: int = 0
-    unlabelled: int = 0
-    parts: list[tuple[np.ndarray, ...]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.known = len(self.names)
-        self.number = {name: number for number, name in enumerate(self.names)}
-
-    def add(
-        self, batch: LabelledTexts, ids: np.ndarray, probabilities: np.ndarray, best: np.ndarray, confidence: np.ndarray
-    ) -> None:
-        """Add a batch: the predicted labels (texts, k) and their probabilities, and the most probable ones (texts,)."""
-        sizes = np.array(list(map(len, batch.labels)), np.int64)
-        keep = sizes > 0
-        self.unlabelled += int((~keep).sum())
-        rows = np.cumsum(keep) - 1  # of the labelled texts of this batch
-        actual = np.fromiter(map(self.number_of, chain.from_iterable(batch.labels)), np.int64, sizes.sum())
-        predicted = ids[keep]
-        row, column = np.nonzero(predicted != NO_LABEL)
-        pairs = np.unique(rows[np.repeat(np.arange(len(sizes)), sizes)] << 32 | actual)
-        guesses = row << 32 | predicted[row, column]
-        order = np.argsort(guesses)
-        text, label, kind, is_guess = merged_pairs(pairs, guesses[order])
-        score = np.zeros(len(text), np.float32)
-        score[is_guess] = probabilities[keep][row, column][order]
-        texts = predicted[:, 0].astype(np.int32), best[keep].astype(np.int32), confidence[keep].astype(np.float32)
-        self.parts.append((text + self.texts, label, kind, score, *texts))
-        self.texts += int(keep.sum())
-
-    def number_of(self, name: str) -> int:
-        """The number of a label; a label that is new gets one."""
-        number = self.number.get(name)
-        if number is None:
-            number = self.number[name] = len(self.names)
-            self.names.append(name)
-        return number
-
-    def finish(self) -> PredictedLabels:
-        """The predictions of all batches."""
-        dtypes = (np.int64, np.int32, np.uint8, np.float32, np.int32, np.int32, np.float32)
-        parts = [*self.parts, tuple(np.zeros(0, dtype) for dtype in dtypes)]
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        return PredictedLabels(self.names, self.known, self.unlabelled, *columns)
+    return PredictedLabels(names, known, unlabelled, *map(np.concatenate, columns))
 
 
 def merged_pairs(
@@ -267,7 +211,12 @@ class LabelMetric:
         level = None
         if name in OPERATING_POINTS and rest:
             percent, *rest = rest[0].split(":", 1)
-            level = parse_percent(percent, text)
+            try:
+                level = float(percent)
+            except ValueError:
+                level = -1.0
+            if not 0 <= level <= 100:
+                raise SettingError(f"the level of the metric {text!r} must be in [0, 100] percent, got {percent!r}")
         has_no_name = name not in (*AVERAGES, *OPERATING_POINTS) or (level is None) == (name in OPERATING_POINTS)
         if has_no_name or rest == [""] or (rest and name == MACRO_F1):
             raise SettingError(f"the metric must be one of {FORMS}, each but macro-f1 also with :LABEL, got {text!r}")
@@ -298,17 +247,6 @@ class LabelMetric:
         parts = {"f1": (2 * hits, actual + predicted), "precision": (hits, predicted), "recall": (hits, actual)}
         numerator, denominator = parts[self.name]
         return numerator / denominator if denominator else 0.0
-
-
-def parse_percent(text: str, metric: str) -> float:
-    """A number from 0 to 100."""
-    try:
-        level = float(text)
-    except ValueError:
-        level = -1.0
-    if not 0 <= level <= 100:
-        raise SettingError(f"the level of the metric {metric!r} must be in [0, 100] percent, got {text!r}")
-    return level
 
 
 @dataclass(frozen=True)
@@ -487,11 +425,10 @@ class LabelScores:
             if actual or predicted:
                 yield self.result("precision", name, *share(hits, predicted), texts=actual)
                 yield self.result("recall", name, *share(hits, actual), texts=actual)
-                yield self.result("f1", name, *dice(hits, actual + predicted - hits), texts=actual)
-
-    def share_result(self, measure: str, section: str, hits: int, texts: int) -> Result:
-        """A share of texts with Wilson's interval."""
-        return self.result(measure, section, *share(hits, texts), texts=texts)
+                # F1 from the texts that have the label or are predicted it, each of which is a hit or not
+                shares = hits / (either := actual + predicted - hits), *wilson(hits, either)
+                value, low, high = (2 * jaccard / (1 + jaccard) for jaccard in shares)
+                yield self.result("f1", name, value, (low, high), texts=actual)
 
     def majority(self) -> PredictedLabels:
         """The predictions of a baseline: the most frequent labels for each text.
@@ -500,8 +437,11 @@ class LabelScores:
         """
         _, actual, predicted = self.label_counts(self.predictions)
         k = self.k if self.k > 0 else max(1, round(predicted.sum() / len(self.predictions)))
-        best = np.argsort(-actual, kind="stable")[:k]
-        return self.predictions.with_predictions(np.sort(best))
+        best = np.sort(np.argsort(-actual, kind="stable")[:k])
+        labels, texts = self.predictions, np.arange(len(self.predictions), dtype=np.int64)
+        pairs = labels.text[labels.is_actual] << 32 | labels.label[labels.is_actual]
+        text, label, kind, _ = merged_pairs(pairs, (texts[:, None] << 32 | best).ravel())
+        return replace(labels, text=text, label=label, kind=kind, score=np.zeros(len(text), np.float32))
 
     def calibration(self) -> Result:
         """The expected calibration error of the most probable label (Guo et al. 2017)."""
@@ -588,12 +528,6 @@ def ratio(hits: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[float | No
 def share(hits: int, total: int) -> tuple[float | None, Interval]:
     """A share of independent items and Wilson's interval."""
     return (hits / total, wilson(hits, total)) if total else (None, NO_INTERVAL)
-
-
-def dice(hits: int, either: int) -> tuple[float, Interval]:
-    """F1 from the texts that have a label or are predicted it, each of which is a hit or not; Wilson's interval."""
-    value, low, high = (2 * jaccard / (1 + jaccard) for jaccard in (hits / either, *wilson(hits, either)))
-    return value, (low, high)
 
 
 def macro_f1(hits: np.ndarray, actual: np.ndarray, predicted: np.ndarray) -> float:

@@ -1,6 +1,5 @@
 """Metrics of a search: trials are scored by the dev half of sets or texts, and the best by the test half."""
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +22,6 @@ from embeddings.eval.tasks.label_scores import (
     LabelMetric,
     LabelScores,
     PredictedLabels,
-    Ranker,
     compare_labels,
     predict_labels,
 )
@@ -37,26 +35,6 @@ from embeddings.models.prediction import held_out_predictor
 from embeddings.training.trainer import Trainer
 
 CHUNK = 1 << 20  # bytes that are read at a time
-
-
-def files_fingerprint(source: str | os.PathLike[str]) -> str | None:
-    """The fingerprint of the bytes of a file, a folder or a pattern; None if they cannot be read again.
-
-    Raises:
-        CorpusError: there is no such file, or it cannot be read.
-    """
-    digest = sha256()
-    for file in resolve_source(source):
-        if not isinstance(file, File) or not file.is_regular:
-            return None
-        with file.open_stream() as stream:
-            content = sha256()
-            while chunk := stream.read(CHUNK):
-                content.update(chunk)
-        digest.update(content.digest())
-    return digest.hexdigest()[:DIGITS]
-
-
 Verdict = tuple[list[Result], list[Comparison]]
 
 
@@ -117,7 +95,18 @@ class HeldOutLoss(Metric):
     @property
     def fingerprint(self) -> str | None:
         """The fingerprint of the held-out text; None if it is cut from the corpus."""
-        return None if isinstance(self.validation.source, float) else files_fingerprint(self.validation.source)
+        if isinstance(self.validation.source, float):
+            return None
+        digest = sha256()
+        for file in resolve_source(self.validation.source):
+            if not isinstance(file, File) or not file.is_regular:
+                return None  # it cannot be read again
+            with file.open_stream() as stream:
+                content = sha256()
+                while chunk := stream.read(CHUNK):
+                    content.update(chunk)
+            digest.update(content.digest())
+        return digest.hexdigest()[:DIGITS]
 
     def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
         """The text without what is held out."""
@@ -160,22 +149,6 @@ MIN_CUTOFF = 256  # rows; fastText does not go below either
 MIN_LABELS = 256  # from which on the rows of labels are quantised too, as in fastText
 
 
-def quantize_to_size(classifier: LabelPredictor, size: int, seed: int = 1) -> tuple[LabelPredictor, int]:
-    """A quantised copy whose file has at most `size` bytes, and its cutoff.
-
-    Raises:
-        ModelSizeError: the copy would have too few rows.
-    """
-    options = {"dsub": min(2, classifier.output.shape[1]), "qnorm": True, "qout": len(classifier.labels) >= MIN_LABELS}
-    rows = len(classifier.inputs.table)
-    cutoff = cutoff_for_size(classifier, size, **options)
-    if cutoff < min(MIN_CUTOFF, rows):
-        raise ModelSizeError(
-            f"{size:,} bytes hold only {cutoff} of {rows:,} rows: allow a larger file or a lower {S.dim}"
-        )
-    return classifier.quantize(cutoff, **options, seed=seed), cutoff
-
-
 @dataclass(frozen=True)
 class LabelJudge:
     """Scores classifiers on labelled texts, which are kept in memory."""
@@ -196,11 +169,11 @@ class LabelJudge:
         batches = form.read(resolve_source(source), encoding=encoding, encoding_errors=encoding_errors)
         return cls(list(batches), wanted, form.prefix, k, threads)
 
-    def __call__(self, classifier: Ranker) -> float:
+    def __call__(self, classifier: LabelPredictor) -> float:
         """The score of a classifier."""
         return self.metric.score(self.predict(classifier))
 
-    def predict(self, classifier: Ranker) -> PredictedLabels:
+    def predict(self, classifier: LabelPredictor) -> PredictedLabels:
         """The labels that a classifier predicts."""
         return predict_labels(classifier, self.batches, self.k, prefix=self.prefix, threads=self.threads)
 
@@ -259,7 +232,14 @@ class LabelMetricOfTexts(Metric):
         """Score a classifier by the dev half, or all texts."""
         if self.size is None:
             return Judgement(self.dev(model.classifier), model)
-        small, cutoff = quantize_to_size(model.classifier, self.size, self.seed)
+        whole = model.classifier
+        options = {"dsub": min(2, whole.output.shape[1]), "qnorm": True, "qout": len(whole.labels) >= MIN_LABELS}
+        rows, cutoff = len(whole.inputs.table), cutoff_for_size(whole, self.size, **options)
+        if cutoff < min(MIN_CUTOFF, rows):
+            raise ModelSizeError(
+                f"{self.size:,} bytes hold only {cutoff} of {rows:,} rows: allow a larger file or a lower {S.dim}"
+            )
+        small = whole.quantize(cutoff, **options, seed=self.seed)
         return Judgement(self.dev(small), small, {"cutoff": cutoff})
 
     def test(self, results: dict[str, Any]) -> Verdict:
