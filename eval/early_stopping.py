@@ -155,7 +155,13 @@ class EarlyStopping(Callback):
             if self.decay_on_plateau:
                 epoch_end.save_tables()
         if epoch_end.epoch - max(self.best_epoch, *self.decays, 0) >= self.patience:
-            self.leave_plateau(epoch_end)
+            if len(self.decays) == self.decay_on_plateau:
+                epoch_end.stop()
+                return
+            self.decays.append(epoch_end.epoch)
+            factor = self.decay ** len(self.decays)
+            log.info("continuing from epoch %s with %.4g times the scheduled learning rate", self.best_epoch, factor)
+            epoch_end.roll_back(factor)
 
     def score_model(self, model: Model) -> float:
         """The score of a model, a finite number."""
@@ -167,16 +173,6 @@ class EarlyStopping(Callback):
         if not math.isfinite(score):
             raise SettingError(f"the score of a model must be a finite number, got {value!r:.80}")
         return score
-
-    def leave_plateau(self, epoch_end: EpochEnd) -> None:
-        """Go back to the best epoch with a lower learning rate, or end the run."""
-        if len(self.decays) == self.decay_on_plateau:
-            epoch_end.stop()
-            return
-        self.decays.append(epoch_end.epoch)
-        factor = self.decay ** len(self.decays)
-        log.info("continuing from epoch %s with %.4g times the scheduled learning rate", self.best_epoch, factor)
-        epoch_end.roll_back(factor)
 
     def on_run_end(self, model: Model) -> Model:
         """Return the model of the best epoch, or the average over the last epochs if it is better."""

@@ -31,9 +31,8 @@ from embeddings.eval.tasks import (
     word_similarity,
     word_translation,
 )
-from embeddings.eval.tasks.evaluation_kind import METHODS, Evaluable, EvaluationSettings, Subject, TestSets
+from embeddings.eval.tasks.evaluation_kind import METHODS, POOLING, Evaluable, EvaluationSettings, Subject, TestSets
 from embeddings.eval.tasks.label_scores import LabelMetric, LabelScores, predict_labels
-from embeddings.eval.tasks.pooled_texts import POOLING
 from embeddings.eval.test_sets import ALL, Half, check_half, select_texts
 from embeddings.indexes.index_spec import check_spec
 from embeddings.models.document_vectors import ConcatenatedModels

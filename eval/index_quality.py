@@ -206,22 +206,16 @@ def measure_indexes(
         if report:
             report(spec)
         try:
-            index = reuse_or_build(index, spec, vectors, allow_faiss)
+            # the previous index, if only search settings differ
+            is_kind = split_path(spec)[0] is None
+            variant = index.with_search(*parse_spec(spec)) if index is not None and is_kind else None
+            index = as_index(spec, vectors, allow_faiss=allow_faiss) if variant is None else variant
             quality = replace(quality, **measure_recall(query_set, index, truth), **measure_cost(query_set, index, top))
         except SettingError as error:
             if strict:
                 raise
             quality = replace(quality, reason=str(error))
         yield quality
-
-
-def reuse_or_build(index: Index | None, spec: str, vectors: Vectors, allow_faiss: bool) -> Index:
-    """The previous index if only search settings differ, else a new one."""
-    if index is not None and split_path(spec)[0] is None:
-        variant = index.with_search(*parse_spec(spec))
-        if variant is not None:
-            return variant
-    return as_index(spec, vectors, allow_faiss=allow_faiss)
 
 
 def search_others(query_set: QuerySet, index: Index, top: int) -> SearchResult:
@@ -402,19 +396,14 @@ def markdown_tables(machine: dict[str, Any], grids: Sequence[GridResult]) -> str
     lines = [describe(machine, machine["packages"]), ""]
     for grid in grids:
         if grid.grid == "speed":
-            lines += [*speed_table(grid), ""]
+            first = grid.results[0]
+            size = f"{first.rows:,} rows of {first.dim}, {first.queries:,} queries, {first.top} nearest."
+            exact = next((quality.per_second for quality in grid.results if quality.index == "exact"), None)
+            rows = [speed_row(quality, exact) for quality in fastest(grid.results)]
+            lines += [f"{grid.vectors}: {size}", "", *markdown_table(SPEED_HEADER, rows), ""]
     if rank_grids := [grid for grid in grids if grid.grid == "rank"]:
         lines += [*rank_table(rank_grids), ""]
     return "\n".join([*lines, *NOTES]) + "\n"
-
-
-def speed_table(grid: GridResult) -> Iterator[str]:
-    """The query set, and a table of the settings worth choosing."""
-    first = grid.results[0]
-    yield f"{grid.vectors}: {first.rows:,} rows of {first.dim}, {first.queries:,} queries, {first.top} nearest."
-    yield ""
-    exact = next((quality.per_second for quality in grid.results if quality.index == "exact"), None)
-    yield from markdown_table(SPEED_HEADER, [speed_row(quality, exact) for quality in fastest(grid.results)])
 
 
 def fastest(results: Sequence[IndexQuality]) -> list[IndexQuality]:

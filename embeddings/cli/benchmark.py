@@ -80,10 +80,9 @@ def command(
     output folder contains results.csv (all runs), results.md (the printed table), results.png and machine.json.
     """
     from embeddings.corpora import Corpus
-    from embeddings.eval.benchmark.job import model_configs
     from embeddings.eval.benchmark.result_table import summaries
     from embeddings.eval.benchmark.runner import Benchmark, BenchmarkError, Interrupted
-    from embeddings.eval.benchmark.tools import select_tools
+    from embeddings.eval.benchmark.tools import model_configs, select_tools
 
     if resume and force:
         raise click.UsageError("--resume cannot be combined with --force")

@@ -9,8 +9,7 @@ from embeddings.cli.command_help import Option, grouped
 from embeddings.cli.options import POOLING_OPTIONS, VECTOR_INPUT, from_signature, option
 from embeddings.cli.output import note
 from embeddings.eval.evaluation import KINDS, Suite, evaluate
-from embeddings.eval.tasks.evaluation_kind import METHODS
-from embeddings.eval.tasks.pooled_texts import POOLING
+from embeddings.eval.tasks.evaluation_kind import METHODS, POOLING
 from embeddings.eval.test_sets import is_installed
 from embeddings.indexes.index import load_index
 from embeddings.models.embed import embed

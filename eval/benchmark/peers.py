@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from time import perf_counter, process_time
 
-from embeddings.eval.benchmark.job import Job
-from embeddings.eval.benchmark.tools import PEERS, Program
+from embeddings.eval.benchmark.tools import PEERS, Job, Program
 
 Seconds = dict[str, float]
 NO_TIME = {"cpu": 0.0, "wall": 0.0}

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from embeddings.eval.benchmark.job import ModelConfig
-from embeddings.eval.benchmark.tools import OURS, Program
+from embeddings.eval.benchmark.tools import OURS, ModelConfig, Program
 from embeddings.eval.benchmark.workspace import (
     COVERED,
     ERROR_OF,
@@ -152,7 +151,10 @@ def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:
     """The lines of the table: model, varying settings, tool, measurements and scores."""
     heads = ["model", *(name.replace("_", " ") for name in varying), "tool", "CPU s, training", "CPU s, whole"]
     heads += ["wall s, training / whole", "words/s, training", "memory MB, peak / private"]
-    sets = shown_sets(lines)
+    whole_of = {f"{name} {part}": name for name in SETS for part in PARTS}
+    has_scores = {name: [one.scores[name][0] is not None for one in lines] for name in lines[0].scores}
+    # parts of a set only where every line with a score of the set has them
+    sets = [name for name in has_scores if has_scores[name] == has_scores[whole_of.get(name, name)]]
     for name in sets:
         total = next((f"{one.scores[name][2]:,}" for one in lines if one.scores[name][2] is not None), "-")
         heads.append(f"{SETS.get(name, name)} (covered of {total})")
@@ -183,16 +185,6 @@ def time_cells(one: Summary) -> list[str]:
     pace = one.words_per_second and float(f"{one.words_per_second:.3g}")
     walls = f"{seconds['training_wall']} / {seconds['whole_wall']}"
     return [*cells, walls, format_number(pace, ",.0f"), " / ".join(sizes)]
-
-
-def shown_sets(lines: Sequence[Summary]) -> list[str]:
-    """The test sets that are columns; parts of a set only where every line with a score of the set has them."""
-
-    def has_scores(name: str) -> list[bool]:
-        return [one.scores[name][0] is not None for one in lines]
-
-    whole_of = {f"{name} {part}": name for name in SETS for part in PARTS}
-    return [name for name in lines[0].scores if has_scores(name) == has_scores(whole_of.get(name, name))]
 
 
 def explanations(lines: Sequence[Summary]) -> list[str]:
@@ -251,7 +243,12 @@ def quality_figure(rows: Sequence[Row]) -> Any:
             label = LABELS.get(name, name.replace(ERROR_OF, "error rate on "))
             axes.set_ylabel(label if column == 0 else "")
         grid[-1, column].set_xlabel("words per CPU second" + " of the whole run" * (phase == "whole"))
-    handles = style.legend_handles()
+    Line2D = import_library("matplotlib.lines").Line2D
+    marks = [(colour, "o", tool) for tool, colour in style.colours.items()]
+    marks += [("grey", marker, config) for config, marker in style.markers.items() if config]
+    handles = [
+        Line2D([], [], color=colour, marker=marker, linestyle="none", label=label) for colour, marker, label in marks
+    ]
     longest = max(len(one.get_label()) for one in handles)
     columns = max(1, int(figure.get_figwidth() / (MARKER_WIDTH + LETTER_WIDTH * longest)))
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
@@ -317,14 +314,3 @@ class PlotStyle:
         axes.grid(alpha=0.3)
         if not axes.collections:
             axes.text(0.5, 0.5, "no scores", transform=axes.transAxes, ha="center")
-
-    def legend_handles(self) -> list[Any]:
-        """A handle for each tool, and for each configuration if there are several."""
-        Line2D = import_library("matplotlib.lines").Line2D
-
-        tools = [(colour, "o", tool) for tool, colour in self.colours.items()]
-        configs = [("grey", marker, config) for config, marker in self.markers.items() if config]
-        return [
-            Line2D([], [], color=colour, marker=marker, linestyle="none", label=label)
-            for colour, marker, label in tools + configs
-        ]

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import EmbeddingsError, OutputError, S
-from embeddings.eval.benchmark.job import ModelConfig
 from embeddings.eval.benchmark.result_table import markdown, quality_figure
-from embeddings.eval.benchmark.tools import PEERS, Program
+from embeddings.eval.benchmark.tools import PEERS, ModelConfig, Program
 from embeddings.eval.benchmark.workspace import (
     ERROR_OF,
     RUN,
@@ -139,7 +138,17 @@ class Benchmark:
         for config in self.configs:  # raises an error before the first run if a configuration selects no words
             settings = config.settings
             encoded.vocabulary.select(min_count=settings["min_count"], max_vocab=settings.get("max_vocab"))
-        machine = machine_record(self.tools, encoded)
+        machine = {
+            **environment(LIBRARIES),
+            "tools": {tool.name: tool.known_version for tool in self.tools},
+            "corpus": {
+                "sources": [Path(name).name for name in encoded.meta["sources"]],
+                "words": len(encoded.ids),
+                "types": len(encoded.vocabulary),
+                "lines": len(encoded.sentences) - 1,
+                "fingerprint": encoded.fingerprint,
+            },
+        }
         if self.resume:
             self.rows, machine["tools"] = completed_runs(self.folder, machine)
         before = len(self.rows)
@@ -181,21 +190,6 @@ class Benchmark:
         self.rows = read_rows(table)
         tools = list({tool.name: tool for tool in [*self.tools, *PEERS]}.values())  # also those of earlier runs
         write_text(markdown(self.rows, machine, tools), self.folder / "results.md")
-
-
-def machine_record(tools: Sequence[Program], encoded: "EncodedCorpus") -> dict[str, Any]:
-    """Machine, versions, date, and statistics of the corpus."""
-    return {
-        **environment(LIBRARIES),
-        "tools": {tool.name: tool.known_version for tool in tools},
-        "corpus": {
-            "sources": [Path(name).name for name in encoded.meta["sources"]],
-            "words": len(encoded.ids),
-            "types": len(encoded.vocabulary),
-            "lines": len(encoded.sentences) - 1,
-            "fingerprint": encoded.fingerprint,
-        },
-    }
 
 
 def describe(row: Row) -> str:

@@ -17,13 +17,12 @@ from itertools import islice, pairwise
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embeddings.errors import CorpusError, EmbeddingsError
-from embeddings.eval.benchmark.job import UNSAFE, Job, ModelConfig
-from embeddings.eval.benchmark.tools import Program, remove
+from embeddings.eval.benchmark.tools import UNSAFE, Job, ModelConfig, Program, remove
 from embeddings.support.files import atomic_write
 
 if TYPE_CHECKING:
@@ -178,6 +177,8 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
             if process.returncode is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+        output.seek(0)
+        errors.seek(0)
         return Usage(
             cpu=used.ru_utime + used.ru_stime,
             wall=wall,
@@ -185,8 +186,8 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
             peak=memory.get("VmHWM") or used.ru_maxrss * MAXRSS_UNIT,
             private=memory.get("RssAnon"),
             code=process.returncode,
-            output=read_all(output),
-            errors=read_all(errors),
+            output=output.read().decode(errors="replace"),
+            errors=errors.read().decode(errors="replace"),
         )
 
 
@@ -212,12 +213,6 @@ def maximum_memory(pid: int) -> Iterator[dict[str, int]]:
     finally:
         stopped.set()
         thread.join()
-
-
-def read_all(stream: IO[bytes]) -> str:
-    """The whole content of a temporary file."""
-    stream.seek(0)
-    return stream.read().decode(errors="replace")
 
 
 Report = Callable[[str], None]
@@ -330,8 +325,10 @@ class Workspace:
             training, words = clock["training"], clock["words"]
             times = training["cpu"], training["wall"], whole.cpu - overhead["cpu"], whole.wall - overhead["wall"]
         else:
-            untrained_command = tool.call_without_training(job)
-            untrained = self.start(untrained_command) if untrained_command else None
+            untrained = None
+            if tool.can_skip_training:
+                config = replace(job.config, settings={**job.config.settings, "epochs": 0})
+                untrained = self.start(tool.call(replace(job, config=config)))
             tool.remove_vectors(job)
             whole, words = self.start(tool.call(job)), None
             try:

@@ -1,22 +1,23 @@
-"""The report: the data of each section, and its rendering by the template."""
+"""The report: neighbours, maps, tables of results and paired tests, and their rendering by the template."""
 
 import dataclasses
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from math import ceil, floor, log10
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.eval.evaluation import Suite, compare_scores
 from embeddings.eval.machine import installed_version, processor
-from embeddings.eval.report.report_tables import set_sections, summary
-from embeddings.eval.statistics.results import ItemScores, Result
+from embeddings.eval.statistics.results import Comparison, ItemScores, Result, key_of
+from embeddings.eval.tasks.linear_classifier import MAJORITY
 from embeddings.eval.tasks.vector_statistics import SET as STATISTICS
 from embeddings.eval.test_sets import content_fingerprint
 from embeddings.support.cosine import normalize
@@ -64,8 +65,7 @@ SIZE = 640  # of a map, in units of its drawing
 SEED = 1
 
 
-@dataclass(frozen=True)
-class Neighbour:
+class Neighbour(NamedTuple):
     """A neighbour of a word, and whether all vectors have it."""
 
     word: str
@@ -106,8 +106,7 @@ def nearest(vectors: Vectors, word: str) -> list[tuple[str, float]]:
         return []
 
 
-@dataclass(frozen=True)
-class MapLabel:
+class MapLabel(NamedTuple):
     """A word at its position on a map; hidden if it would cover a more frequent one."""
 
     word: str
@@ -164,6 +163,151 @@ def lay_out(words: Sequence[str], points: np.ndarray) -> list[MapLabel]:
         boxes += [] if is_hidden else [box]
         labels.append(MapLabel(label, x, y, is_hidden))
     return labels
+
+
+Line = TypeVar("Line", Result, Comparison)
+MEASURES = {  # by the heading of their table
+    "Correlation": ("spearman", "pearson", "spearman-ratings", "spearman-participants"),
+    "Accuracy": ("accuracy",),
+    "F1": ("micro-f1", "macro-f1", "f1"),
+    "Purity": ("purity",),
+    "V-measure": ("v-measure",),
+    "Retrieval": ("ndcg@10", "recall@10", "recall@100", "mrr@10"),
+    "Cosine": ("cosine",),
+    "Squared error": ("squared-error",),
+    "Reciprocal rank": ("reciprocal-rank", "reciprocal-rank-by-distance"),
+    "Median rank": ("median-rank", "median-rank-by-distance"),
+    "Mean rank": ("mean-rank", "mean-rank-by-distance"),
+    "Word coverage": ("word coverage",),
+}
+STEPS = (1, 2, 2.5, 5, 10)
+TICKS = 5
+# measures of the summary; higher is better
+HEADLINES = ("spearman", "accuracy", "macro-f1", "purity", "v-measure", "ndcg@10")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scale of a column of interval plots, from `low` to `high`, with a tick at each `step`."""
+
+    low: float
+    high: float
+    step: float
+
+    @classmethod
+    def of(cls, values: Iterable[float | None], *, with_zero: bool = False) -> "Scale":
+        """A scale of whole steps that holds all values, and zero on request."""
+        finite = [value for value in values if value is not None] + [0.0] * with_zero
+        low, high = min(finite, default=0.0), max(finite, default=1.0)
+        rough = max(high - low, 1e-6 * max(1.0, abs(low), abs(high))) / TICKS
+        power = 10.0 ** floor(log10(rough))
+        step = next(power * size for size in STEPS if power * size >= rough * (1 - 1e-9))
+        low = floor(low / step + 1e-9) * step
+        return cls(low, max(ceil(high / step - 1e-9) * step, low + step), step)
+
+    def position(self, value: float) -> str:
+        """The position of a value, in per cent of the width, with margins of 2 per cent."""
+        return f"{2 + 96 * (value - self.low) / (self.high - self.low):.2f}%"
+
+    @property
+    def ticks(self) -> list[float]:
+        """The values of the ticks."""
+        count = round((self.high - self.low) / self.step)
+        return [round(self.low + number * self.step, 9) for number in range(count + 1)]
+
+
+@dataclass(frozen=True)
+class Table(Generic[Line]):
+    """Lines of one kind on a common scale, by what they measure."""
+
+    scale: Scale
+    groups: dict[tuple[str, ...], list[Line]]
+
+    @classmethod
+    def of(cls, lines: Sequence[Line], *, with_zero: bool = False) -> "Table[Line]":
+        """The table of some lines; a scale with zero is for differences."""
+        groups: dict[tuple[str, ...], list[Line]] = {}
+        for one in lines:
+            groups.setdefault(label_of(one), []).append(one)
+        values: list[float | None] = []
+        for one in lines:
+            values += [one.low, one.value if isinstance(one, Result) else one.difference, one.high]
+        return cls(Scale.of(values, with_zero=with_zero), groups)
+
+
+def label_of(line: Result | Comparison) -> tuple[str, ...]:
+    """The label of a result in a table: section, words, method and, where several share a table, the measure."""
+    words = f"first {line.restrict:,} words" if line.restrict else ""
+    is_ambiguous = any(line.measure in measures and len(measures) > 1 for measures in MEASURES.values())
+    parts = line.section or "all", words, line.method or "", line.measure if is_ambiguous else ""
+    return tuple(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class SetSection:
+    """The tables of a test set: whole sets by heading, details by heading, and paired tests."""
+
+    name: str
+    tables: dict[str, Table[Result]]
+    details: dict[str, Table[Result]]
+    tests: Table[Comparison] | None
+    test_names: list[str]
+
+
+def set_sections(results: Sequence[Result], comparisons: Sequence[Comparison]) -> list[SetSection]:
+    """A section for each test set, in order; statistics have their own table."""
+    sections = []
+    for name in dict.fromkeys(one.set for one in results if one.set != STATISTICS):
+        whole, details = dict[str, Table[Result]](), dict[str, Table[Result]]()
+        for heading, measures in MEASURES.items():
+            lines = [one for one in results if one.set == name and one.measure in measures]
+            for tables, is_detail in ((whole, False), (details, True)):
+                if members := [one for one in lines if one.is_detail == is_detail]:
+                    tables[heading] = Table.of(members)
+        tests = [one for one in comparisons if one.set == name and not one.is_detail]
+        table = Table.of(tests, with_zero=True) if tests else None
+        sections.append(SetSection(name, whole, details, table, list(dict.fromkeys(one.test for one in tests))))
+    return sections
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """A headline measure of a set: the results by vectors (None if missing), the best, and which it clearly beats."""
+
+    set: str
+    label: tuple[str, ...]
+    results: list[Result | None]
+    best: int | None
+    beaten: list[str]
+
+
+def summary(
+    results: Sequence[Sequence[Result]], comparisons: Sequence[Comparison], names: Sequence[str]
+) -> list[SummaryRow]:
+    """A row for each headline measure of whole sets."""
+    by_key = [
+        {
+            key_of(one): one
+            for one in lines
+            if one.measure in HEADLINES and one.section is None and not one.is_detail and one.method != MAJORITY
+        }
+        for lines in results
+    ]
+    rows = []
+    for key in dict.fromkeys(chain.from_iterable(by_key)):
+        cells = [lines.get(key) for lines in by_key]
+        values = [one.value if one is not None else None for one in cells]
+        numbers = [value for value in values if value is not None]
+        best = values.index(max(numbers)) if numbers and len(names) > 1 and numbers.count(max(numbers)) == 1 else None
+        beaten = []
+        for one in comparisons if best is not None else ():
+            if best is not None and names[best] in (one.first, one.second) and key_of(one) == key:
+                is_first = one.first == names[best]
+                is_better = (one.low or 0) > 0 if is_first else (one.high or 0) < 0
+                beaten += [one.second if is_first else one.first] * is_better
+        label = (key.measure, *label_of(next(one for one in cells if one is not None))[1:])
+        rows.append(SummaryRow(key.set, tuple(dict.fromkeys(label)), cells, best, beaten))
+    return rows
 
 
 MAX_NAME = 28  # characters shown of the name of vectors

@@ -24,6 +24,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     bootstrap_weights,
     correlation_interval,
     correlations,
+    divide_or_nan,
     mean_bootstrap,
     percentiles,
     ratio_interval,
@@ -221,17 +222,16 @@ def agresti_min(wins: int, losses: int, items: int) -> tuple[float, float]:
 
 
 def bootstrap_test(resampled: np.ndarray, count: int) -> tuple[Interval, float | None]:
-    """The interval and p of a resampled difference; None for both with fewer than ten units to resample."""
-    return (percentiles(resampled), bootstrap_p(resampled)) if count >= MIN_ITEMS else (NO_INTERVAL, None)
+    """The interval and two-sided p of a resampled difference (resamples,), where most are finite.
 
-
-def bootstrap_p(resampled: np.ndarray) -> float | None:
-    """The two-sided p of resampled differences (resamples,); None where most of them are not finite."""
-    if percentiles(resampled) == NO_INTERVAL:
-        return None
+    None for both with fewer than ten units to resample.
+    """
+    interval = percentiles(resampled) if count >= MIN_ITEMS else NO_INTERVAL
+    if interval == NO_INTERVAL:
+        return NO_INTERVAL, None
     finite = resampled[np.isfinite(resampled)]
     rarer = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
-    return min(1.0, 2 * (rarer + 1) / (len(finite) + 1))
+    return interval, min(1.0, 2 * (rarer + 1) / (len(finite) + 1))
 
 
 class Resampled(NamedTuple):
@@ -499,10 +499,8 @@ class F1Scores(ResampledScores):
         """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
         hits = weights @ (self.actual & self.predicted if self.hits is None else self.hits)
         members = weights @ self.actual + weights @ self.predicted
-        scores = np.divide(2 * hits, members, out=np.full_like(members, np.nan), where=members > 0)
-        is_defined = np.isfinite(scores)
-        total, count = np.where(is_defined, scores, 0).sum(axis=1), is_defined.sum(axis=1)
-        return np.asarray(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
+        scores = divide_or_nan(2 * hits, members)
+        return divide_or_nan(np.nansum(scores, axis=1), np.isfinite(scores).sum(axis=1))
 
 
 @dataclass(frozen=True, kw_only=True)

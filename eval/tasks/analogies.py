@@ -206,8 +206,12 @@ def interval_and_p(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, floa
     """The interval of the mean of `gains` (questions,) and the p of its difference from zero; none for few pairs."""
     distinct, number = np.unique(pairs, return_inverse=True)
     number = number.reshape(-1, 2)
-    if len(distinct) > MAX_CACHED:
-        return normal_test(gains, number)
+    if len(distinct) > MAX_CACHED:  # the variance sums the squared contributions of pairs to the mean
+        mean, rest = float(gains.mean()), gains - gains.mean()
+        contributions = np.bincount(number.ravel(), np.repeat(rest, 2)) / len(gains)
+        spread = float(np.sqrt((contributions**2).sum()))
+        p = erfc(abs(mean) / spread / sqrt(2)) if spread else float(mean == 0)
+        return (mean - Z * spread, mean + Z * spread), p
     return bootstrap_test(resampled_means(gains, number, len(distinct)), len(distinct))
 
 
@@ -220,15 +224,6 @@ def resampled_means(gains: np.ndarray, pairs: np.ndarray, count: int) -> np.ndar
     )
     sums = [[((table @ w.T) * w.T).sum(axis=0) for table in (numerator, denominator)] for w in bootstrap_weights(count)]
     return divide_or_nan(*np.concatenate(sums, axis=1))
-
-
-def normal_test(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, float]:
-    """Interval and p by the normal distribution, whose variance sums the squared contributions of pairs to the mean."""
-    mean, rest = float(gains.mean()), gains - gains.mean()
-    contributions = np.bincount(pairs.ravel(), np.repeat(rest, 2)) / len(gains)
-    spread = float(np.sqrt((contributions**2).sum()))
-    p = erfc(abs(mean) / spread / sqrt(2)) if spread else float(mean == 0)
-    return (mean - Z * spread, mean + Z * spread), p
 
 
 PROTOCOL = (

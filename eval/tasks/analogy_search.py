@@ -49,14 +49,10 @@ class Block(NamedTuple):
 
 def new_block(pairs: np.ndarray, third: np.ndarray, start: int) -> Block:
     """A block with its bounds."""
-    return Block(pairs, third, start, group_bounds(pairs), group_bounds(third))
-
-
-def group_bounds(table: np.ndarray) -> np.ndarray:
-    """The largest number of each group of each row, (rows, groups)."""
-    bounds = np.empty((len(table), table.shape[1] // CHUNK * GROUPS), table.dtype)
-    fill_bounds(table, bounds)
-    return bounds
+    bounds = [np.empty((len(table), table.shape[1] // CHUNK * GROUPS), table.dtype) for table in (pairs, third)]
+    for table, of_groups in zip((pairs, third), bounds, strict=True):
+        fill_bounds(table, of_groups)
+    return Block(pairs, third, start, *bounds)
 
 
 class Queries(NamedTuple):
@@ -339,9 +335,11 @@ class Cosines:
         if method == "3cosmul":  # twice equation 4, which keeps the order
             shifted = np.clip(self.cosines, -1, 1) + 1
             pairs = shifted[self.b] / (shifted[self.a] + 2 * MULTIPLICATIVE_EPSILON)
-            return new_block(pairs, shifted, self.start)
-        pairs = self.cosines[self.b] - self.cosines[self.a]
-        return new_block(pairs, self.inverse if method == "pairdirection" else self.cosines, self.start)
+            third = shifted
+        else:
+            pairs = self.cosines[self.b] - self.cosines[self.a]
+            third = self.inverse if method == "pairdirection" else self.cosines
+        return new_block(pairs, third, self.start)
 
 
 def update_all(method: str, block: Block, queries: Queries, units: np.ndarray, candidates: Candidates) -> None:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key
-from embeddings.eval.tasks.evaluation_kind import Kind, Subject
+from embeddings.eval.tasks.evaluation_kind import Kind, Subject, word_coverage
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores, predict_rows
-from embeddings.eval.tasks.pooled_texts import word_coverage
 from embeddings.eval.test_sets import FOLDS, Split, splits_of, train_and_test_files
 from embeddings.eval.word_matching import look_up
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate, document_numbers
@@ -38,12 +37,6 @@ class LabelledDocuments:
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
     labels: list[str]
-
-    def followed_by(self, other: "LabelledDocuments") -> "LabelledDocuments":
-        """The documents of both."""
-        ids = np.append(self.ids, other.ids + np.int32(len(self.words)))
-        starts = np.append(self.starts, other.starts[1:] + self.starts[-1])
-        return LabelledDocuments(self.words + other.words, ids, starts, self.labels + other.labels)
 
     def contents(self) -> list[bytes]:
         """A key for each document that is equal for equal words in equal order."""
@@ -83,8 +76,13 @@ def read_documents(
     parts = train_and_test_files(name, "documents")
     documents, *others = (read_labelled(part, text_column, label_column) for part in parts)
     training = len(documents.labels) if others else None
-    if others:
-        documents = documents.followed_by(others[0])
+    for other in others:
+        documents = LabelledDocuments(
+            documents.words + other.words,
+            np.append(documents.ids, other.ids + np.int32(len(documents.words))),
+            np.append(documents.starts, other.starts[1:] + documents.starts[-1]),
+            documents.labels + other.labels,
+        )
     splits = splits_of(documents.contents(), documents.labels, training)
     if min(len(test_rows) for _, test_rows in splits) == 0:
         distinct = len(set(documents.contents()))
@@ -178,23 +176,17 @@ def represent(
         matrix = np.append(document_vectors.matrix, np.zeros((1, document_vectors.dim), np.float32), axis=0)[rows]
         return matrix, np.asarray(matrix.any(axis=1)), TRAINED
     if isinstance(source, ConcatenatedModels) or (isinstance(source, Model) and DOCUMENTS in source.tables):
-        matrix = infer(source if isinstance(source, ConcatenatedModels) else concatenate(source), test)
+        models = source if isinstance(source, ConcatenatedModels) else concatenate(source)
+        texts = [models.corpus(path, text_column=test.text_column) for path in test.sources]
+        matrix = np.concatenate([models.infer(text) for text in texts])
+        if len(matrix) != len(test.documents.labels):
+            raise SettingError(
+                f"{', '.join(test.sources)}: {len(test.documents.labels)} labelled documents, but {len(matrix)} "
+                "documents for the models, which were trained with documents='lines'"
+            )
         return matrix, np.asarray(matrix.any(axis=1)), INFERRED
     matrix, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
     return matrix, counts > 0, MEANS
-
-
-def infer(models: ConcatenatedModels, test: DocumentSet) -> np.ndarray:
-    """The vectors that models infer for the documents, (documents, sum of dims)."""
-    texts = [models.corpus(source, text_column=test.text_column) for source in test.sources]
-    matrix = np.concatenate([models.infer(text) for text in texts])
-    n_labelled = len(test.documents.labels)
-    if len(matrix) != n_labelled:
-        raise SettingError(
-            f"{', '.join(test.sources)}: {n_labelled} labelled documents, but {len(matrix)} documents for the models, "
-            f"which were trained with documents='lines'"
-        )
-    return matrix
 
 
 def mean_vectors(vectors: Vectors, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.int64]]:

@@ -98,7 +98,14 @@ def score_rated_phrases(composer: Composer, name: str, test: PhraseRatings) -> l
             own_type = type if type in composer.functions else ANY
             cosines = phrase_cosines(composer, own_type, list(pairs), folding, function)
             key = Key(test.name, "spearman", section=type, method=function)
-            by_type.append([score_pairs(name, key, cosines, pairs), *score_ratings(name, key, cosines, pairs)])
+            covered = np.isfinite(cosines)
+            means = np.array([np.mean(list(raters.values())) for raters in pairs.values()])
+            value, reason = correlation(cosines[covered], means[covered])
+            of_pairs = CorrelationScores(
+                vectors=name, key=key, covered=covered, scores=np.where(covered, cosines, 0.0), ratings=means,
+                value=value, reason=reason, protocol=protocol("spearman"),
+            )  # fmt: skip
+            by_type.append([of_pairs, *score_ratings(name, key, cosines, pairs)])
         scores += chain.from_iterable(by_type)
         scores += [average(same) for same in zip(*by_type, strict=True)]
     return scores
@@ -121,19 +128,6 @@ def phrase_cosines(
         matrix[is_known] = composer.compose_rows(x, y, type=type, function=function)
     sides = normalize(matrix).reshape(len(pairs), 2, vectors.dim)
     return np.asarray((sides[:, 0] * sides[:, 1]).sum(axis=1))
-
-
-def score_pairs(
-    name: str, key: Key, cosines: np.ndarray, pairs: dict[PhrasePair, dict[str, float]]
-) -> CorrelationScores:
-    """The correlation with the mean ratings of pairs."""
-    covered = np.isfinite(cosines)
-    means = np.array([np.mean(list(raters.values())) for raters in pairs.values()])
-    value, reason = correlation(cosines[covered], means[covered])
-    return CorrelationScores(
-        vectors=name, key=key, covered=covered, scores=np.where(covered, cosines, 0.0), ratings=means, value=value,
-        reason=reason, protocol=protocol("spearman"),
-    )  # fmt: skip
 
 
 def score_ratings(

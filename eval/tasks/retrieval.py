@@ -13,8 +13,7 @@ from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.eval.statistics.results import ItemScores, Key, MeanScores
-from embeddings.eval.tasks.evaluation_kind import Kind, Subject
-from embeddings.eval.tasks.pooled_texts import POOLING, check_text, word_coverage
+from embeddings.eval.tasks.evaluation_kind import POOLING, Kind, Subject, check_text, word_coverage
 from embeddings.eval.tasks.word_similarity import to_number
 from embeddings.eval.test_sets import read_lines, set_name
 from embeddings.text_search.index_folder import ID, SCORES, TEXT

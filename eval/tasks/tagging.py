@@ -63,7 +63,11 @@ def read_tagging_set(name: str | os.PathLike[str]) -> TaggingSet:
     """A tagging set by name ("ud-ewt"), as two files "TRAIN,TEST", or as the folder of a UD treebank."""
     folder, parts, title = Path(name), str(name).split(","), None
     if folder.is_dir():
-        train, test = (treebank_file(folder, part) for part in ("train", "test"))
+        files = [[path for path in folder.iterdir() if f"-{part}.conllu" in path.name] for part in ("train", "test")]
+        for part, paths in zip(("train", "test"), files, strict=True):
+            if len(paths) != 1:
+                raise FormatError(f"{folder} must contain one file named *-{part}.conllu, got {len(paths)}")
+        (train,), (test,) = files
     elif str(name) in SHIPPED_TAGGING:
         train, test = map(shipped_file, SHIPPED_TAGGING[str(name)])
         title = str(name)
@@ -73,14 +77,6 @@ def read_tagging_set(name: str | os.PathLike[str]) -> TaggingSet:
         choices = ", ".join(sorted(SHIPPED_TAGGING))
         raise FormatError(f"unknown tagging set {str(name)!r}: give {choices}, a folder of a treebank, or TRAIN,TEST")
     return TaggingSet(title or test.name.split(".")[0], read_tagged(train), read_tagged(test))
-
-
-def treebank_file(folder: Path, part: str) -> Path:
-    """The file of a Universal Dependencies folder that holds this part."""
-    paths = sorted(path for path in folder.iterdir() if f"-{part}.conllu" in path.name)
-    if len(paths) != 1:
-        raise FormatError(f"{folder} must contain one file named *-{part}.conllu, got {len(paths)}")
-    return paths[0]
 
 
 def read_tagged(path: Path) -> TaggedText:

@@ -12,9 +12,8 @@ from embeddings.corpora.reading.reader import open_table
 from embeddings.corpora.reading.sources import resolve_source
 from embeddings.errors import CorpusError
 from embeddings.eval.statistics.results import TEXTS, BinaryScores, F1Scores, ItemScores, Key, ResampledScores
-from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind, Subject
+from embeddings.eval.tasks.evaluation_kind import POOLING, EvaluationSettings, Kind, Subject, check_text
 from embeddings.eval.tasks.linear_classifier import NO_LABEL, cross_predict, majority_scores
-from embeddings.eval.tasks.pooled_texts import POOLING, check_text
 from embeddings.eval.tasks.word_categories import kmeans
 from embeddings.eval.test_sets import FOLDS, Split, set_name, splits_of, train_and_test_files
 from embeddings.support.cosine import normalize

@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +9,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
 from embeddings.errors import CorpusError, S
 from embeddings.eval.statistics.results import ItemScores
-from embeddings.eval.tasks.evaluation_kind import Evaluable, EvaluationSettings, Kind, Subject
-from embeddings.eval.tasks.pooled_texts import POOLING
+from embeddings.eval.tasks.evaluation_kind import POOLING, EvaluationSettings, Kind, Subject
 from embeddings.eval.tasks.word_similarity import correlation_scores
 from embeddings.eval.test_sets import ALL, rows_of_half, set_name
 from embeddings.models.model import Model
@@ -35,18 +33,17 @@ class RatedTexts:
         return RatedTexts(self.name, left, right, self.ratings[rows], half)
 
 
-def read_rated_texts(
-    path: str | os.PathLike[str], columns: PairColumns, *, encoding_errors: str = "strict"
-) -> RatedTexts:
+def read_rated_texts(path: str | os.PathLike[str], settings: EvaluationSettings) -> RatedTexts:
     """The rated pairs of a table, or of lines of two texts and a rating separated by tabs.
 
     Raises:
         CorpusError: the file cannot be read, has no ratings, or they do not vary; all pairs are the same.
     """
+    columns = PairColumns(settings.left_column, settings.right_column, rating=settings.rating_column)
     left: list[str] = []
     right: list[str] = []
     ratings: list[NDArray[np.float64]] = []
-    for batch in TextPairs(path, columns=columns, encoding_errors=encoding_errors):
+    for batch in TextPairs(path, columns=columns, encoding_errors=settings.encoding_errors):
         if batch.ratings is None:
             raise CorpusError(f"{path} has no column of ratings; set {S.rating_column}")
         left += batch.left
@@ -73,30 +70,18 @@ def score_rated_texts(subject: Subject, test: RatedTexts) -> list[ItemScores]:
     covered = np.asarray(embedded.covered.reshape(2, -1).all(axis=0))
     protocol = PROTOCOL.format(scores=f"cosines of text vectors ({vectors.description})")
     scores = correlation_scores(name, test, (left * right).sum(axis=1), covered, protocol)
-    if (ratings := predicted_ratings(subject.source, test)) is not None:
+    from embeddings.plugins.text_pairs.rating_distribution import HIDDEN, RatingPredictor  # imports numba
+
+    if isinstance(subject.source, Model) and HIDDEN in subject.source.tables:
+        ratings = RatingPredictor(subject.source).predict(test.left, test.right)
         protocol = PROTOCOL.format(scores="ratings that the model predicts")
         scores += correlation_scores(name, test, ratings, covered, protocol, method=PREDICTED)
     return [*scores, embedded.coverage(name, test.name)]
 
 
-def predicted_ratings(model: Evaluable, test: RatedTexts) -> np.ndarray | None:
-    """The ratings that a model predicts for the pairs; None if it predicts none."""
-    from embeddings.plugins.text_pairs.rating_distribution import HIDDEN, RatingPredictor  # imports numba
-
-    if not isinstance(model, Model) or HIDDEN not in model.tables:
-        return None
-    return RatingPredictor(model).predict(test.left, test.right)
-
-
-def read_pairs(test: Any, settings: EvaluationSettings) -> RatedTexts:
-    """The rated pairs of a table with the columns of the settings."""
-    columns = PairColumns(settings.left_column, settings.right_column, rating=settings.rating_column)
-    return read_rated_texts(test, columns, encoding_errors=settings.encoding_errors)
-
-
 KIND = Kind(
     name="pairs",
-    read=read_pairs,
+    read=read_rated_texts,
     score=score_rated_texts,
     settings=("half", "left_column", "right_column", "rating_column", *POOLING),
     has_halves=True,

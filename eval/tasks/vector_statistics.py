@@ -52,7 +52,12 @@ def score_statistics(subject: Subject, test: None) -> list[ItemScores]:
         **direction_statistics(vectors.matrix, moments),
     }
     if len(hub_rows) > NEIGHBOURS:
-        values |= hub_statistics(normalize(vectors.matrix[hub_rows]))
+        occurrences = neighbour_counts(normalize(vectors.matrix[hub_rows]))
+        values |= {
+            "hubness": float(import_library("scipy.stats").skew(occurrences)) if np.ptp(occurrences) else 0.0,
+            "anti-hubs": float((occurrences == 0).mean()),
+            "largest hub": float(occurrences.max()),
+        }
     measurement = partial(Measurement, vectors=subject.name, total=len(vectors))
     scores: list[ItemScores] = []
     for measure, value in values.items():
@@ -107,32 +112,15 @@ def direction_statistics(matrix: np.ndarray, moments: Moments) -> dict[str, floa
     covariance = products - np.outer(mean, mean) / scale**2
     has_variance = np.trace(covariance) > MIN_SHARE * np.trace(products)
     axes = np.linalg.eigh(products)[1]
-    sums = log_partition(matrix, axes / scale)
+    logsumexp = import_library("scipy.special").logsumexp
+    sums = np.full((2, axes.shape[1]), -np.inf)  # the logarithms of the sums of exp(v a) and exp(-v a) over rows v
+    for _, wide in wide_blocks(matrix):
+        projections = wide @ (axes / scale)
+        sums = np.logaddexp(sums, [logsumexp(projections, axis=0), logsumexp(-projections, axis=0)])
     return {
         "mean cosine": float((moments.units @ moments.units - count) / (count * (count - 1))),
         "isotropy": float(np.exp(sums.min() - sums.max())),
         "effective dimensions": float(np.trace(covariance) ** 2 / (covariance**2).sum()) if has_variance else np.nan,
-    }
-
-
-def log_partition(matrix: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """The logarithms (2, axes) of the sums of exp(v a) and exp(-v a) over rows v."""
-    logsumexp = import_library("scipy.special").logsumexp
-
-    sums = np.full((2, axes.shape[1]), -np.inf)
-    for _, wide in wide_blocks(matrix):
-        projections = wide @ axes
-        sums = np.logaddexp(sums, [logsumexp(projections, axis=0), logsumexp(-projections, axis=0)])
-    return sums
-
-
-def hub_statistics(units: np.ndarray) -> dict[str, float]:
-    """How evenly words are nearest neighbours of others."""
-    occurrences = neighbour_counts(units)
-    return {
-        "hubness": float(import_library("scipy.stats").skew(occurrences)) if np.ptp(occurrences) else 0.0,
-        "anti-hubs": float((occurrences == 0).mean()),
-        "largest hub": float(occurrences.max()),
     }
 
 

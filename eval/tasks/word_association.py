@@ -20,11 +20,8 @@ COLUMNS = ("test", "list", "word", "role")
 ALIASES = {"study": "test", "condition": "list"}  # headings of published files
 ROLES = ("target", "attribute")
 MIN_WORDS, MIN_COUNT = 8, 100  # below which a note warns
-EXACT, SAMPLES, SEED = (
-    100_000,
-    100_000,
-    1,
-)  # divisions: the largest number that is listed, and the number of random ones
+EXACT, SAMPLES = 100_000, 100_000  # divisions: the largest number that is listed, and the number of random ones
+SEED = 1
 
 
 @dataclass(frozen=True)

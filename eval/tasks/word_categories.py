@@ -53,7 +53,14 @@ def read_word_categories(name: str | os.PathLike[str]) -> WordCategories:
     A line that occurs twice counts once.
     """
     if str(name) == GOOGLE_CATEGORIES and not Path(name).exists():
-        return google_categories()
+        # without words of two categories, such as Georgia
+        test = read_questions(GOOGLE_ANALOGIES)
+        categories_of: dict[str, set[str]] = {}
+        for (a, b, _), section in zip(test.questions, test.section_of, strict=True):
+            for word, category in zip((a, b), GOOGLE_SECTIONS.get(test.sections[section], ()), strict=False):
+                categories_of.setdefault(word, set()).add(category)
+        single = {word: names.pop() for word, names in sorted(categories_of.items()) if len(names) == 1}
+        return WordCategories(GOOGLE_CATEGORIES, list(single), list(single.values()))
     path = locate(name)
     entries: dict[tuple[str, str], None] = {}
     for number, line in read_lines(path):
@@ -65,17 +72,6 @@ def read_word_categories(name: str | os.PathLike[str]) -> WordCategories:
     if len({category for _, category in entries}) < 2:
         raise FormatError(f"{path} contains fewer than two categories")
     return WordCategories(set_name(name), [word for word, _ in entries], [category for _, category in entries])
-
-
-def google_categories() -> WordCategories:
-    """Categories of the Google analogies, such as capitals, without words of two categories, such as Georgia."""
-    test = read_questions(GOOGLE_ANALOGIES)
-    categories_of: dict[str, set[str]] = {}
-    for (a, b, _), section in zip(test.questions, test.section_of, strict=True):
-        for word, category in zip((a, b), GOOGLE_SECTIONS.get(test.sections[section], ()), strict=False):
-            categories_of.setdefault(word, set()).add(category)
-    single = {word: names.pop() for word, names in sorted(categories_of.items()) if len(names) == 1}
-    return WordCategories(GOOGLE_CATEGORIES, list(single), list(single.values()))
 
 
 STARTS, SEED = 10, 1

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from embeddings.corpora import Corpus
-from embeddings.eval.benchmark.job import ModelConfig
 from embeddings.eval.benchmark.runner import Benchmark, BenchmarkError, ResumeError, completed_runs, is_completed
-from embeddings.eval.benchmark.tools import PEERS
+from embeddings.eval.benchmark.tools import PEERS, ModelConfig
 from embeddings.eval.benchmark.workspace import write_rows
 
 NOW = {"date": "2026-01-02", "cores": 2, "corpus": {"words": 5}, "tools": {"embeddings": "1", "gensim": "4"}}

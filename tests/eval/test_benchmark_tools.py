@@ -10,7 +10,7 @@ from optional_libraries import needs_gensim
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark import peers, tools
-from embeddings.eval.benchmark.job import Job, ModelConfig, model_configs
+from embeddings.eval.benchmark.tools import Job, ModelConfig, model_configs
 
 COMMON = {"window": 3, "subsample": 1e-4, "min_count": 7, "epochs": 2}
 

@@ -12,8 +12,7 @@ from platforms import needs_wait4
 import embeddings as em
 from embeddings.errors import EmbeddingsError
 from embeddings.eval.benchmark import result_table, tools
-from embeddings.eval.benchmark.job import Job, model_configs
-from embeddings.eval.benchmark.tools import Program, select_tools
+from embeddings.eval.benchmark.tools import Job, Program, model_configs, select_tools
 from embeddings.eval.benchmark.workspace import Workspace
 
 (CONFIG,) = model_configs(["skipgram"], dim=[3], negatives=[4], threads=[2], window=5, min_count=1, epochs=2)
@@ -66,9 +65,8 @@ def test_settings_are_filled_in(path):
     program = Program.read(path)
     job = Job(CONFIG, 7, "t.txt", "folder/v.bin")
     assert program.call(job) == [str(path.parent / "program"), "t.txt", "folder/v.vec", "3", "2", "sg"]
-    assert program.call_without_training(job) is None
-    skipping = replace(program, can_skip_training=True)
-    assert skipping.call_without_training(job)[4] == "0"
+    untrained = replace(job.config, settings={**job.config.settings, "epochs": 0})
+    assert program.call(replace(job, config=untrained))[4] == "0"
     flags = replace(program, command=["x", "{shrink_window}", "{seed} {threads}", "{{}}"])
     assert flags.call(job)[1:] == ["1", "7 2", "{}"]
 

@@ -12,7 +12,7 @@ from embeddings.corpora import Corpus
 from embeddings.corpora.documents import corpus_documents
 from embeddings.errors import CorpusError
 from embeddings.eval.benchmark import tools, workspace
-from embeddings.eval.benchmark.job import Job, model_configs
+from embeddings.eval.benchmark.tools import Job, model_configs
 
 sentence = st.lists(st.sampled_from(["a", "bb", "é", "\U0001f600", "c-c"]), max_size=30)
 

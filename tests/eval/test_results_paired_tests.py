@@ -8,7 +8,7 @@ from naive_bootstrap import interval, resample_counts, resampled_question_means,
 
 from embeddings.eval import Suite, compare_scores, evaluate
 from embeddings.eval.statistics.confidence_intervals import wilson
-from embeddings.eval.statistics.results import BinaryScores, CorrelationScores, Key, agresti_min, bootstrap_p
+from embeddings.eval.statistics.results import BinaryScores, CorrelationScores, Key, agresti_min, bootstrap_test
 from embeddings.eval.tasks.analogies import AnalogyScores, interval_and_p
 from embeddings.vectors.vectors import Vectors
 
@@ -58,13 +58,16 @@ def test_correlations_equal_the_naive_bootstrap(ranked):
 
 
 def test_p_at_its_extremes_and_between():
-    assert bootstrap_p(np.ones(1000)) == 2 / 1001
-    assert bootstrap_p(-np.ones(1000)) == 2 / 1001
-    assert bootstrap_p(np.zeros(1000)) == 1
-    assert bootstrap_p(np.repeat([1.0, -1.0], 500)) == 1
-    assert bootstrap_p(np.repeat([1.0, -1.0], [750, 250])) == pytest.approx(2 * 251 / 1001)
-    assert bootstrap_p(np.repeat([1.0, 0.0], [990, 10])) == pytest.approx(2 * 11 / 1001)
-    assert bootstrap_p(np.append(np.ones(400), np.full(600, np.nan))) is None
+    def p_of(resampled):
+        return bootstrap_test(resampled, 1000)[1]
+
+    assert p_of(np.ones(1000)) == 2 / 1001
+    assert p_of(-np.ones(1000)) == 2 / 1001
+    assert p_of(np.zeros(1000)) == 1
+    assert p_of(np.repeat([1.0, -1.0], 500)) == 1
+    assert p_of(np.repeat([1.0, -1.0], [750, 250])) == pytest.approx(2 * 251 / 1001)
+    assert p_of(np.repeat([1.0, 0.0], [990, 10])) == pytest.approx(2 * 11 / 1001)
+    assert p_of(np.append(np.ones(400), np.full(600, np.nan))) is None
 
 
 def compare_shares(correct, other):

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import embeddings as em
 from embeddings import registry
 from embeddings.errors import SettingError
-from embeddings.eval.benchmark.job import Job, ModelConfig
-from embeddings.eval.benchmark.tools import Program, find_tool
+from embeddings.eval.benchmark.tools import Job, ModelConfig, Program, find_tool
 from embeddings.eval.benchmark.workspace import CommandError, Workspace
 from studies.grid import Grid, Rows, iter_words, mean_and_spread, pivot, scores, timed
 

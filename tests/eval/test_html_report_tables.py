@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from embeddings.eval import Suite, compare_scores
-from embeddings.eval.report.report_tables import Scale, summary
+from embeddings.eval.report.html_report import Scale, summary
 from embeddings.vectors.vectors import Vectors
 
 

@@ -4,8 +4,7 @@ import pytest
 
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark import tools
-from embeddings.eval.benchmark.job import Job, ModelConfig, model_configs
-from embeddings.eval.benchmark.tools import select_tools
+from embeddings.eval.benchmark.tools import Job, ModelConfig, model_configs, select_tools
 
 COMMON = {"window": 3, "subsample": 1e-4, "min_count": 7, "epochs": 2}
 
