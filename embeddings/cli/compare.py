@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from embeddings.cli import evaluation_options, label_evaluation
+from embeddings.cli import evaluation_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.evaluate import Evaluation
+from embeddings.cli.evaluate import Evaluation, classifier_arguments, compare_classifiers, label_options
 from embeddings.cli.options import JSON
 from embeddings.cli.output import note, print_rows
 from embeddings.eval.evaluation import compare_scores
@@ -18,7 +18,7 @@ from embeddings.eval.evaluation import compare_scores
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),
-        *label_evaluation.options(),
+        *label_options(),
         JSON,
     ],
 )
@@ -37,10 +37,10 @@ def command(
     """
     if len(vectors) < 2 and len(set(options["ranking"])) < 2:
         raise click.UsageError("compare requires at least two VECTORS, or two --ranking")
-    if (label_options := label_evaluation.classifier_arguments(options)) is not None:
+    if (of_labels := classifier_arguments(options)) is not None:
         if sections:
             raise click.UsageError("--sections cannot be combined with --labels")
-        tests = label_evaluation.compare_classifiers(vectors, errors=errors, **label_options)
+        tests = compare_classifiers(vectors, errors=errors, **of_labels)
         print_rows(tests, as_json)
         return
     defaults = evaluation_options.DEFAULTS
