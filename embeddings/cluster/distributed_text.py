@@ -19,7 +19,7 @@ from embeddings.errors import NoWordsError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.support.foreign_files import path_below
 from embeddings.support.mapped_files import memory_mapped_zeros
-from embeddings.training.corpus_share import CorpusShare, cut_lines
+from embeddings.training.corpus_share import CorpusShare
 
 GOLDEN, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 NO_IDS = np.zeros(0, np.int32)
@@ -258,7 +258,8 @@ def send_share(ray: Any, encoded: EncodedCorpus, begin: int, end: int) -> SentSh
     """Put a share of the tokens into the object store."""
     step = PART_BYTES // 4
     tokens = [ray.put(np.array(encoded.ids[first : min(first + step, end)])) for first in range(begin, end, step)]
-    lines, first_line = cut_lines(np.asarray(encoded.sentences), begin, end)
+    low, high = np.searchsorted(encoded.sentences, [begin, end])
+    lines, first_line = join_lines([Fragment(NO_IDS, np.asarray(encoded.sentences[low:high]), int(low))], begin, end)
     description = {"first_line": first_line, **description_of(encoded)}
     return SentShare(end - begin, tokens, ray.put(lines), description)
 

@@ -346,27 +346,23 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     content = read_versioned(record, FORMAT_VERSION)
     check_fields(record, content, {"fingerprint": dict, "values": dict})
     fingerprint, values = content["fingerprint"], content["values"]
-    try:
-        check_tally(values.get("tally", {}))
+    try:  # numbers that `Tally.state` cannot have returned
+        tally = values.get("tally", {})
+        if type(tally) is not dict or type(tally.get("epoch_sums", [])) is not list:
+            raise TypeError("it is not a record of counts")
+        losses = {f"epoch_sums[{number}]": sums for number, sums in enumerate(tally.get("epoch_sums", []))}
+        losses["sums"] = tally.get("sums", [])
+        counts = {name: tally.get(name, 0) for name in ("seconds", "words", "steps")}
+        for name, value in {**losses, **counts}.items():
+            numbers = np.array(value, np.float64)
+            lowest = 0 if name in counts else -MAX_COUNT
+            if not ((numbers >= lowest) & (numbers <= MAX_COUNT)).all():
+                raise ValueError(f"a number of its {name} is not finite or out of range")
+            if name in losses and numbers.size and numbers.shape[1:] != (2,):
+                raise ValueError(f"its {name} have the shape {numbers.shape}")
     except (TypeError, ValueError, OverflowError) as error:
         raise FormatError(f"{record} is broken: its tally cannot be that of a run: {error}") from None
     return fingerprint, values
-
-
-def check_tally(tally: Any) -> None:
-    """Raise TypeError, ValueError or OverflowError for numbers that `Tally.state` cannot have returned."""
-    if type(tally) is not dict or type(tally.get("epoch_sums", [])) is not list:
-        raise TypeError("it is not a record of counts")
-    losses = {f"epoch_sums[{number}]": sums for number, sums in enumerate(tally.get("epoch_sums", []))}
-    losses["sums"] = tally.get("sums", [])
-    counts = {name: tally.get(name, 0) for name in ("seconds", "words", "steps")}
-    for name, value in {**losses, **counts}.items():
-        numbers = np.array(value, np.float64)
-        lowest = 0 if name in counts else -MAX_COUNT
-        if not ((numbers >= lowest) & (numbers <= MAX_COUNT)).all():
-            raise ValueError(f"a number of its {name} is not finite or out of range")
-        if name in losses and numbers.size and numbers.shape[1:] != (2,):
-            raise ValueError(f"its {name} have the shape {numbers.shape}")
 
 
 def check_same_run(folder: Path, saved: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> None:

@@ -30,7 +30,21 @@ DIM, BUCKETS = 8, 100  # in place of settings that make tables large
 
 def training_work(trainer: Trainer) -> Work | None:
     """What `compiling` has to do for a trainer with these settings; None if all is compiled, or if it cannot."""
-    return work_if_needed(type(trainer).__module__, lambda process: compile_training(trainer, process))
+
+    def work(process: CompileProcess | None) -> None:
+        encoded = cast(EncodedCorpus, SmallText(trainer.reads_labels, trainer.reads_pairs, trainer.reads_vectors))
+        data = TrainingData(with_small_tables(trainer), encoded, encoded.vocabulary, 1, 1, None)
+        plan = data.trainer.plan(data)
+        if process is not None:
+            process.end_stage()
+        if plan.vocabulary is not None:
+            data = replace(data, vocabulary=plan.vocabulary)
+        worker = Worker(data, plan, plan.allocate(data.seed), Tally(1, data.schedule, 1), 0)
+        worker.compile_kernel()
+        if process is None or not process.is_awaited[0]:
+            worker.compile_stream()
+
+    return work_if_needed(type(trainer).__module__, work)
 
 
 def inference_work(models: ConcatenatedModels) -> Work | None:
@@ -57,21 +71,6 @@ def work_if_needed(module: str, work: Work) -> Work | None:
     except Exception:  # the settings do not fit the small text, so kernels are compiled when they are used
         return None
     return None
-
-
-def compile_training(trainer: Trainer, process: CompileProcess | None) -> None:
-    """Compile the kernels of a trainer."""
-    encoded = cast(EncodedCorpus, SmallText(trainer.reads_labels, trainer.reads_pairs, trainer.reads_vectors))
-    data = TrainingData(with_small_tables(trainer), encoded, encoded.vocabulary, 1, 1, None)
-    plan = data.trainer.plan(data)
-    if process is not None:
-        process.end_stage()
-    if plan.vocabulary is not None:
-        data = replace(data, vocabulary=plan.vocabulary)
-    worker = Worker(data, plan, plan.allocate(data.seed), Tally(1, data.schedule, 1), 0)
-    worker.compile_kernel()
-    if process is None or not process.is_awaited[0]:
-        worker.compile_stream()
 
 
 def with_small_tables(trainer: Trainer) -> Trainer:

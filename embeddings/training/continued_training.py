@@ -6,7 +6,6 @@ positions; other tables are copied whole or start again, as the trainer declares
 the new text, start at random. The learning rate starts again from its initial value.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +36,6 @@ def saved_table(model: Model, name: str, declared: Table) -> np.ndarray:
         expected = f"table {name!r} as float32 {declared.saved_shape}"
         raise FormatError(f"the {model.name} model is broken: expected {expected}, got {problem}")
     return table
-
-
-def padded_tables(model: Model, declared: Mapping[str, Table]) -> Arrays:
-    """Tables of a model as kernels read them, read-only: see `Table` for their shapes."""
-    return {name: table.concatenate(padded_rows(saved_table(model, name, table))) for name, table in declared.items()}
 
 
 def padded_rows(array: np.ndarray) -> np.ndarray:

@@ -42,17 +42,6 @@ class CorpusShare:
         raise WholeCorpusNeeded(name)
 
 
-def cut_lines(lines: np.ndarray, begin: int, end: int) -> tuple[np.ndarray, int]:
-    """Where lines begin in tokens begin to end, counted from `begin`, (lines + 1,), and the number of the first one."""
-    if begin == end:
-        return np.zeros(1, np.int64), 0
-    first, last = np.searchsorted(lines, [begin, end]).tolist()
-    starts = np.asarray(lines[first:last], np.int64)
-    if not len(starts) or starts[0] > begin:  # a line that began before
-        starts, first = np.append(begin, starts), first - 1
-    return np.append(starts, end) - begin, first
-
-
 @dataclass(frozen=True, kw_only=True)
 class ShareOfStream(TokenStream):
     """The part of a stream of words that a machine holds.

@@ -30,7 +30,7 @@ from embeddings.objectives.objective import Objective
 from embeddings.settings import DocumentChoice, check_value
 from embeddings.support.arrow import pc, to_string_array
 from embeddings.support.mapped_files import memory_mapped_zeros
-from embeddings.training.continued_training import padded_tables
+from embeddings.training.continued_training import padded_rows, saved_table
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import PredictionTrainer
@@ -49,37 +49,6 @@ class InferenceTags:
 
     rows: NDArray[np.int64]
     starts: NDArray[np.int64]
-
-    def check_counts(self, count: int) -> None:
-        """Refuse documents without exactly `count` known tags."""
-        counts = np.diff(self.starts)
-        if len(counts) and (counts != count).any():
-            first = int(np.argmax(counts != count))
-            raise CorpusError(
-                f"the model concatenates the vector of a document with those of its known tags: document {first} has "
-                f"{counts[first]} of them, expected {count}; in a corpus, the first tag of a document is its name"
-            )
-
-    def document_rows(self, table: np.ndarray, dim: int) -> np.ndarray:
-        """A row for the new document, then those of the tags that documents have; float32 (rows, padded dim)."""
-        used = np.unique(self.rows)
-        rows = zero_rows(1 + len(used), dim)
-        rows[1:, :dim] = table[used]
-        return rows
-
-    def tag_rows(self) -> TagRows:
-        """The rows of each document in `document_rows`, the new one first."""
-        numbers = 1 + np.unique(self.rows, return_inverse=True)[1].astype(np.int64)
-        return TagRows(self.starts + np.arange(len(self.starts)), np.insert(numbers, self.starts[:-1], 0))
-
-
-def tags_of_corpus(model: Model, documents: Documents) -> InferenceTags | None:
-    """The tags of the documents of a corpus without the first of each, its name; None if there are no others."""
-    if documents.starts is None:
-        return None
-    rows = known_rows(model, documents.tags)[documents.rows]
-    rows[documents.starts[:-1]] = -1
-    return known_tags(rows, np.diff(documents.starts))
 
 
 def tags_of_texts(model: Model, tags: Any, texts: int) -> InferenceTags | None:
@@ -218,11 +187,21 @@ class DocumentInferencer:
 
     def tags_in_use(self, documents: Documents, given: InferenceTags | None) -> InferenceTags | None:
         """The tags that change the vectors of documents; None if there are none."""
-        tags = given or tags_of_corpus(self.model, documents)
+        tags, starts = given, documents.starts
+        if tags is None and starts is not None:  # those of the corpus, without the first of each document, its name
+            rows = known_rows(self.model, documents.tags)[documents.rows]
+            rows[starts[:-1]] = -1
+            tags = known_tags(rows, np.diff(starts))
         if self.tag_count > 1:
-            empty = InferenceTags(np.zeros(0, np.int64), np.zeros(documents.size + 1, np.int64))
-            tags = tags or empty
-            tags.check_counts(self.tag_count - 1)
+            tags = tags or InferenceTags(np.zeros(0, np.int64), np.zeros(documents.size + 1, np.int64))
+            counts, expected = np.diff(tags.starts), self.tag_count - 1
+            if (counts != expected).any():
+                first = int(np.argmax(counts != expected))
+                raise CorpusError(
+                    "the model concatenates the vector of a document with those of its known tags: document "
+                    f"{first} has {counts[first]} of them, expected {expected}; in a corpus, the first tag of a "
+                    "document is its name"
+                )
         return tags if self.uses_tags and tags is not None and len(tags.rows) else None
 
     def scratch(self, inference: Inference, tags: InferenceTags | None) -> Scratch:
@@ -231,8 +210,11 @@ class DocumentInferencer:
         if tags is None:
             operands, count = self.operands(zero_rows(1, dim), SINGLE_ROWS), 1
         else:
-            rows, count = tags.document_rows(self.model.tables[DOCUMENTS], dim), 1 + int(np.diff(tags.starts).max())
-            operands = self.operands(rows, tags.tag_rows())
+            used, numbers = np.unique(tags.rows, return_inverse=True)
+            rows, count = zero_rows(1 + len(used), dim), 1 + int(np.diff(tags.starts).max())
+            rows[1:, :dim] = self.model.tables[DOCUMENTS][used]  # row 0 is that of the document
+            tag_rows = np.insert(1 + numbers.astype(np.int64), tags.starts[:-1], 0)
+            operands = self.operands(rows, TagRows(tags.starts + np.arange(len(tags.starts)), tag_rows))
         return block, operands, self.buffers(count), inference._replace(state=new_state()), np.zeros(2, np.uint64)
 
 
@@ -276,28 +258,17 @@ def document_table(data: TrainingData, documents: Documents, dim: int, init: Ini
 
     def initialize(table: np.ndarray, dim: int, seed: int) -> None:
         init(table, dim, seed)
-        table[~rows_with_words(data, documents)] = 0
+        has_words = np.zeros(documents.size if documents.has_several_tags else documents.count, np.bool_)
+        ids, numbers = np.asarray(data.encoded.ids), documents.numbers
+        mark_documents_with_words(ids, documents.borders, numbers, len(data.vocabulary), has_words)
+        if documents.has_several_tags:
+            of_documents, has_words = has_words, np.zeros(documents.count, np.bool_)
+            has_words[documents.rows[np.repeat(of_documents, documents.tag_counts)]] = True
+        table[~has_words] = 0
 
     rows, is_large = documents.count, 4 * documents.count * padded(dim) > MAX_MEMORY_BYTES
     zeros = (lambda: memory_mapped_zeros(rows, padded(dim))) if is_large else None
     return Table(rows=rows, dim=dim, axis="documents", init=initialize, seed=2**32, zeros=zeros)
-
-
-def rows_with_words(data: TrainingData, documents: Documents) -> np.ndarray:
-    """Whether a document with each row has a known word (rows,)."""
-    is_marked = np.zeros(documents.size if documents.has_several_tags else documents.count, np.bool_)
-    ids, numbers = np.asarray(data.encoded.ids), documents.numbers
-    mark_documents_with_words(ids, documents.borders, numbers, len(data.vocabulary), is_marked)
-    if not documents.has_several_tags:
-        return is_marked
-    has_words = np.zeros(documents.count, np.bool_)
-    has_words[documents.rows[np.repeat(is_marked, documents.tag_counts)]] = True
-    return has_words
-
-
-def tag_rows(documents: Documents) -> TagRows:
-    """The rows of documents as kernels read them."""
-    return SINGLE_ROWS if documents.starts is None else TagRows(documents.starts, documents.rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,7 +323,8 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
         """
         documents = corpus_documents(data.encoded, self.documents)
         self.check_documents(documents)
-        max_tags, tags = int(documents.tag_counts.max(initial=1)), tag_rows(documents)
+        max_tags = int(documents.tag_counts.max(initial=1))
+        tags = SINGLE_ROWS if documents.starts is None else TagRows(documents.starts, documents.rows)
         vectors = document_table(data, documents, self.dim, INITIALIZERS[self.initializer])
         stream = data.window_stream(
             objective.noise_weights,
@@ -377,7 +349,10 @@ class DocumentTrainer(DocumentChoice, PredictionTrainer):
         """The inferencer of a trained model."""
         settings = model_settings(cls, model)
         objective = settings.new_objective(model.vocabulary)
-        tables, width = padded_tables(model, settings.word_tables(objective)), padded(settings.dim)
+        width, declared = padded(settings.dim), settings.word_tables(objective)
+        tables = {
+            name: table.concatenate(padded_rows(saved_table(model, name, table))) for name, table in declared.items()
+        }
         return DocumentInferencer(
             model,
             settings,

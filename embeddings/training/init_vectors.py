@@ -88,19 +88,15 @@ class InitFrom:
 
     def check(self, trainer: "Trainer") -> None:
         """Refuse what a trainer with these settings cannot start from."""
-        name, dim = trainer.trainer_name, asdict(trainer).get("dim")
+        name, dim, own = trainer.trainer_name, asdict(trainer).get("dim"), self.source_vectors.dim
         if not trainer.can_init:
             raise SettingError(f"{name} cannot start from pretrained vectors with these settings")
         if self.freeze and not trainer.can_freeze:
             raise SettingError(f"{name} cannot freeze word vectors with these settings")
-        if self.mode != "initial":
-            self.check_mode(trainer, dim)
-        elif self.source_vectors.dim != dim:
-            raise SettingError(f"{S.dim} must be {self.source_vectors.dim}, as in the vectors to start from, got {dim}")
-
-    def check_mode(self, trainer: "Trainer", dim: int | None) -> None:
-        """Refuse a mode that a trainer with these settings does not support."""
-        name, own = trainer.trainer_name, self.source_vectors.dim
+        if self.mode == "initial":
+            if own != dim:
+                raise SettingError(f"{S.dim} must be {own}, as in the vectors to start from, got {dim}")
+            return
         if self.mode not in trainer.init_modes:
             raise SettingError(
                 f"{name} does not support {S.mode(self.mode)} of pretrained vectors: use skipgram or cbow"

@@ -5,7 +5,7 @@ import logging
 import typing
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import combinations, pairwise
@@ -77,46 +77,33 @@ def precompile(name: str) -> float:
             pass
     table = Table(rows=1, dim=1, axis="other")
     ReplicaTables(Replicas(2), {"table": table}, {"table": table.allocate(seed=1)}, threads=1)
-    with without_warnings():
+    log = logging.getLogger("embeddings")
+    level = log.level
+    log.setLevel(logging.ERROR)  # the models of tiny texts are not used
+    try:
         for number, choice in enumerate(choices(trainer)):
             try:
                 use_model(train_small(name, small | choice))
             except EmbeddingsError as error:
                 if number == 0:
                     raise SettingError(f"cannot compile {name} ahead of time: {marked(error)}") from error
-    return compile_time.seconds - before
-
-
-@contextmanager
-def without_warnings() -> Iterator[None]:
-    """Log errors only: the models of tiny texts are not used."""
-    log = logging.getLogger("embeddings")
-    level = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
     finally:
         log.setLevel(level)
+    return compile_time.seconds - before
 
 
 def choices(trainer: type) -> Iterator[dict[str, Any]]:
     """No settings, then the non-default values of yes/no and choice settings, alone and in pairs."""
-    single = [{name: value} for name, values in alternatives(trainer).items() for value in values]
-    yield from [{}, *single]
-    for first, second in combinations(single, 2):
-        if first.keys() != second.keys():
-            yield first | second
-
-
-def alternatives(trainer: type) -> dict[str, list[Any]]:
-    """The non-default values of yes/no and choice settings."""
-    values = {}
+    single: list[dict[str, Any]] = []
     types = field_types(trainer)
     for field in dataclasses.fields(trainer):
         kind, _ = split_optional(types[field.name])
         options = typing.get_args(kind) if typing.get_origin(kind) is Literal else (True, False) if kind is bool else ()
-        values[field.name] = [value for value in options if value != field.default]
-    return values
+        single += [{field.name: value} for value in options if value != field.default]
+    yield from [{}, *single]
+    for first, second in combinations(single, 2):
+        if first.keys() != second.keys():
+            yield first | second
 
 
 def train_small(name: str, settings: dict[str, Any]) -> Model:

@@ -154,10 +154,6 @@ class Tally:
             note=self.note,
         )
 
-    def begin_epoch(self, thread: int) -> None:
-        """Count a thread's loss for its next epoch from now on."""
-        self.epoch_sums[thread].append(np.zeros(2))
-
     def add(self, thread: int, loss: float, examples: float) -> None:
         """Add a sum of losses over a number of examples."""
         self.epoch_sums[thread][-1] += loss, examples

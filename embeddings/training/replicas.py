@@ -151,11 +151,6 @@ class ReplicaTables:
         """Let all replicas go on from the merged tables."""
         self.in_chunks(lambda name, rows: np.copyto(self.copies[name][:, rows], self.merged[name][rows]))
 
-    def restore(self, next_merge: int) -> None:
-        """Go on from restored merged tables."""
-        self.schedule.next_merge = next_merge
-        self.broadcast()
-
     def merge(self) -> None:
         """Merge the rows that replicas changed, and let all replicas go on from them."""
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from threading import Event
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -157,15 +157,11 @@ class Average:
                 mean[block] += (numbers[block] - mean[block]) / np.float32(self.count)
 
 
-class RunProgress(NamedTuple):
-    """The counts of a run and the states of its workers; with replicas also the next merge."""
-
-    values: dict[str, Any]
-    arrays: dict[str, np.ndarray]
+RunProgress = tuple[dict[str, Any], dict[str, np.ndarray]]  # JSON values and arrays
 
 
 def capture_progress(run: "Run") -> RunProgress:
-    """The progress of a run; the arrays are not copies."""
+    """The counts of a run and the states of its workers, with replicas also the next merge; arrays are not copies."""
     arrays = {
         f"thread.{number}.{name}": array
         for number, worker in enumerate(run.workers)
@@ -174,13 +170,13 @@ def capture_progress(run: "Run") -> RunProgress:
     values: dict[str, Any] = {"tally": run.tally.state(), "workers": [worker.state() for worker in run.workers]}
     if run.replicas is not None:
         values["next_merge"] = run.replicas.schedule.next_merge
-    return RunProgress(values, arrays)
+    return values, arrays
 
 
 def capture(run: "Run") -> RunState:
     """The state of a run, with replicas that of their last merge; its arrays are not copies."""
-    progress = run.merged_progress or capture_progress(run)
-    arrays = {f"table.{name}": table for name, table in run.tables.items()} | progress.arrays
+    progress, arrays = run.merged_progress or capture_progress(run)
+    arrays = arrays | {f"table.{name}": table for name, table in run.tables.items()}
     arrays |= {f"saved.{name}": table for name, table in run.saved_tables.items()}
     arrays |= {f"average.{name}": table for name, table in run.average.tables.items()}
     callback_values = []
@@ -188,7 +184,7 @@ def capture(run: "Run") -> RunState:
         arrays |= {f"callback.{number}.{name}": value for name, value in state.items() if isinstance(value, np.ndarray)}
         callback_values.append({name: value for name, value in state.items() if not isinstance(value, np.ndarray)})
     values = {
-        **progress.values,
+        **progress,
         "epochs_reported": run.epochs_reported,
         "stopped": run.stopped,
         "is_rollback_due": run.is_rollback_due,
@@ -211,7 +207,8 @@ def restore(run: "Run", state: RunState) -> None:
             worker.restore(values["workers"][number], without_prefix(arrays, f"thread.{number}."))
         run.tally.restore(values["tally"])
         if run.replicas is not None:
-            run.replicas.restore(check_count(values["next_merge"]))
+            run.replicas.schedule.next_merge = check_count(values["next_merge"])
+            run.replicas.broadcast()
         run.epochs_reported, run.stopped = check_count(values["epochs_reported"]), values["stopped"] is True
         run.is_rollback_due = values["is_rollback_due"] is True
         run.average.count, run.average.next_point = map(check_count, values["average"])
@@ -291,10 +288,8 @@ class Run:
 
     def new_replicas(self) -> ReplicaTables | None:
         """The tables of replicas, if there are any."""
-        replicas = self.run_options.replicas
-        if replicas is None or not self.data.has_replicas:
-            return None
-        return ReplicaTables(replicas, self.plan.tables, self.tables, self.data.threads)
+        replicas = self.run_options.replicas if self.data.has_replicas else None
+        return ReplicaTables(replicas, self.plan.tables, self.tables, self.data.threads) if replicas else None
 
     def new_workers(self, frozen: np.ndarray | None) -> Sequence[Worker]:
         """The workers, one for each share, with compiled kernels."""
@@ -428,7 +423,7 @@ class Run:
         """Record the progress at a merge, from which a checkpoint that is written before the next one continues."""
         if self.replicas is not None and self.writer is not None:
             values, arrays = capture_progress(self)
-            self.merged_progress = RunProgress(values, {name: array.copy() for name, array in arrays.items()})
+            self.merged_progress = values, {name: array.copy() for name, array in arrays.items()}
 
     def report(self) -> bool:
         """Report progress; returns whether the threads are to halt for a checkpoint; replicas halt when merged."""

@@ -136,9 +136,16 @@ class RunLog(Callback):
         self.losses: list[float] = []
 
     def on_run_start(self, run_start: RunStart) -> None:
-        """Write the fingerprint of the run."""
+        """Write the fingerprint of the run, after the end of a line that a crash cut short."""
+        is_cut = False
         try:
-            self.stream = open_log(self.path, self.append)
+            if self.append and self.path.exists() and self.path.stat().st_size:
+                with self.path.open("rb") as stream:
+                    stream.seek(-1, os.SEEK_END)
+                    is_cut = stream.read(1) != b"\n"
+            mode = "a" if self.append else "w"
+            self.stream = self.path.open(mode, encoding="utf-8", errors="backslashreplace")  # \udcff is JSON too
+            self.stream.write("\n" * is_cut)
         except OSError as error:
             raise OutputError(f"cannot write {self.path}: {error.strerror or error}") from error
         self.append = True  # a second run with the same object does not replace the lines of the first
@@ -193,18 +200,6 @@ class RunLog(Callback):
         if stream is not None:
             with suppress(OSError):
                 stream.close()
-
-
-def open_log(path: Path, append: bool) -> IO[str]:
-    """Open the file for writing; a line that a crash cut short is ended."""
-    is_cut = False
-    if append and path.exists() and path.stat().st_size:
-        with path.open("rb") as stream:
-            stream.seek(-1, os.SEEK_END)
-            is_cut = stream.read(1) != b"\n"
-    file = path.open("a" if append else "w", encoding="utf-8", errors="backslashreplace")  # \udcff is JSON too
-    file.write("\n" * is_cut)
-    return file
 
 
 def progress_values(progress: Progress) -> dict[str, Any]:

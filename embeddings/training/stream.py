@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import END, FIRST, LAST, POSITION, BlockSource, fill_block, is_valid_block, rewind
+from embeddings.kernels.block import END, FIRST, LAST, POSITION, fill_block, is_valid_block, rewind
 from embeddings.kernels.line_operations import gather_lines
 
 SEGMENT = 1 << 14  # words
@@ -27,21 +27,6 @@ class Chunk(NamedTuple):
     end: int
 
 
-def shuffled_chunks(source: BlockSource, begin: int, end: int, rng: np.random.Generator) -> Iterator[Chunk]:
-    """Chunks that hold each sentence of `ids[begin:end]` once; a sentence cut by the share's border counts as one."""
-    segments = rng.permutation(-(-(end - begin) // SEGMENT))
-    for first in range(0, len(segments), SEGMENTS_PER_CHUNK):
-        numbers = segments[first : first + SEGMENTS_PER_CHUNK]
-        bounds = [segment_sentences(source.lines, begin, end, int(number)) for number in numbers]
-        starts, stops = (np.concatenate(part) for part in zip(*bounds, strict=True))
-        order = rng.permutation(len(starts))
-        starts, stops = starts[order], stops[order]
-        is_long = stops - starts > SEGMENT
-        for start, stop in zip(starts[is_long].tolist(), stops[is_long].tolist(), strict=True):
-            yield Chunk(source, start, stop)
-        yield gathered_chunk(source, starts[~is_long], stops[~is_long])
-
-
 def segment_sentences(lines: np.ndarray, begin: int, end: int, segment: int) -> tuple[np.ndarray, np.ndarray]:
     """Starts and stops of the sentences that start in a segment; the first one starts no earlier than the share."""
     low, high = begin + segment * SEGMENT, min(begin + (segment + 1) * SEGMENT, end)
@@ -50,22 +35,6 @@ def segment_sentences(lines: np.ndarray, begin: int, end: int, segment: int) -> 
     if segment == 0 and (first == last or starts[0] > begin):  # the share begins within a sentence
         starts, stops = np.append(begin, starts), np.append(lines[first], stops)
     return starts, np.minimum(stops, end)
-
-
-def gathered_chunk(source: BlockSource, starts: np.ndarray, stops: np.ndarray) -> Chunk:
-    """A chunk of copies of these sentences, one after another."""
-    words = int((stops - starts).sum())
-    ids, lines = np.empty(words, source.ids.dtype), np.empty(len(starts) + 1, np.int64)
-    gather_lines(source.ids, starts, stops, ids, lines)
-    if not source.ids.flags.writeable:  # read-only arrays have a different type in numba: avoids a second compilation
-        ids.flags.writeable = False
-    if not source.lines.flags.writeable:
-        lines.flags.writeable = False
-    chunk_source = source._replace(ids=ids, lines=lines)
-    if len(getattr(source, "document_rows", ())):  # lines are documents
-        rows = source.document_rows[np.searchsorted(source.lines, starts, side="right") - 1]
-        chunk_source = chunk_source._replace(document_rows=rows)
-    return Chunk(chunk_source, 0, words)
 
 
 MIN_SHARE = 50  # words of a share, as no window crosses its borders
@@ -193,8 +162,29 @@ class TokenStream(Stream):
         return self.is_valid_block(block, *chunk)
 
     def shuffled_chunks(self, begin: int, end: int, order: np.random.Generator) -> Iterator[Chunk]:
-        """The sentences of a share in a random order."""
-        return shuffled_chunks(self.source, begin, end, order)
+        """Chunks that hold each sentence of a share once; a sentence cut by the share's border counts as one."""
+        source = self.source
+        segments = order.permutation(-(-(end - begin) // SEGMENT))
+        for first in range(0, len(segments), SEGMENTS_PER_CHUNK):
+            numbers = segments[first : first + SEGMENTS_PER_CHUNK]
+            bounds = [segment_sentences(source.lines, begin, end, int(number)) for number in numbers]
+            starts, stops = (np.concatenate(part) for part in zip(*bounds, strict=True))
+            shuffled = order.permutation(len(starts))
+            starts, stops = starts[shuffled], stops[shuffled]
+            is_long = stops - starts > SEGMENT
+            for start, stop in zip(starts[is_long].tolist(), stops[is_long].tolist(), strict=True):
+                yield Chunk(source, start, stop)
+            starts, stops = starts[~is_long], stops[~is_long]
+            words = int((stops - starts).sum())
+            ids, lines = np.empty(words, source.ids.dtype), np.empty(len(starts) + 1, np.int64)
+            gather_lines(source.ids, starts, stops, ids, lines)
+            # numba compiles kernels for writeable and for read-only arrays separately: the copies are like the source
+            ids.flags.writeable, lines.flags.writeable = source.ids.flags.writeable, source.lines.flags.writeable
+            copies = source._replace(ids=ids, lines=lines)
+            if len(getattr(source, "document_rows", ())):  # lines are documents
+                rows = source.document_rows[np.searchsorted(source.lines, starts, side="right") - 1]
+                copies = copies._replace(document_rows=rows)
+            yield Chunk(copies, 0, words)
 
     @property
     def arrays(self) -> Sequence[np.ndarray]:

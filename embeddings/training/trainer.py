@@ -3,8 +3,11 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, ClassVar
+
+import numpy as np
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.document_counts import document_counts
@@ -35,7 +38,7 @@ from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import Checkpoints
-from embeddings.training.continued_training import extend_vocabulary, rows_in
+from embeddings.training.continued_training import extend_vocabulary, rows_in, saved_table
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.progress import Report
@@ -44,7 +47,7 @@ from embeddings.training.run import Run
 from embeddings.training.run_options import ClusterBase, RunOptions, combine
 from embeddings.training.stream import Stream
 from embeddings.training.training_data import TrainingData, prepare, with_vocabulary
-from embeddings.training.word_predictor import WordPredictor, new_predictor
+from embeddings.training.word_predictor import WordPredictor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,8 +285,13 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
 
     @classmethod
     def word_predictor(cls, model: Model) -> WordPredictor | None:
-        """The probabilities of words by a trained model."""
+        """The probabilities of words by a trained model; raises FormatError for a broken table."""
         if cls.examples is None:
             return None
         settings = model_settings(cls, model)
-        return new_predictor(model, settings, settings.new_objective(model.vocabulary))
+        objective = settings.new_objective(model.vocabulary)
+        tables = {name: saved_table(model, name, declared) for name, declared in objective.tables().items()}
+        if objective.output_name != "output":
+            tables["output"] = model.vectors.matrix
+        exact = {name: table.astype(np.float64) for name, table in tables.items()}
+        return WordPredictor(objective, exact, settings.window, partial(settings.examples, model))

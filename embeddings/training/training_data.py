@@ -75,11 +75,6 @@ class TrainingData:
         return self.run_options.replicas is not None and self.run_options.replicas.count > 1
 
     @property
-    def shares_tables(self) -> bool:
-        """Whether several threads update the same tables."""
-        return self.threads_per_replica > 1 or (self.threads > 1 and self.run_options.replicas is None)
-
-    @property
     def schedule(self) -> Schedule:
         """The settings of epochs and learning rate."""
         if not isinstance(self.trainer, Schedule):

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from embeddings.models.model import Model
 from embeddings.objectives.objective import Objective
-from embeddings.training.continued_training import saved_table
 
 NO_WORD = -1  # in `Windows.contexts`, where there is none
 MAX_CONTEXTS = 2**22  # of windows that are handled at a time
@@ -116,19 +114,6 @@ class WordPredictor:
             losses = self.objective.losses(hidden, self.tables, rows[part] - start, words[part], examples.slot)
             loss += float(losses.sum())
         return loss
-
-
-def new_predictor(model: Model, settings: Any, objective: Objective) -> WordPredictor:
-    """The predictor of a model that a trainer with these settings made.
-
-    Raises:
-        FormatError: a table is missing or has another shape.
-    """
-    tables = {name: saved_table(model, name, declared) for name, declared in objective.tables().items()}
-    if objective.output_name != "output":
-        tables["output"] = model.vectors.matrix
-    exact = {name: table.astype(np.float64) for name, table in tables.items()}
-    return WordPredictor(objective, exact, settings.window, partial(settings.examples, model))
 
 
 def pair_examples(settings: Any, model: Model, windows: Windows, slot: int = 0) -> Iterator[Examples]:

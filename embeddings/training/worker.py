@@ -78,9 +78,9 @@ class Worker:
         self.block, self.operands, buffers = plan.stream.new_block(), plan.operands(tables), plan.buffers()
         if frozen is not None:
             buffers = with_frozen_rows(buffers, tables[plan.word_table], frozen)
-        elif data.shares_tables:
+        elif data.threads_per_replica > 1 or (data.threads > 1 and data.run_options.replicas is None):
             cached = (tables.get(name or "") for name in (plan.cached_inputs, plan.cached_outputs))
-            buffers = with_row_caches(buffers, *cached)
+            buffers = with_row_caches(buffers, *cached)  # several threads update the same tables
         self.buffers = buffers
         self.caches = [cache for cache in (buffers.input_cache, buffers.output_cache) if len(cache.uses)]
         key = thread_keys(data.seed, data.shares)[thread]
@@ -121,9 +121,19 @@ class Worker:
         try:
             self.plan.kernel(self.block, self.operands, self.buffers, 0.0)
         except NumbaError as error:
-            name = getattr(self.plan.kernel, "__name__", "kernel")
-            problem = f"the kernel {name} does not fit the declared operands, block and buffers"
-            raise DeclarationError(f"{problem}: {typing_problem(error)}") from error
+            name, text = getattr(self.plan.kernel, "__name__", "kernel"), str(error)
+            if missing := re.search(r"Function\(<function (\w+) .*?>>> \w+\((\w+)", text, re.DOTALL):
+                problem = f"there is no {missing[1]} for {missing[2]}"
+            else:
+                causes = "Cannot determine|Unknown attribute|Invalid use|No implementation"
+                reasons = re.findall(rf"(?:{causes})[^\n(]*", text)
+                lines = [line for line in text.splitlines() if line and not line.startswith("Failed in nopython")]
+                problem = (reasons or lines or [text])[-1].strip()
+            place = re.findall(r'File "([^"]*)", line (\d+)', text)
+            where = f" ({place[-1][0]}, line {place[-1][1]})" if place else ""
+            raise DeclarationError(
+                f"the kernel {name} does not fit the declared operands, block and buffers: {problem}{where}"
+            ) from error
 
     def run_until(self, epochs: int, halt: Event, share: float | None = None) -> None:
         """Learn until `epochs` epochs are complete, `halt` is set, or this share of all units is read."""
@@ -132,7 +142,7 @@ class Worker:
         try:
             while self.epochs < epochs and not halt.is_set() and not self.has_read(self.limit):
                 if self.chunk is None:
-                    self.tally.begin_epoch(self.thread)
+                    self.tally.epoch_sums[self.thread].append(np.zeros(2))
                     self.enter_epoch(0)
                 while self.chunk is not None and self.learn_chunk(self.chunk, halt):
                     self.next_chunk()
@@ -219,18 +229,6 @@ class Worker:
             self.stream.localize(self.block, self.chunk)
         if self.chunk is not None and not self.stream.is_valid(self.block, self.chunk):
             raise ValueError("the position of a thread is outside its share")
-
-
-def typing_problem(error: NumbaError) -> str:
-    """What numba says about the code that it cannot compile, and where, in one line."""
-    text = str(error)
-    place = re.findall(r'File "([^"]*)", line (\d+)', text)
-    where = f" ({place[-1][0]}, line {place[-1][1]})" if place else ""
-    if missing := re.search(r"Function\(<function (\w+) .*?>>> \w+\((\w+)", text, re.DOTALL):
-        return f"there is no {missing[1]} for {missing[2]}{where}"
-    reasons = re.findall(r"(?:Cannot determine|Unknown attribute|Invalid use|No implementation)[^\n(]*", text)
-    lines = [line for line in text.splitlines() if line and not line.startswith("Failed in nopython")]
-    return f"{(reasons or lines or [text])[-1].strip()}{where}"
 
 
 def check_count(value: Any) -> int:

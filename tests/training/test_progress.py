@@ -86,20 +86,20 @@ def test_loss_since_the_last_report_and_by_epoch():
     """The loss of an epoch is over the whole epoch, even if threads are in different ones."""
     tally = Tally(2, Schedule(epochs=3), units=100)
     assert tally.progress().loss is None
-    tally.begin_epoch(0)
+    tally.epoch_sums[0].append(np.zeros(2))
     tally.add(0, 6.0, 2)
-    tally.begin_epoch(1)
+    tally.epoch_sums[1].append(np.zeros(2))
     tally.add(1, 3.0, 1)
     assert tally.progress().loss == 3
     assert tally.progress().loss is None
-    tally.begin_epoch(0)
+    tally.epoch_sums[0].append(np.zeros(2))
     tally.add(0, 8.0, 4)
     tally.words[:] = 130, 50
     progress = tally.progress()
     assert (progress.loss, progress.words, progress.total, progress.epoch, progress.share) == (2, 180, 300, 2, 0.6)
     assert tally.losses() == [3, 2]
-    tally.begin_epoch(1)
-    tally.begin_epoch(1)
+    tally.epoch_sums[1].append(np.zeros(2))
+    tally.epoch_sums[1].append(np.zeros(2))
     assert tally.losses() == [3, 2, None]
 
 
@@ -140,7 +140,7 @@ def test_shares_begin_at_lines_that_are_near():
 
 def test_a_loss_of_nan_is_reported_as_none():
     tally = Tally(1, Schedule(epochs=1), units=100)
-    tally.begin_epoch(0)
+    tally.epoch_sums[0].append(np.zeros(2))
     tally.add(0, np.inf, np.inf)
     tally.restore(tally.state())
     assert tally.progress().loss is None

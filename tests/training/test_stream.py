@@ -14,7 +14,6 @@ from embeddings.kernels.loss_tally import report_loss
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.training import stream
 from embeddings.training.run import Run
-from embeddings.training.stream import shuffled_chunks
 from embeddings.training.training_data import prepare
 
 
@@ -27,6 +26,11 @@ def block_source(ids, lines, vocabulary, window=5):
     """A source of blocks without subsampling."""
     keep, noise = keep_thresholds(np.ones(vocabulary)), alias_table(np.ones(vocabulary))
     return BlockSource(np.asarray(ids, np.int32), lines, keep, noise, window, False, 1)
+
+
+def shuffled_chunks(text, begin, end, order):
+    """The chunks of a share in a random order."""
+    return stream.TokenStream(text, lambda: None).shuffled_chunks(begin, end, order)
 
 
 def shuffled_sentences(text, begin, end, seed):
