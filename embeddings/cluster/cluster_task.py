@@ -1,18 +1,13 @@
 """The task that each worker of a cluster receives: the trainer, the vocabulary, and the division of the work."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import EmbeddingsError
-from embeddings.training.corpus_share import CorpusShare, ShareOfStream
-from embeddings.training.plan import Plan
 from embeddings.training.replicas import Replicas
-from embeddings.training.run_options import RunOptions
-from embeddings.training.training_data import TrainingData
 
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
@@ -63,20 +58,3 @@ class ClusterTask:
         """Where the units that a worker reads begin and end."""
         shares = self.shares_of(worker)
         return self.bounds[shares.start], self.bounds[shares.stop]
-
-    def training_data(self, encoded: EncodedCorpus | CorpusShare) -> TrainingData:
-        """The training data of a worker."""
-        return TrainingData(
-            self.trainer, cast(EncodedCorpus, encoded), self.vocabulary, self.threads_per_worker, self.seed, None,
-            RunOptions(replicas=self.replicas), threads_per_replica=self.threads_per_replica,
-        )  # fmt: skip
-
-    def plan(self, data: TrainingData, worker: int) -> Plan:
-        """The plan of a worker, whose stream knows all shares."""
-        plan = self.trainer.plan(data)
-        if not isinstance(data.encoded, CorpusShare):
-            return plan
-        stream: Any = plan.stream
-        offset, first_line = self.tokens_of(worker)[0], data.encoded.first_line
-        share = ShareOfStream(**vars(stream), all_bounds=self.bounds, offset=offset, first_line=first_line)
-        return replace(plan, stream=share)

@@ -53,7 +53,7 @@ from embeddings.training.worker import Worker
 
 CLUSTER = "cluster"  # in the record of a model
 TAKE_OVER_SECONDS = 1.0
-MAX_DIRECT_WORKERS = 2  # more send fewer bytes if each merges a part of the rows
+MAX_DIRECT_WORKERS = 2  # send each other all changed rows; more send fewer bytes if each merges a part of them
 
 
 class RemoteShare(Worker):
@@ -93,17 +93,12 @@ class TimedSchedule(MergeSchedule):
         self.started = perf_counter()
 
     def advance(self) -> None:
-        """Set the time of the next copy."""
+        """Set the time of the next copy: the interval at most doubles, or halves."""
         now = perf_counter()
-        self.interval = next_interval(self.interval, now - self.started)
+        factor = TAKE_OVER_SECONDS / max(now - self.started, 1e-9)
+        self.interval = max(1, round(self.interval * min(2.0, max(0.5, factor))))
         self.next_merge += self.interval
         self.started = now
-
-
-def next_interval(interval: int, seconds: float) -> int:
-    """Return interval * TAKE_OVER_SECONDS / seconds, but at most twice and at least half of the interval."""
-    factor = TAKE_OVER_SECONDS / max(seconds, 1e-9)
-    return max(1, round(interval * min(2.0, max(0.5, factor))))
 
 
 class RemoteReplicas(ReplicaTables):
@@ -210,7 +205,8 @@ def train_divided(
     threads, seed = check_threads_and_seed(threads, seed, trainer)
     run_options.check_fingerprint(trainer, threads, seed)
     text = DividedText(pool, corpus, cluster.threads_per_worker)
-    vocabulary = text.select(getattr(trainer, "min_count", 1), getattr(trainer, "max_vocab", None))
+    min_count, max_vocab = getattr(trainer, "min_count", 1), getattr(trainer, "max_vocab", None)
+    vocabulary = text.words.vocabulary.select(min_count=min_count, max_vocab=max_vocab)
     assert run_options.replicas is not None
     share: Any = text.share_out(vocabulary, run_options.replicas.count * threads_per_replica)
     data = TrainingData(
@@ -229,14 +225,6 @@ def check_options(trainer: Trainer, run_options: RunOptions) -> None:
         raise SettingError(f"pretrained vectors with mode={mode} cannot be used on a cluster; leave out cluster")
     if type(trainer).learn is not Trainer.learn:
         raise SettingError(f"the trainer {trainer.trainer_name} has no plan, so it cannot learn on a cluster")
-
-
-def new_pool(ray: Any, cluster: "Cluster", workers: int) -> WorkerPool:
-    """The workers, on as many machines as possible."""
-    actor = ray.remote(
-        num_cpus=cluster.threads_per_worker, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
-    )(WorkerProcess)
-    return WorkerPool(ray, [actor.remote(number) for number in range(workers)], actor.remote, cluster.worker_timeout)
 
 
 def describe_workers(pool: WorkerPool, trainer: Trainer) -> list[dict[str, Any]]:
@@ -337,36 +325,25 @@ class ClusterSession:
 
     def start(self, tables: Arrays, frozen: np.ndarray | None) -> None:
         """Let the workers start."""
-        data = self.data
+        data, workers, ray, encoded = self.data, len(self.machines), self.pool.ray, self.data.encoded
         assert data.run_options.replicas is not None
+        parts = 1 if workers <= MAX_DIRECT_WORKERS else workers
         task = ClusterTask(
-            data.trainer, data.vocabulary, data.seed, data.run_options.replicas, len(self.machines),
-            self.cluster.threads_per_worker, data.threads_per_replica, number_of_parts(len(self.machines)), self.bounds,
-            frozen,
+            data.trainer, data.vocabulary, data.seed, data.run_options.replicas, workers,
+            self.cluster.threads_per_worker, data.threads_per_replica, parts, self.bounds, frozen,
         )  # fmt: skip
-        self.pool.start(task, self.text_sender(task), tables)
-
-    def text_sender(self, task: ClusterTask) -> Callable[[int], SentText]:
-        """A function that sends the text, or a share, to a worker."""
-        ray, encoded = self.pool.ray, self.data.encoded
-        if self.text is not None:
-            return self.text.sender(task, cast(CorpusShare, encoded))
-        if not self.is_whole:
-            return lambda number: send_share(ray, encoded, *task.tokens_of(number))
         here = ray.get_runtime_context().get_node_id()
 
         def send(number: int) -> SentText:
+            if not self.is_whole:
+                return send_share(ray, encoded, *task.tokens_of(number))
             if self.machines[number]["node"] == here:
                 return LocalCorpus(encoded.folder)
             self.sent = self.sent or send_corpus(ray, encoded)
             return self.sent
 
-        return send
-
-
-def number_of_parts(workers: int) -> int:
-    """The number of parts in which rows are merged; two workers send each other all changed rows, to save messages."""
-    return 1 if workers <= MAX_DIRECT_WORKERS else workers
+        sender = send if self.text is None else self.text.sender(task, cast(CorpusShare, encoded))
+        self.pool.start(task, sender, tables)
 
 
 @dataclass(frozen=True)
@@ -461,7 +438,10 @@ class Cluster(ClusterBase):
             workers = self.n_workers(ray.cluster_resources().get("CPU", 0), len(ray.nodes()))
             replicas, threads_per_replica = self.replicas_for(workers, run_options.replicas)
             run_options = replace(run_options, replicas=replicas, cluster=None)
-            pool = new_pool(ray, self, workers)
+            resources = {"num_cpus": self.threads_per_worker, "max_restarts": 0, "max_task_retries": 0}
+            actor = ray.remote(**resources, scheduling_strategy="SPREAD")(WorkerProcess)  # on many machines
+            actors = [actor.remote(number) for number in range(workers)]
+            pool = WorkerPool(ray, actors, actor.remote, self.worker_timeout)
             try:
                 machines = describe_workers(pool, trainer)
                 options: dict[str, Any] = dict(threads=threads, seed=seed, report=report, run_options=run_options)

@@ -199,7 +199,21 @@ class DividedText:
         if not self.offsets[-1]:
             raise NoWordsError(f"no words found in {', '.join(source.name for source in corpus.sources)}")
         self.words: CountedWords = pool.wait_for_all({0: self.reduce(words)})[0]
-        self.meta = self.describe([results[number][0] for number in range(workers)])
+        metas: list[dict[str, Any]] = [results[number][0] for number in range(workers)]
+        columns: dict[str, str] = {}
+        for meta in metas:
+            columns |= meta["columns"]
+        self.meta = {
+            "settings": corpus.text_settings,
+            "sources": [source.name for source in corpus.sources],
+            "tokens": self.offsets[-1],
+            "types": len(self.words.vocabulary),
+            "decoding_errors": sum(meta["decoding_errors"] for meta in metas),
+            "max_undercount": self.words.max_undercount,
+            "fixed_vocabulary": False,
+            "columns": columns,
+            "has_items": any(meta["has_items"] for meta in metas),
+        }
         unit, types = token_name(corpus.text_settings["tokenizer"]) + "s", len(self.words.vocabulary)
         seconds = perf_counter() - started
         notice(f"{workers} workers read {self.offsets[-1]:,} {unit} ({types:,} distinct) in {seconds:.1f} s")
@@ -218,27 +232,6 @@ class DividedText:
                 words[first] = merge.remote(words[first], words[first + step], self.corpus.max_types)
             step *= 2
         return words[0]
-
-    def describe(self, metas: list[dict[str, Any]]) -> dict[str, Any]:
-        """The description of the whole text."""
-        columns: dict[str, str] = {}
-        for meta in metas:
-            columns |= meta["columns"]
-        return {
-            "settings": self.corpus.text_settings,
-            "sources": [source.name for source in self.corpus.sources],
-            "tokens": self.offsets[-1],
-            "types": len(self.words.vocabulary),
-            "decoding_errors": sum(meta["decoding_errors"] for meta in metas),
-            "max_undercount": self.words.max_undercount,
-            "fixed_vocabulary": False,
-            "columns": columns,
-            "has_items": any(meta["has_items"] for meta in metas),
-        }
-
-    def select(self, min_count: int, max_vocab: int | None) -> Vocabulary:
-        """The words to train."""
-        return self.words.vocabulary.select(min_count=min_count, max_vocab=max_vocab)
 
     def share_out(self, vocabulary: Vocabulary, shares: int) -> CorpusShare:
         """Divide the text into shares; returns the description of the text, without tokens."""

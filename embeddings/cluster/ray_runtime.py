@@ -66,7 +66,7 @@ def local_ray(ray: Any, **options: Any) -> Iterator[None]:
         stack.callback(reload)
         stack.callback(ray.shutdown)
         with (
-            environment(authentication_variables(Path(folder))),
+            patch.dict(os.environ, authentication_variables(Path(folder))),
             patch("ray._private.ray_constants.ENABLE_RAY_CLUSTER", False),  # as on macOS: it listens at 127.0.0.1
         ):
             reload()
@@ -77,21 +77,6 @@ def local_ray(ray: Any, **options: Any) -> Iterator[None]:
                 **options,
             )
         yield
-
-
-@contextmanager
-def environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set environment variables in the block, and restore their values afterwards."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def authentication_variables(folder: Path) -> dict[str, str]:

@@ -196,34 +196,28 @@ class RowExchange:
         self.hosted = task.replicas_of(number)
         threads = task.threads_per_worker
         self.segments = [Segment(name, *bound) for name, table in base.items() for bound in bounds(len(table), threads)]
-        self.memory, self.other_memory = SharedMemory(self.buffer_sizes()), PeerMemory("")  # for two workers
+        is_shared = task.workers == 2 and task.parts == 1
+        sizes = [(last - first) * row for name, first, last in self.segments if is_shared
+                 for row in (8, base[name].shape[1] * 4)]  # fmt: skip
+        self.memory = SharedMemory(sizes * len(self.hosted) * GENERATIONS)  # of the arrays of all buffers
+        self.other_memory = PeerMemory("")
         self.is_mapped = False  # this worker's memory, by the other one
+        empty = self.memory.empty if task.parts == 1 else np.empty
         # rows of the last merge are read while rows of the next merge are written
-        self.generations = [self.new_buffers() for _ in range(GENERATIONS if self.memory.name else 1)]
+        self.generations = [
+            {
+                (replica, one): RowBuffer(task.parts, one.last - one.first, base[one.name].shape[1], empty)
+                for replica in self.hosted
+                for one in self.segments
+            }
+            for _ in range(GENERATIONS if self.memory.name else 1)
+        ]
         self.buffers = self.generations[0]
         self.merged: dict[Segment, RowBuffer] = {}  # this worker's part of the last merge
         if task.parts > 1:
             self.merged = {one: RowBuffer(1, self.part_size(one), base[one.name].shape[1]) for one in self.segments}
         for copy in copies.values():
             register_rows(copy.reshape(-1, copy.shape[2]), copy)
-
-    def buffer_sizes(self) -> list[int]:
-        """The bytes of each array of all buffers; none unless two workers share memory."""
-        is_shared = self.task.workers == 2 and self.task.parts == 1
-        sizes = [(last - first) * row for name, first, last in self.segments if is_shared
-                 for row in (8, self.base[name].shape[1] * 4)]  # fmt: skip
-        return sizes * len(self.hosted) * GENERATIONS
-
-    def new_buffers(self) -> dict[tuple[int, Segment], RowBuffer]:
-        """Buffers for the rows that each replica changes in each segment."""
-        empty = self.memory.empty if self.task.parts == 1 else np.empty
-        return {
-            (replica, segment): RowBuffer(
-                self.task.parts, segment.last - segment.first, self.base[segment.name].shape[1], empty
-            )
-            for replica in self.hosted
-            for segment in self.segments
-        }
 
     def compile(self) -> None:
         """Compile the kernels that find and merge rows, while there are no changes."""

@@ -114,33 +114,6 @@ class ExchangeStatistics:
         }
 
 
-class FailureCounts:
-    """The failures of each worker in one interval."""
-
-    def __init__(self, statistics: ExchangeStatistics) -> None:
-        self.statistics = statistics
-        self.by_worker: dict[int, int] = {}
-
-    def clear(self) -> None:
-        """Begin an interval."""
-        self.by_worker = {}
-
-    def count(self, number: int, error: BaseException, *, is_replaced: bool = True) -> None:
-        """Report a failure; raises ClusterError after more than MAX_FAILURES."""
-        self.by_worker[number] = self.by_worker.get(number, 0) + 1
-        reason = one_line(error)
-        if self.by_worker[number] > MAX_FAILURES:
-            raise ClusterError(
-                f"worker {number} failed {self.by_worker[number]} times in one interval: {reason:.200}; {ADVICE}"
-            )
-        if not is_replaced:
-            notice(f"rows that worker {number} needs were lost from the object store; they are sent again")
-            return
-        self.statistics.replaced.append(number)
-        notice(f"worker {number} was lost ({type(error).__name__}); a new one repeats its words since the last merge")
-        log.info("worker %s was lost: %s", number, reason)
-
-
 class WorkerPool:
     """The workers of a run.
 
@@ -165,7 +138,7 @@ class WorkerPool:
         self.reports: dict[int, ReplicaReport] = {}
         self.interval: tuple[int, float | None, float] = (0, None, 1.0)  # arguments of `learn`
         self.starting: set[int] = set()  # workers that are new processes, which have no text yet
-        self.failures = FailureCounts(self.statistics)
+        self.failures: dict[int, int] = {}  # of each worker in this interval
         self.poll: Callable[[], object] = lambda: None
 
     def start(self, task: ClusterTask, text_of: Callable[[int], SentText], tables: Arrays) -> None:
@@ -245,14 +218,14 @@ class WorkerPool:
         learning_rate_factor: float,
         arrived: Callable[[int, ReplicaReport], None],
     ) -> None:
-        """Let all workers learn an interval; arguments as `ReplicaHost.learn`.
+        """Let all workers learn an interval; arguments as `WorkerProcess.learn`.
 
         Arguments:
             arrived: called with the number of a worker and its report.
         """
         self.interval = epochs, share, learning_rate_factor
         self.learned, self.reports = {}, {}
-        self.failures.clear()
+        self.failures = {}
         started = perf_counter()
         self.learn_on(range(len(self.actors)), arrived)
         self.statistics.add_interval(self.reports, self.progress, perf_counter() - started)
@@ -316,7 +289,7 @@ class WorkerPool:
                 return merged
             dead = {number: error for number, error in failures.items() if not is_lost_object(self.ray, error)}
             for number in failures.keys() - dead.keys():
-                self.failures.count(number, failures[number], is_replaced=False)
+                self.count_failure(number, failures[number], is_replaced=False)
             self.replace(dead)
             self.learn_on(dead)
             self.send_changes_again([number for number in numbers if number not in dead])
@@ -354,7 +327,7 @@ class WorkerPool:
         self.current -= set(failures)
         for number, error in failures.items():
             is_alive = is_lost_object(self.ray, error)
-            self.failures.count(number, error, is_replaced=not is_alive)
+            self.count_failure(number, error, is_replaced=not is_alive)
             if not is_alive:
                 self.new_process(number)  # all failed workers first, as a new worker may need text from others
         waiting = [*failures]
@@ -368,9 +341,22 @@ class WorkerPool:
             except Exception as error:
                 if not is_loss(self.ray, error):
                     raise explained(self.ray, error, f"worker {number}") from None
-                self.failures.count(number, error)
+                self.count_failure(number, error)
                 self.new_process(number)
                 waiting.append(number)
+
+    def count_failure(self, number: int, error: BaseException, *, is_replaced: bool = True) -> None:
+        """Report a failure of a worker; raises ClusterError after more than MAX_FAILURES in an interval."""
+        self.failures[number] = count = self.failures.get(number, 0) + 1
+        reason = one_line(error)
+        if count > MAX_FAILURES:
+            raise ClusterError(f"worker {number} failed {count} times in one interval: {reason:.200}; {ADVICE}")
+        if not is_replaced:
+            notice(f"rows that worker {number} needs were lost from the object store; they are sent again")
+            return
+        self.statistics.replaced.append(number)
+        notice(f"worker {number} was lost ({type(error).__name__}); a new one repeats its words since the last merge")
+        log.info("worker %s was lost: %s", number, reason)
 
     def new_process(self, number: int) -> None:
         """Start a new process in place of a worker."""

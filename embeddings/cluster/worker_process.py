@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from threading import Event
 from time import perf_counter
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from embeddings.support.system import free_memory
 from embeddings.training.corpus_share import CorpusShare, ShareOfStream
 from embeddings.training.progress import Tally
 from embeddings.training.replicas import ReplicaTables
+from embeddings.training.run_options import RunOptions
+from embeddings.training.training_data import TrainingData
 from embeddings.training.worker import Worker, run_threads
 
 
@@ -80,108 +82,6 @@ class MergedTables(NamedTuple):
     memory: str = ""
 
 
-class ReplicaHost:
-    """The replicas of a worker; `version` counts the merges in the tables."""
-
-    def __init__(self, task: ClusterTask, number: int, encoded: EncodedCorpus | CorpusShare) -> None:
-        self.task, self.number = task, number
-        self.hosted = task.replicas_of(number)
-        data = task.training_data(encoded)
-        plan = task.plan(data, number)
-        if plan.vocabulary is not None:
-            data = replace(data, vocabulary=plan.vocabulary)
-        self.data, self.plan, self.version = data, plan, 0
-        self.base = plan.allocate(data.seed)
-        hosted = replace(task.replicas, count=len(self.hosted))
-        self.tables = ReplicaTables(hosted, plan.tables, self.base, task.threads_per_worker)
-        stream = plan.stream
-        self.tally = Tally(
-            data.shares, data.schedule, task.bounds[-1], stream.unit, loss_is_estimate=plan.loss_is_estimate,
-            shares=np.diff(task.bounds).tolist(),
-        )  # fmt: skip
-        self.workers = {}
-        for share in task.shares_of(number):
-            tables = self.tables.tables(share // task.threads_per_replica - self.hosted.start)
-            self.workers[share] = Worker(data, plan, tables, self.tally, share, task.frozen)
-        next(iter(self.workers.values())).compile()
-        self.exchange = RowExchange(task, number, plan.tables, self.base, self.tables.copies)
-        if task.workers > 1:
-            self.exchange.compile()
-        copies = sum(table.nbytes for table in (*self.base.values(), *self.tables.copies.values()))
-        self.base_memory = max(0, memory_of("VmRSS") - copies)
-
-    def load(self, version: int, tables: MergedTables, progress: Mapping[int, ShareProgress]) -> None:
-        """Continue from merged tables and the progress at their merge; raises ValueError if unfit for the stream."""
-        self.exchange.map_memory(tables.memory)
-        for name, table in self.base.items():
-            copy_into(table, np.asarray(tables.arrays[name]))
-        self.tables.broadcast()
-        for share, worker in self.workers.items():
-            if share in progress:
-                worker.chunk = None
-                worker.restore(progress[share].state, progress[share].arrays)
-                progress[share].restore_counts(self.tally, share)
-        self.version = version
-
-    def advance(self, version: int, sent: Sequence[Any]) -> None:
-        """Merge the rows of other workers, unless the tables hold this merge already.
-
-        Arguments:
-            sent: the `SentChanges` of other workers if each worker merges all rows, or else the `MergedRows` of their
-                parts. None stands for this worker.
-        """
-        if version <= self.version:
-            return
-        parts = [part for part in sent if part is not None]
-        if self.task.workers == 1:
-            self.tables.merge()
-        elif self.task.parts == 1:
-            self.exchange.merge_all(parts)
-        else:
-            self.exchange.set_merged([self.exchange.merged_rows(), *parts])
-        self.version = version
-
-    def learn(self, epochs: int, share: float | None, learning_rate_factor: float) -> ReplicaReport:
-        """Learn until the epochs are complete, or the `share` of training is done."""
-        started = perf_counter()
-        self.tally.learning_rate_factor = learning_rate_factor
-        workers, threads = [*self.workers.values()], self.task.threads_per_worker
-
-        def work(thread: int, halt: Event) -> None:
-            for worker in workers[thread::threads]:
-                worker.run_until(epochs, halt, share)
-
-        run_threads(work, threads, lambda: False)
-        seconds = perf_counter() - started
-        return ReplicaReport(self.progress(), seconds, peak_memory(), self.base_memory, memory_of("RssShmem"))
-
-    def progress(self) -> dict[int, ShareProgress]:
-        """The progress of all shares, with positions in the whole corpus; the arrays are copies."""
-        progress = {}
-        for share, worker in self.workers.items():
-            arrays = {name: array.copy() for name, array in worker.arrays().items()}
-            if isinstance(worker.stream, ShareOfStream):
-                worker.stream.move(arrays["block.cursor"], worker.chunk, 1)
-            progress[share] = ShareProgress.with_counts(worker.state(), arrays, self.tally, share)
-        return progress
-
-    def changes(self) -> list[Any]:
-        """The rows that the replicas changed since the last merge, by the part in which they are merged."""
-        return self.exchange.changes() if self.task.workers > 1 else [None]
-
-    def merge(self, changes: Sequence[Changes | None]) -> MergedRows:
-        """Merge this worker's part of the rows; returns the merged rows, which `advance` copies into the tables."""
-        return self.exchange.merge_part([part for part in changes if part is not None])
-
-    def all_tables(self) -> MergedTables:
-        """The merged tables."""
-        return MergedTables(dict(self.base), self.exchange.memory.name)
-
-    def part_of_tables(self) -> Arrays:
-        """The merged rows of this worker's part of all tables."""
-        return {name: table[self.number :: self.task.workers] for name, table in self.base.items()}
-
-
 def memory_of(field: str) -> int:
     """The memory of this process by a field of /proc/self/status, in bytes; 0 if unknown."""
     with suppress(OSError), open("/proc/self/status", encoding="ascii") as file:
@@ -203,11 +103,11 @@ def peak_memory() -> int:
 
 
 class WorkerProcess:
-    """A worker; all methods are called by the process that started the run."""
+    """A worker; the process that started the run calls its methods. `version` counts the merges in its tables."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.host: ReplicaHost | None = None
+        self.encoded: EncodedCorpus | CorpusShare | None = None
         self.piece = TextPiece([], {}, 1)
 
     def describe(self, trainer: str, module: str) -> dict[str, Any]:
@@ -248,48 +148,120 @@ class WorkerProcess:
 
     def start(self, task: ClusterTask, text: SentText) -> dict[int, ShareProgress]:
         """Receive the text and allocate tables; returns the progress of a run that has read nothing."""
-        self.host = ReplicaHost(task, self.number, text.receive())
-        return self.host.progress()
+        number, encoded = self.number, text.receive()
+        self.task, self.encoded, hosted = task, encoded, task.replicas_of(number)
+        data = TrainingData(
+            task.trainer, cast(EncodedCorpus, encoded), task.vocabulary, task.threads_per_worker, task.seed, None,
+            RunOptions(replicas=task.replicas), threads_per_replica=task.threads_per_replica,
+        )  # fmt: skip
+        plan = task.trainer.plan(data)
+        if isinstance(encoded, CorpusShare):  # its stream knows all shares
+            place: dict[str, Any] = {"offset": task.tokens_of(number)[0], "first_line": encoded.first_line}
+            plan = replace(plan, stream=ShareOfStream(**vars(plan.stream), all_bounds=task.bounds, **place))
+        if plan.vocabulary is not None:
+            data = replace(data, vocabulary=plan.vocabulary)
+        self.base, self.version = plan.allocate(data.seed), 0
+        replicas = replace(task.replicas, count=len(hosted))
+        self.tables = ReplicaTables(replicas, plan.tables, self.base, task.threads_per_worker)
+        self.tally = Tally(
+            data.shares, data.schedule, task.bounds[-1], plan.stream.unit, loss_is_estimate=plan.loss_is_estimate,
+            shares=np.diff(task.bounds).tolist(),
+        )  # fmt: skip
+        self.workers = {}
+        for share in task.shares_of(number):
+            tables = self.tables.tables(share // task.threads_per_replica - hosted.start)
+            self.workers[share] = Worker(data, plan, tables, self.tally, share, task.frozen)
+        next(iter(self.workers.values())).compile()
+        self.exchange = RowExchange(task, number, plan.tables, self.base, self.tables.copies)
+        if task.workers > 1:
+            self.exchange.compile()
+        copies = sum(table.nbytes for table in (*self.base.values(), *self.tables.copies.values()))
+        self.base_memory = max(0, memory_of("VmRSS") - copies)
+        return self.progress()
 
-    @property
-    def replicas(self) -> ReplicaHost:
-        """The replicas."""
-        assert self.host is not None
-        return self.host
+    def load(self, version: int, tables: MergedTables, progress: Mapping[int, ShareProgress]) -> None:
+        """Continue from merged tables and the progress at their merge; raises ValueError if unfit for the stream."""
+        self.exchange.map_memory(tables.memory)
+        for name, table in self.base.items():
+            copy_into(table, np.asarray(tables.arrays[name]))
+        self.tables.broadcast()
+        for share, worker in self.workers.items():
+            if share in progress:
+                worker.chunk = None
+                worker.restore(progress[share].state, progress[share].arrays)
+                progress[share].restore_counts(self.tally, share)
+        self.version = version
 
-    def load(self, version: int, tables: MergedTables, progress: dict[int, ShareProgress]) -> None:
-        """Continue from merged tables and from `progress`."""
-        self.replicas.load(version, tables, progress)
+    def advance(self, version: int, sent: Sequence[Any]) -> None:
+        """Merge the rows of other workers, unless the tables hold this merge already.
+
+        Arguments:
+            sent: the `SentChanges` of other workers if each worker merges all rows, or else the `MergedRows` of their
+                parts. None stands for this worker.
+        """
+        if version <= self.version:
+            return
+        parts = [part for part in sent if part is not None]
+        if self.task.workers == 1:
+            self.tables.merge()
+        elif self.task.parts == 1:
+            self.exchange.merge_all(parts)
+        else:
+            self.exchange.set_merged([self.exchange.merged_rows(), *parts])
+        self.version = version
 
     def learn(
         self, version: int, epochs: int, share: float | None, learning_rate_factor: float, *sent: Any
     ) -> tuple[Any, ...]:
-        """Continue from a merge, and learn an interval; returns a report, and the changed rows of each part."""
-        self.replicas.advance(version, sent)
-        report = self.replicas.learn(epochs, share, learning_rate_factor)
-        changes = self.replicas.changes()
-        return replace(report, sent=self.replicas.exchange.bytes_sent()), *changes
+        """Continue from a merge, and learn until the epochs are complete, or the `share` of training is done.
+
+        Returns a report, and the changed rows of each part.
+        """
+        self.advance(version, sent)
+        started = perf_counter()
+        self.tally.learning_rate_factor = learning_rate_factor
+        workers, threads = [*self.workers.values()], self.task.threads_per_worker
+
+        def work(thread: int, halt: Event) -> None:
+            for worker in workers[thread::threads]:
+                worker.run_until(epochs, halt, share)
+
+        run_threads(work, threads, lambda: False)
+        seconds = perf_counter() - started
+        report = ReplicaReport(self.progress(), seconds, peak_memory(), self.base_memory, memory_of("RssShmem"))
+        _, *changes = self.changes()
+        return replace(report, sent=self.exchange.bytes_sent()), *changes
+
+    def progress(self) -> dict[int, ShareProgress]:
+        """The progress of all shares, with positions in the whole corpus; the arrays are copies."""
+        progress = {}
+        for share, worker in self.workers.items():
+            arrays = {name: array.copy() for name, array in worker.arrays().items()}
+            if isinstance(worker.stream, ShareOfStream):
+                worker.stream.move(arrays["block.cursor"], worker.chunk, 1)
+            progress[share] = ShareProgress.with_counts(worker.state(), arrays, self.tally, share)
+        return progress
 
     def changes(self) -> tuple[Any, ...]:
-        """Send the changed rows of each part again, after a None."""
-        return None, *self.replicas.changes()
+        """None, and the rows that the replicas changed since the last merge, by the part in which they are merged."""
+        return None, *(self.exchange.changes() if self.task.workers > 1 else [None])
 
-    def merge(self, *changes: Any) -> tuple[None, MergedRows]:
-        """Merge a part of the rows; returns None, and the merged rows."""
-        return None, self.replicas.merge(changes)
+    def merge(self, *changes: Changes | None) -> tuple[None, MergedRows]:
+        """Merge a part of the rows; returns None, and the merged rows, which `advance` copies into the tables."""
+        return None, self.exchange.merge_part([part for part in changes if part is not None])
 
     def part_of_tables(self, version: int, *sent: Any) -> Arrays:
-        """Continue from a merge, and return a part of the merged tables."""
-        self.replicas.advance(version, sent)
-        return self.replicas.part_of_tables()
+        """Continue from a merge, and return the merged rows of this worker's part of all tables."""
+        self.advance(version, sent)
+        return {name: table[self.number :: self.task.workers] for name, table in self.base.items()}
 
     def all_tables(self, version: int, *sent: Any) -> tuple[int, MergedTables]:
         """Continue from a merge, and return the version and the merged tables."""
-        self.replicas.advance(version, sent)
-        return version, self.replicas.all_tables()
+        self.advance(version, sent)
+        return version, MergedTables(dict(self.base), self.exchange.memory.name)
 
     def close(self) -> None:
         """Remove temporary files."""
         self.piece.close()
-        if self.host is not None and isinstance(self.host.data.encoded, EncodedCorpus):
-            self.host.data.encoded.close()
+        if isinstance(self.encoded, EncodedCorpus):
+            self.encoded.close()

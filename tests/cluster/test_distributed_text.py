@@ -52,9 +52,10 @@ def test_pieces_are_the_text(tmp_path_factory, texts, parts, shares):
         starts, first = join_lines(fragments, begin, end)
         if end > begin:
             assert (join_ids([fragment.ids for fragment in fragments], end - begin) == encoded.ids[begin:end]).all()
-            borders = encoded.sentences[(encoded.sentences > begin) & (encoded.sentences < end)]
-            assert starts.tolist() == [0, *(borders - begin), end - begin]
-            assert first == np.searchsorted(encoded.sentences, begin, side="right") - 1
+            number, last = np.searchsorted(encoded.sentences, [begin, end])
+            is_cut = encoded.sentences[number] > begin  # a line began before
+            assert starts.tolist() == [*[0] * is_cut, *(encoded.sentences[number:last] - begin), end - begin]
+            assert first == number - is_cut
     for piece in [*pieces, whole]:
         piece.close()
 
