@@ -20,8 +20,16 @@ from typing import Any
 from embeddings.corpora.encoded_corpus import FORMAT, META, EncodedCorpus, MissingCorpusError, read_meta
 from embeddings.corpora.reading.sources import RemoteFile, Source, file_statuses
 from embeddings.errors import FormatError, SettingError
-from embeddings.support.cache_eviction import PARTIAL, CacheEntry, default_limit, evict, remove_abandoned
-from embeddings.support.cache_folder import cache_folder, create_private, foreign_access
+from embeddings.support.cache_folder import (
+    PARTIAL,
+    CacheEntry,
+    cache_folder,
+    create_private,
+    default_limit,
+    evict,
+    foreign_access,
+    remove_abandoned,
+)
 from embeddings.support.files import fsync
 from embeddings.support.logs import log
 from embeddings.support.shared_lock import exclusive_lock, is_unlocked

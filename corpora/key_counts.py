@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.array_file import output_errors
-from embeddings.support.npy_stream import write_npy
+from embeddings.support.tensors import write_npy
 
 CHUNK = 1 << 23  # keys to sort at a time
 MERGE_SIZE = 1 << 22  # keys merged at a time

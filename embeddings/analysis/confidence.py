@@ -64,12 +64,6 @@ def interval(
     return Interval(value, max(center - half, -limit), min(center + half, limit), data, seed)
 
 
-def rank_interval(found: Interval, background: NDArray[np.floating]) -> tuple[int, int]:
-    """The ranks, among the cosines of all words in the model, of the ends of the interval of a cosine."""
-    low, high = (1 + int(np.count_nonzero(background > end)) for end in (found.high, found.low))
-    return low, min(high, len(background))
-
-
 def standard_deviation(values: NDArray[np.floating]) -> float | None:
     """The standard deviation of the values that are defined; None if there are fewer than two."""
     known = values[np.isfinite(values)]
@@ -228,9 +222,9 @@ def confident_answers(
     for i, (neighbour, cosine) in enumerate(nearest):
         found = interval(cosine, cosines[:, i], seeds[:, i], is_selected=True)
         in_top = float(np.mean(ranks[:, i] <= top))
-        result.append(
-            ConfidentNeighbour(neighbour, ConfidentSimilarity(*found), in_top, *rank_interval(found, background))
-        )
+        low, high = (1 + int(np.count_nonzero(background > end)) for end in (found.high, found.low))
+        similarity = ConfidentSimilarity(*found)
+        result.append(ConfidentNeighbour(neighbour, similarity, in_top, low, min(high, len(background))))
     return result
 
 

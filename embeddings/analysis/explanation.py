@@ -144,19 +144,18 @@ def explain(
         raise SettingError(f"the words are the same word in this corpus, {first!r}: name two words")
     vocabulary = encoded.vocabulary
     counts = np.stack([occurrences.count_contexts(window) for occurrences in pair])
-    pmi = context_pmi(counts, vocabulary.counts)
-    weights = discounted(pmi, counts, vocabulary.counts)
+    pmi, weights = weigh_contexts(counts, vocabulary.counts)
     products, norms = weights[0] * weights[1], np.linalg.norm(weights, axis=1).prod()
     n_contexts, joint = int(np.count_nonzero(products)), len(pair[0].near(pair[1], window))
-    contexts = [
-        SharedContext(
+    contexts = []
+    for row in np.argsort(-products, kind="stable")[: min(top, n_contexts)].tolist():
+        near = [one.near(Occurrences.of(encoded, vocabulary.words[row]), window) for one in pair if lines]
+        contexts.append(SharedContext(
             context=vocabulary.words[row], share=float(products[row] / products.sum()),
             count=int(counts[0, row]), other_count=int(counts[1, row]),
             pmi=float(pmi[0, row]), other_pmi=float(pmi[1, row]),
-            lines=tuple(context_lines(pair, vocabulary.words[row], window, lines, width)),
-        )
-        for row in np.argsort(-products, kind="stable")[: min(top, n_contexts)].tolist()
-    ]  # fmt: skip
+            lines=tuple(line for one in near for line in concordance_lines(one, lines, width)),
+        ))  # fmt: skip
     recorded = vectors.record.get("corpus") if isinstance(vectors, Model) else None
     return Explanation(
         word=first, other=second, cosine=cosine, context_cosine=float(products.sum() / norms) if norms else 0.0,
@@ -167,37 +166,22 @@ def explain(
     )  # fmt: skip
 
 
-def context_lines(
-    pair: tuple[Occurrences, Occurrences], context: str, window: int, lines: int, width: int
-) -> list[ConcordanceLine]:
-    """Lines of each of two words near a context."""
-    if not lines:
-        return []
-    near = Occurrences.of(pair[0].encoded, context)
-    return [line for one in pair for line in concordance_lines(one.near(near, window), lines, width)]
+def weigh_contexts(
+    counts: NDArray[np.int64], context_counts: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The pointwise mutual information (words, types) of words and contexts, in nats, and their weights.
 
-
-def context_pmi(counts: NDArray[np.int64], context_counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The pointwise mutual information (words, types) of words and contexts, in nats, from their joint counts.
-
-    log p(context | word) / p(context), where p(context) is proportional to count^0.75; minus infinity for no count.
+    PMI is log p(context | word) / p(context), where p(context) is proportional to count^0.75; minus infinity for no
+    joint count c. A weight is the positive PMI, less where it rests on few occurrences: times c / (c + 1) and
+    m / (m + 1) for the lower count m of word and context.
     """
     expected = context_counts.astype(np.float64) ** SMOOTHING
     expected /= expected.sum()
+    totals = counts.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        observed = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        return np.asarray(np.log(observed / expected))
-
-
-def discounted(
-    pmi: NDArray[np.float64], counts: NDArray[np.int64], context_counts: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Positive pointwise mutual information, less where it rests on few occurrences.
-
-    The factors are c / (c + 1) for the joint count c, and m / (m + 1) for the lower count m of word and context.
-    """
-    lower = np.minimum(counts.sum(axis=1, keepdims=True), context_counts)
-    return np.asarray(np.maximum(pmi, 0) * (counts / (counts + 1)) * (lower / (lower + 1)))
+        pmi = np.asarray(np.log(counts / np.maximum(totals, 1) / expected))
+    lower = np.minimum(totals, context_counts)
+    return pmi, np.asarray(np.maximum(pmi, 0) * (counts / (counts + 1)) * (lower / (lower + 1)))
 
 
 def recorded_window(vectors: Model | Vectors | None) -> int:

@@ -1,10 +1,10 @@
 """À la carte embedding (Khodak et al. 2018): vectors of new words from their contexts, by a linear map."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -35,6 +35,7 @@ CHUNK = 1 << 22  # tokens that are read at a time
 ContextWeights = Literal["equal", "sif"]
 CONTEXT_WEIGHTS: tuple[str, ...] = get_args(ContextWeights)
 Report = Callable[[int, int], object]
+Places = tuple[NDArray[np.int64], NDArray[np.int32], int]  # positions of occurrences, their words, and their tokens
 
 
 class ContextMeans(NamedTuple):
@@ -81,44 +82,42 @@ class ContextReader:
         """The means around words, given by their ids in the corpus (n,)."""
         slots = np.full(len(self.rows), -1, np.int32)
         slots[ids] = np.arange(len(ids), dtype=np.int32)
-        sums = self.new_sums(len(ids))
         tokens = self.encoded.ids
-        for begin in range(0, len(tokens), CHUNK):
-            found = slots[tokens[begin : begin + CHUNK]]
-            places = np.flatnonzero(found >= 0)
-            self.add(places + begin, found[places], 1, sums)
-            if report is not None:
-                report(min(begin + CHUNK, len(tokens)), len(tokens))
-        return sums.means()
 
-    def phrase_means(self, phrases: Sequence[Occurrences]) -> ContextMeans:
-        """The means around occurrences of phrases; the words of a phrase are not contexts of each other."""
-        sums = self.new_sums(len(phrases))
-        for slot, phrase in enumerate(phrases):
-            self.add(phrase.positions, np.full(len(phrase), slot, np.int32), len(phrase.words), sums)
-        return sums.means()
+        def parts() -> Iterator[Places]:
+            for begin in range(0, len(tokens), CHUNK):
+                found = slots[tokens[begin : begin + CHUNK]]
+                places = np.flatnonzero(found >= 0)
+                yield places + begin, found[places], 1
+                if report is not None:
+                    report(min(begin + CHUNK, len(tokens)), len(tokens))
 
-    def new_sums(self, number: int) -> "Sums":
-        """Sums for this many words."""
-        return Sums(np.zeros((number, self.vectors.dim)), np.zeros(number), np.zeros(number, np.int64))
+        return self.means(len(ids), parts())
 
-    def add(self, positions: NDArray[np.int64], slots: NDArray[np.int32], size: int, sums: "Sums") -> None:
-        """Add the contexts at `positions`, on all threads."""
-        if not len(positions):
-            return
+    def means(self, number: int, parts: Iterable[Places]) -> ContextMeans:
+        """The means around occurrences of this many words or phrases, on all threads.
+
+        Arguments:
+            parts: positions in the corpus, the number of the word of each, and the tokens of an occurrence, which are
+                not contexts of each other.
+        """
         from embeddings.kernels.text_pooling import ContextSums, ContextText, add_contexts
 
+        sums, weights, occurrences = np.zeros((number, self.vectors.dim)), np.zeros(number), np.zeros(number, np.int64)
         arrays = self.encoded.ids, self.encoded.sentences, self.rows, self.type_weights, self.vectors.matrix
         text = ContextText(*(read_only(array) for array in arrays))
-        line = int(sentence_of(self.encoded, positions[:1])[0])
-        threads = min(self.threads or available_threads(), len(sums.weights))
-
-        def work(thread: int) -> None:
-            result = ContextSums(*sums, np.zeros(self.vectors.dim, np.float32))
-            add_contexts(text, positions, slots, size, self.window, line, (thread, threads), result)
-
-        with ThreadPoolExecutor(threads, thread_name_prefix="contexts") as pool:
-            list(pool.map(work, range(threads)))
+        threads = min(self.threads or available_threads(), number)
+        for positions, slots, size in parts:
+            if not len(positions):
+                continue
+            line = int(sentence_of(self.encoded, positions[:1])[0])
+            buffers = np.zeros((threads, self.vectors.dim), np.float32)
+            results = [ContextSums(sums, weights, occurrences, buffer) for buffer in buffers]
+            add = partial(add_contexts, text, positions, slots, size, self.window, line)
+            with ThreadPoolExecutor(threads, thread_name_prefix="contexts") as pool:
+                list(pool.map(add, [(thread, threads) for thread in range(threads)], results))
+        sums /= np.where(weights > 0, weights, 1)[:, None]
+        return ContextMeans(sums, occurrences)
 
     @cached_property
     def type_weights(self) -> NDArray[np.float32]:
@@ -128,19 +127,6 @@ class ContextReader:
         vocabulary = self.encoded.vocabulary
         shares = np.append(vocabulary.counts / max(vocabulary.total, 1), 0)
         return np.asarray(DEFAULT_CONSTANT / (DEFAULT_CONSTANT + shares), np.float32)
-
-
-class Sums(NamedTuple):
-    """Sums of the vectors around words: the first fields of `embeddings.kernels.text_pooling.ContextSums`."""
-
-    sums: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    occurrences: NDArray[np.int64]
-
-    def means(self) -> ContextMeans:
-        """The means; the sums are consumed."""
-        self.sums[:] /= np.where(self.weights > 0, self.weights, 1)[:, None]
-        return ContextMeans(self.sums, self.occurrences)
 
 
 Weighting = Literal["log", "equal"]
@@ -294,14 +280,6 @@ def regression(
     return np.asarray(np.linalg.solve(moments, weighted.T @ targets).T)
 
 
-def mean_map(vectors: Vectors, encoded: EncodedCorpus, window: int, context_weights: ContextWeights) -> ContextMap:
-    """The identity: the vector of a word is the mean of the vectors around it."""
-    return ContextMap(
-        np.eye(vectors.dim, dtype=np.float32), window, context_weights, 0, 0.0, vectors.fingerprint,
-        encoded.fingerprint,
-    )  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Induced:
     """Vectors induced for words.
@@ -359,7 +337,9 @@ class ContextInducer:
             window = check_value("window", recorded_window(source) if window is None else window, WindowSize, {})
             context_weights = context_weights or "equal"
             check_value("context_weights", context_weights, ContextWeights, {})
-            context_map = mean_map(self.vectors, self.encoded, window, context_weights)
+            identity = np.eye(self.vectors.dim, dtype=np.float32)  # the vector of a word is the mean of those around it
+            fingerprints = self.vectors.fingerprint, self.encoded.fingerprint
+            context_map = ContextMap(identity, window, context_weights, 0, 0.0, *fingerprints)
         elif window is not None or context_weights is not None:
             raise SettingError(f"{S.window} and {S.context_weights} are those of the map: leave them out")
         context_map.check_vectors(self.vectors)
@@ -413,9 +393,11 @@ class ContextInducer:
         ids = self.encoded.vocabulary.ids
         singles = [words for words in unique if len(words) == 1]
         phrases = [words for words in unique if len(words) > 1]
+        found = [Occurrences.of(self.encoded, " ".join(words)) for words in phrases]
+        parts = ((one.positions, np.full(len(one), n, np.int32), len(one.words)) for n, one in enumerate(found))
         for group, result in (
             (singles, self.reader.word_means(np.array([ids[words[0]] for words in singles], np.int64))),
-            (phrases, self.reader.phrase_means([Occurrences.of(self.encoded, " ".join(words)) for words in phrases])),
+            (phrases, self.reader.means(len(phrases), parts)),
         ):
             places = [unique[words] for words in group]
             means[places], counts[places] = result.means, result.occurrences

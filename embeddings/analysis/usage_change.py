@@ -120,38 +120,6 @@ class GroupTrainer:
             return self.trainer.learn(data).vectors.normalize()
 
 
-class DivisionChanges(NamedTuple):
-    """How far words change between two groups, and between random groups of the same sizes.
-
-    pair: the vectors of the two groups. rows: (words,) those of the words that were compared. changes: (1 +
-    permutations, words) 1 - cosine of each word's two aligned vectors, first between the two groups.
-    """
-
-    pair: list[Vectors]
-    rows: NDArray[np.int64]
-    changes: NDArray[np.float64]
-
-
-def measure_changes(
-    groups: DocumentGroups, trainer: GroupTrainer, permutations: int, occurrences: int, report: Progress | None
-) -> DivisionChanges:
-    """Train on the groups and on random divisions.
-
-    Raises:
-        CorpusError: too few words occur often enough in both groups.
-    """
-    pair: list[Vectors] = []
-    changes: list[NDArray[np.float64]] = []
-    for number, division in enumerate(groups.divisions(permutations, trainer.seed)):
-        vectors = [trainer.train(groups, documents) for documents in division]
-        pair = pair or vectors
-        rows = compared_rows(pair[0], groups.counts, occurrences)
-        changes.append(distances(vectors, rows))
-        if report is not None:
-            report(number + 1, permutations + 1)
-    return DivisionChanges(pair, rows, np.stack(changes))
-
-
 def compared_rows(vectors: Vectors, counts: NDArray[np.int64], occurrences: int) -> NDArray[np.int64]:
     """The rows of the words that are frequent enough in both groups; the vocabulary is sorted as the counts are."""
     rows = np.flatnonzero(counts[:, : len(vectors)].min(axis=0) >= occurrences)
@@ -288,7 +256,16 @@ def compare_usage(
     group_trainer = GroupTrainer(trainer, *check_threads_and_seed(threads, seed, trainer))
     divided = DocumentGroups.of(check_corpus(corpus).encode(), np.asarray(groups), documents)
     with showing(progress, "training", "divisions") as shown:
-        pair, rows, changes = measure_changes(divided, group_trainer, permutations, occurrences, shown)
+        pair: list[Vectors] = []
+        by_division: list[NDArray[np.float64]] = []  # 1 - cosine of aligned vectors (words,), first of the two groups
+        for division in divided.divisions(permutations, group_trainer.seed):
+            vectors = [group_trainer.train(divided, part) for part in division]
+            pair = pair or vectors
+            rows = compared_rows(pair[0], divided.counts, occurrences)
+            by_division.append(distances(vectors, rows))
+            if shown is not None:
+                shown(len(by_division), permutations + 1)
+    changes = np.stack(by_division)
     tested = compare_changes(changes)
     words = []
     for i in tested.order[:top].tolist():

@@ -65,12 +65,6 @@ class ExchangeStatistics:
             self.store_memory = max(self.store_memory, report.store_memory)
             self.words[number] += sum(one.words - before[share].words for share, one in report.progress.items())
 
-    def add_merge(self, seconds: float) -> None:
-        """Add a merge, and the rest of the interval."""
-        self.merges += 1
-        self.total += seconds
-        self.merging += seconds
-
     @property
     def merge_share(self) -> float:
         """The share of time that merging takes."""
@@ -276,7 +270,10 @@ class WorkerPool:
         )
         self.version, self.merged, self.learned, self.current = self.version + 1, merged, {}, set()
         self.progress = {share: one for report in self.reports.values() for share, one in report.progress.items()}
-        self.statistics.add_merge(perf_counter() - started)
+        seconds = perf_counter() - started
+        self.statistics.merges += 1
+        self.statistics.total += seconds
+        self.statistics.merging += seconds
 
     def merge_parts(self) -> list[Any]:
         """Wait until each worker has merged its part of the changed rows; returns references to the merged rows."""
@@ -292,17 +289,13 @@ class WorkerPool:
                 self.count_failure(number, failures[number], is_replaced=False)
             self.replace(dead)
             self.learn_on(dead)
-            self.send_changes_again([number for number in numbers if number not in dead])
-
-    def send_changes_again(self, numbers: Iterable[int]) -> None:
-        """Let workers send their changes again, as an object may be lost with a machine."""
-        refs = {}
-        for number in numbers:
-            method = self.actors[number].changes.options(num_returns=1 + self.parts)
-            refs[number], *self.learned[number] = method.remote()
-        _, failures = self.wait(refs)
-        self.replace(failures)
-        self.learn_on(failures)
+            refs = {}
+            for number in set(numbers) - dead.keys():  # send changes again, as an object may be lost with a machine
+                method = self.actors[number].changes.options(num_returns=1 + self.parts)
+                refs[number], *self.learned[number] = method.remote()
+            _, failures = self.wait(refs)
+            self.replace(failures)
+            self.learn_on(failures)
 
     def gather(self) -> None:
         """Copy newer merged tables of the workers into the tables of this process."""

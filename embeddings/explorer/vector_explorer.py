@@ -132,21 +132,16 @@ class VectorExplorer:
                 nearest = self.vectors.most_similar(word, top=top)
                 rows = [{"word": neighbour, "cosine": cosine} for neighbour, cosine in nearest]
             else:
-                rows = self.confident_rows(word, top)
+                from embeddings.analysis.confidence import confident_neighbours  # imports scipy
+
+                rows = [
+                    {
+                        "word": one.neighbour, **asdict(one.similarity), "in_top": one.in_top,
+                        "rank_low": one.rank_low, "rank_high": one.rank_high,
+                    }
+                    for one in confident_neighbours(self.vectors, self.replicates, word, top=top)
+                ]  # fmt: skip
             return {**self.describe(word), "neighbours": self.with_rows(rows)}
-
-    def confident_rows(self, word: str, top: int) -> Rows:
-        """The nearest words with intervals of cosine and rank."""
-        from embeddings.analysis.confidence import confident_neighbours  # imports scipy
-
-        assert self.replicates is not None
-        return [
-            {
-                "word": one.neighbour, **asdict(one.similarity), "in_top": one.in_top,
-                "rank_low": one.rank_low, "rank_high": one.rank_high,
-            }
-            for one in confident_neighbours(self.vectors, self.replicates, word, top=top)
-        ]  # fmt: skip
 
     def analogy(
         self, a: str, b: str, c: str, method: Literal["3cosadd", "3cosmul"] = "3cosadd", top: Top = 10
@@ -159,14 +154,17 @@ class VectorExplorer:
             return {"terms": [self.describe(word) for word in terms], "answers": self.with_rows(rows)}
 
     def compare(self, a: str, b: str, top: Annotated[int, Range(ge=1, le=1000)] = 50) -> dict[str, Any]:
-        """Two words: cosine, ranks, and which of their `top` neighbours they share."""
+        """Two words: cosine, ranks, and their shared `top` neighbours, by the sum of the two cosines."""
         with self.lock:
             a, b = self.spelling(a), self.spelling(b)
             known = all(word in self.vectors for word in (a, b))
             ranks = [self.vectors.rank(*pair) for pair in ((a, b), (b, a))] if known and a != b else [None, None]
+            near_a, near_b = (dict(self.vectors.most_similar(word, top=top)) for word in (a, b))
+            words = sorted(near_a.keys() & near_b, key=lambda word: (-near_a[word] - near_b[word], word))
+            shared = self.with_rows([{"word": word, "a": near_a[word], "b": near_b[word]} for word in words])
             result: dict[str, Any] = {
                 "a": self.describe(a), "b": self.describe(b), "cosine": self.vectors.similarity(a, b),
-                "rank_of_b": ranks[0], "rank_of_a": ranks[1], "top": top, "shared": self.shared(a, b, top),
+                "rank_of_b": ranks[0], "rank_of_a": ranks[1], "top": top, "shared": shared,
                 "interval": None,
             }  # fmt: skip
             if self.replicates is not None and known:
@@ -174,12 +172,6 @@ class VectorExplorer:
 
                 result["interval"] = asdict(confident_similarity(self.vectors, self.replicates, a, b))
             return result
-
-    def shared(self, a: str, b: str, top: int) -> Rows:
-        """The words among the `top` nearest of both, by the sum of the two cosines."""
-        near_a, near_b = (dict(self.vectors.most_similar(word, top=top)) for word in (a, b))
-        words = sorted(near_a.keys() & near_b, key=lambda word: (-near_a[word] - near_b[word], word))
-        return self.with_rows([{"word": word, "a": near_a[word], "b": near_b[word]} for word in words])
 
     def lines(self, word: str, other: str | None = None, lines: Top = 20) -> dict[str, Any]:
         """Lines of the corpus around a word."""

@@ -14,7 +14,7 @@ import numpy as np
 from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import WordBuffer, build_vectors
-from embeddings.support.npy_stream import write_npy
+from embeddings.support.tensors import write_npy
 from embeddings.vectors.file_format import MAX_WORD_BYTES, Format, encode_words
 from embeddings.vectors.precision import cast_matrix
 from embeddings.vectors.vectors import Vectors

@@ -14,8 +14,8 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.formats.huggingface import TOKENIZER, token_vectors, write_tokens
 from embeddings.formats.npy import map_array, map_matrix, read_matrix
-from embeddings.support.npy_stream import write_npy
 from embeddings.support.records import read_json, write_json
+from embeddings.support.tensors import write_npy
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 

@@ -12,10 +12,11 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.cosine_search import pair_cosines
 from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Settings, option
-from embeddings.support.imports import import_library
+from embeddings.support.imports import LazyModule
 
 MAX_NUMBER = 4096  # in a factory string, or the number of rows if that is larger
 MAX_LINKS, MAX_CODE_BITS = 512, 16
+faiss: Any = LazyModule("faiss")  # imported on first use
 FAISS_PARAMETERS = {"nprobe": "nprobe", "ef_search": "efSearch"}
 
 
@@ -32,11 +33,13 @@ class Faiss(Settings):
 
     def build(self, units: np.ndarray) -> "FaissSearch":
         """See `Kind.build`."""
-        faiss = import_library("faiss")
-
         if not len(units):
             raise SettingError("a FAISS index requires at least one row")
-        self._check_factory(units)
+        max_number = max(MAX_NUMBER, len(units))  # FAISS would allocate memory before it finds a larger one too large
+        limits = {"HNSW": MAX_LINKS, "NSG": MAX_LINKS, "IVF": len(units), "x": MAX_CODE_BITS}
+        for name, number in re.findall(r"([A-Za-z]*)(\d+)", self.factory):
+            if int(number[:20]) > (limit := limits.get(name, max_number)):
+                raise SettingError(f"factory {self.factory!r}: {name} must be at most {limit}, got {number[:20]}")
         with faiss_errors(f"factory {self.factory!r}"):
             metric = faiss.METRIC_L2 if "LSH" in self.factory else faiss.METRIC_INNER_PRODUCT  # its LSH has no other
             index = faiss.index_factory(units.shape[1], self.factory, metric)
@@ -44,17 +47,7 @@ class Faiss(Settings):
             index.add(units)
         return self._configure(index, units)
 
-    def _check_factory(self, units: np.ndarray) -> None:
-        """Refuse numbers for which FAISS would allocate memory before it finds them too large."""
-        max_number = max(MAX_NUMBER, len(units))
-        limits = {"HNSW": MAX_LINKS, "NSG": MAX_LINKS, "IVF": len(units), "x": MAX_CODE_BITS}
-        for name, number in re.findall(r"([A-Za-z]*)(\d+)", self.factory):
-            if int(number[:20]) > (limit := limits.get(name, max_number)):
-                raise SettingError(f"factory {self.factory!r}: {name} must be at most {limit}, got {number[:20]}")
-
     def _configure(self, index: Any, units: np.ndarray) -> "FaissSearch":
-        faiss = import_library("faiss")
-
         for name, parameter in FAISS_PARAMETERS.items():
             value = getattr(self, name)
             if value is not None:
@@ -64,8 +57,6 @@ class Faiss(Settings):
 
     def restore(self, units: np.ndarray, arrays: Mapping[str, np.ndarray]) -> "FaissSearch":
         """See `Kind.restore`."""
-        faiss = import_library("faiss")
-
         data = arrays.get("faiss")
         if data is None or data.dtype != np.uint8 or data.ndim != 1:
             raise FormatError("it does not contain a FAISS index")
@@ -83,8 +74,6 @@ class Faiss(Settings):
 @contextmanager
 def deserialization_limits(size: int) -> Iterator[None]:
     """Let FAISS refuse data that announces an array of more than `size` bytes, or as many lists."""
-    faiss = import_library("faiss")
-
     limits = (
         (faiss.get_deserialization_vector_byte_limit(), faiss.set_deserialization_vector_byte_limit),
         (faiss.get_deserialization_loop_limit(), faiss.set_deserialization_loop_limit),
@@ -140,8 +129,6 @@ class FaissSearch:
 
     def _exact_comparisons(self, n_results: int, per_query: int) -> int:
         """Rows compared exactly per query: by FAISS if it stores full rows, else by the reranking; -1 if unknown."""
-        faiss = import_library("faiss")
-
         if type(self.index) is faiss.IndexFlat or isinstance(self.index, faiss.IndexFlatIP | faiss.IndexFlatL2):
             return len(self.units)
         if type(self.index) in (faiss.IndexIVFFlat, faiss.IndexHNSWFlat):
@@ -154,14 +141,9 @@ class FaissSearch:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Engine.arrays`: the index as FAISS serialises it."""
-        faiss = import_library("faiss")
-
         return {"faiss": faiss.serialize_index(self.index)}
 
 
 def faiss_comparisons() -> int:
     """The total number of rows that IVF and HNSW indexes have compared since FAISS was loaded."""
-    cvar = import_library("faiss").cvar
-
-    counters: Any = cvar
-    return int(counters.indexIVF_stats.ndis) + int(counters.hnsw_stats.ndis)
+    return int(faiss.cvar.indexIVF_stats.ndis) + int(faiss.cvar.hnsw_stats.ndis)

@@ -1,64 +1,33 @@
 """Trainer settings: what a setting is, and the settings that models share."""
 
-from embeddings.settings.objective_choice import BATCH_WINDOWS, NegativeSampling, ObjectiveChoice, PairSampling
-from embeddings.settings.schedule import LEARNING_RATE, RATE_RANGE, SCHEDULE, Schedule, ScheduleName
-from embeddings.settings.setting_fields import (
-    Positive,
-    Range,
-    SearchRange,
-    Settings,
-    check_arguments,
-    check_value,
-    field_types,
-    flag,
-    option,
-    split_optional,
-    split_range,
-    with_optional_fields,
-)
-from embeddings.settings.shared_settings import (
-    ContextWindow,
-    Dimension,
-    DocumentChoice,
-    DocumentFrequency,
-    FixedWindow,
-    InitialValues,
-    UnknownWords,
-    VocabularyChoice,
-    VocabularySize,
-    WeightTying,
-)
-
-__all__ = [
-    "BATCH_WINDOWS",
-    "LEARNING_RATE",
-    "RATE_RANGE",
-    "SCHEDULE",
-    "ContextWindow",
-    "Dimension",
-    "DocumentChoice",
-    "DocumentFrequency",
-    "FixedWindow",
-    "InitialValues",
-    "NegativeSampling",
-    "ObjectiveChoice",
-    "PairSampling",
-    "Positive",
-    "Range",
-    "Schedule",
-    "ScheduleName",
-    "SearchRange",
-    "Settings",
-    "UnknownWords",
-    "VocabularyChoice",
-    "VocabularySize",
-    "WeightTying",
-    "check_arguments",
-    "check_value",
-    "field_types",
-    "flag",
-    "option",
-    "split_optional",
-    "split_range",
-    "with_optional_fields",
-]
+from embeddings.settings.objectives import BATCH_WINDOWS as BATCH_WINDOWS
+from embeddings.settings.objectives import NegativeSampling as NegativeSampling
+from embeddings.settings.objectives import ObjectiveChoice as ObjectiveChoice
+from embeddings.settings.objectives import PairSampling as PairSampling
+from embeddings.settings.schedule import LEARNING_RATE as LEARNING_RATE
+from embeddings.settings.schedule import RATE_RANGE as RATE_RANGE
+from embeddings.settings.schedule import SCHEDULE as SCHEDULE
+from embeddings.settings.schedule import Schedule as Schedule
+from embeddings.settings.schedule import ScheduleName as ScheduleName
+from embeddings.settings.setting_fields import Positive as Positive
+from embeddings.settings.setting_fields import Range as Range
+from embeddings.settings.setting_fields import SearchRange as SearchRange
+from embeddings.settings.setting_fields import Settings as Settings
+from embeddings.settings.setting_fields import check_arguments as check_arguments
+from embeddings.settings.setting_fields import check_value as check_value
+from embeddings.settings.setting_fields import field_types as field_types
+from embeddings.settings.setting_fields import flag as flag
+from embeddings.settings.setting_fields import option as option
+from embeddings.settings.setting_fields import split_optional as split_optional
+from embeddings.settings.setting_fields import split_range as split_range
+from embeddings.settings.setting_fields import with_optional_fields as with_optional_fields
+from embeddings.settings.shared_settings import ContextWindow as ContextWindow
+from embeddings.settings.shared_settings import Dimension as Dimension
+from embeddings.settings.shared_settings import DocumentChoice as DocumentChoice
+from embeddings.settings.shared_settings import DocumentFrequency as DocumentFrequency
+from embeddings.settings.shared_settings import FixedWindow as FixedWindow
+from embeddings.settings.shared_settings import InitialValues as InitialValues
+from embeddings.settings.shared_settings import UnknownWords as UnknownWords
+from embeddings.settings.shared_settings import VocabularyChoice as VocabularyChoice
+from embeddings.settings.shared_settings import VocabularySize as VocabularySize
+from embeddings.settings.shared_settings import WeightTying as WeightTying

@@ -54,18 +54,10 @@ class Schedule(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_min_learning_rate()
-        if self.stages is not None and self.schedule != learning_rates.STEP:
-            raise SettingError(f"{S.stages} requires the schedule {learning_rates.STEP!r}, got {self.schedule!r}")
-
-    def check_min_learning_rate(self) -> None:
-        """Refuse a minimum that the schedule ignores or cannot reach."""
         value = self.min_learning_rate
-        if value is None:
-            return
-        if self.schedule == learning_rates.CONSTANT:
+        if value is not None and self.schedule == learning_rates.CONSTANT:
             raise SettingError(f"{S.min_learning_rate} has no effect with the schedule {self.schedule!r}; leave it out")
-        if value > self.learning_rate:
+        if value is not None and value > self.learning_rate:
             raise SettingError(
                 f"{S.min_learning_rate} must be at most {S.learning_rate}, {self.learning_rate}, got {value}"
             )
@@ -73,6 +65,8 @@ class Schedule(Settings):
             raise SettingError(
                 f"{S.min_learning_rate} must be greater than 0 with the schedule {self.schedule!r}, got 0.0"
             )
+        if self.stages is not None and self.schedule != learning_rates.STEP:
+            raise SettingError(f"{S.stages} requires the schedule {learning_rates.STEP!r}, got {self.schedule!r}")
 
     @property
     def final_learning_rate(self) -> float:

@@ -15,9 +15,7 @@ from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.word_rules import TOKENIZER_SETTINGS
 from embeddings.errors import S, SettingError
 from embeddings.models.model import Model
-from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.registry import check_settings
-from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import check_value
 from embeddings.training.training_data import check_threads_and_seed
 
@@ -98,8 +96,19 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _seed(self) -> int:
-        """The seed of a run; also checks the threads."""
-        return check_threads_and_seed(self.threads, seed_from(self.random_state))[1]
+        """The seed: an integer `random_state`, or a number drawn from its generator, None for numpy's global one.
+
+        Also checks the threads.
+        """
+        seed = self.random_state
+        if not isinstance(seed, Integral):
+            try:
+                seed = check_random_state(seed).randint(2**31 - 1)
+            except ValueError:
+                allowed = "a whole number, a numpy.random.RandomState or None"
+                raise SettingError(f"random_state must be {allowed}, got {seed!r}") from None
+        seed = int(check_value("random_state", seed, int, {"ge": 0, "le": 2**63 - 1}))
+        return check_threads_and_seed(self.threads, seed)[1]
 
     def _learn(self, trainer: Any, corpus: Corpus, seed: int) -> Model:
         """A model trained on a corpus, which is read once."""
@@ -173,26 +182,3 @@ def checked_settings(settings: Any) -> Mapping[str, Any]:
     if not isinstance(settings, Mapping) or not all(isinstance(name, str) for name in settings):
         raise SettingError(f"settings must be a dict of trainer settings such as {{'dim': 50}}, got {settings!r}")
     return settings
-
-
-def seed_from(random_state: Any) -> int:
-    """The seed: an integer `random_state`, or a number drawn from its generator; None is numpy's global one."""
-    if isinstance(random_state, Integral):
-        return int(check_value("random_state", random_state, int, {"ge": 0, "le": 2**63 - 1}))
-    try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError:
-        allowed = "a whole number, a numpy.random.RandomState or None"
-        raise SettingError(f"random_state must be {allowed}, got {random_state!r}") from None
-
-
-def model_text_settings(model: Model) -> dict[str, Any]:
-    """The rules of words that a model was trained with; raises if they are unknown, or if phrases were joined."""
-    text = model.record.get("text")
-    if isinstance(text, dict) and text.get(PHRASES) is not None:
-        raise SettingError(
-            f"this {model.name} model was trained on joined phrases, and estimators do not join phrases: pass its "
-            "vectors, and lists of tokens as texts"
-        )
-    settings = corpus_settings(model)
-    return {name: settings[name] for name in WORD_SETTINGS}

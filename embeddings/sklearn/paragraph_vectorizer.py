@@ -13,8 +13,9 @@ from embeddings.errors import S, SettingError
 from embeddings.models.document_vectors import installed_inferencer
 from embeddings.models.loading import load_model
 from embeddings.models.model import Epochs, Model
+from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.settings import check_value
-from embeddings.sklearn.estimator import TextVectorizer, as_texts, as_training_texts, model_text_settings
+from embeddings.sklearn.estimator import TextVectorizer, as_texts, as_training_texts
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -94,7 +95,13 @@ class ParagraphVectorizer(TextVectorizer):
         if not isinstance(model, Model):
             raise SettingError(f"model must be a Model or the path of one, got {model!r:.80}")
         installed_inferencer(model)
-        model_text_settings(model)
+        text = model.record.get("text")
+        if isinstance(text, dict) and text.get(PHRASES) is not None:
+            raise SettingError(
+                f"this {model.name} model was trained on joined phrases, and estimators do not join phrases: pass its "
+                "vectors, and lists of tokens as texts"
+            )
+        corpus_settings(model)  # raises if they are unknown
         return model
 
     def _train(self, texts: Texts, seed: int) -> Model:

@@ -81,7 +81,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             raise SettingError(f"{S.trainer} must be 'classifier' or a TextClassification, got {self.trainer!r}")
         if targets.is_multilabel and self.trainer is None and "objective" not in checked_settings(self.settings):
             trainer = replace(trainer, objective="one-vs-all")
-        names = label_names(targets.classes)
+        names = [str(one) for one in targets.classes.tolist()]
+        if len(set(names)) < len(names) or LabelFormat().split_tag(names) != names:  # not distinct or not plain
+            names = [str(number) for number in range(len(names))]
         rows = Texts(
             {TEXT: text, LABELS: [names[number] for number in row]}
             for text, row in zip(texts, targets.rows, strict=True)
@@ -192,13 +194,6 @@ def is_list_of_lists(y: Any) -> bool:
         return False
     has_one_length = len(set(map(len, rows))) == 1 and not isinstance(rows[0], set | frozenset)
     return not (has_one_length and len(rows[0]) > 1 and all(one in (0, 1) for row in rows for one in row))
-
-
-def label_names(classes: np.ndarray) -> list[str]:
-    """Labels of the model for classes: their names, or numbers if the names are not distinct or not plain."""
-    names = [str(one) for one in classes.tolist()]
-    is_plain = len(set(names)) == len(names) and LabelFormat().split_tag(names) == names
-    return names if is_plain else [str(number) for number in range(len(names))]
 
 
 def check_strings(texts: Texts) -> None:

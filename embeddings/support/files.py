@@ -222,22 +222,15 @@ def rename_all_into_place(temporary: Sequence[Path], targets: Sequence[Path], ol
 def rename_to_new(temporary: Path, target: Path) -> None:
     """Rename to `target`; raises OutputError if it exists, also if another process creates it at the same time."""
     try:
-        if not rename_without_replacing(temporary, target):
+        problem = renameat2(temporary, target, RENAME_NOREPLACE)
+        if problem in (errno.ENOSYS, errno.EINVAL):  # an old kernel, or a file system without it
             link_or_rename(temporary, target)
+        elif problem:
+            raise OSError(problem, os.strerror(problem))
     except OSError as error:
         if os.path.lexists(target) and os.path.lexists(temporary):
             raise exists_error(target) from error
         raise
-
-
-def rename_without_replacing(temporary: Path, target: Path) -> bool:
-    """Rename unless `target` exists, which raises FileExistsError; False if the system cannot."""
-    error = renameat2(temporary, target, RENAME_NOREPLACE)
-    if error in (errno.ENOSYS, errno.EINVAL):  # an old kernel, or a file system without it
-        return False
-    if error:
-        raise OSError(error, os.strerror(error))
-    return True
 
 
 def link_or_rename(temporary: Path, target: Path) -> None:

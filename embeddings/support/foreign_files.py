@@ -21,22 +21,18 @@ def check_name(name: str, *, is_local: bool = True) -> list[str]:
     """
     parts = name.split("/")
     for part in parts:
-        if problem := problem_of(part, is_local):
+        problem = None
+        if part in (".", ".."):
+            problem = f"the part {part!r}"
+        elif not part:
+            problem = "an empty part"
+        elif "\0" in part:
+            problem = "a NUL character"
+        elif is_local and PureWindowsPath(part).name != part:
+            problem = "a backslash" if "\\" in part else f"the drive {PureWindowsPath(part).drive!r}"
+        if problem is not None:
             raise FormatError(f"the file name {name!r:.200} is not safe: it has {problem}")
     return parts
-
-
-def problem_of(part: str, is_local: bool) -> str | None:
-    """Return the reason why a part of a name is unsafe, or None if it is safe."""
-    if part in (".", ".."):
-        return f"the part {part!r}"
-    if not part:
-        return "an empty part"
-    if "\0" in part:
-        return "a NUL character"
-    if is_local and PureWindowsPath(part).name != part:
-        return "a backslash" if "\\" in part else f"the drive {PureWindowsPath(part).drive!r}"
-    return None
 
 
 def path_below(folder: Path, name: str) -> Path:

@@ -54,7 +54,7 @@ class LazyModule:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        module = import_module(self._name)
+        module = import_library(self._name)
         with suppress(ModuleNotFoundError):
             value = getattr(module, name) if hasattr(module, name) else import_module(f"{self._name}.{name}")
             setattr(self, name, value)

@@ -20,7 +20,11 @@ def check_mapped_files(arrays: Iterable[np.ndarray]) -> None:
     Raises:
         FormatError: a file is shorter than what is mapped of it.
     """
-    for mapped in map(mapped_base, arrays):
+    for array in arrays:
+        mapped: np.memmap | None = None
+        base: object = array
+        while isinstance(base, np.ndarray):
+            mapped, base = (base if isinstance(base, np.memmap) and base.filename else mapped), base.base
         if mapped is None:
             continue
         needed = mapped.offset + mapped.nbytes
@@ -33,15 +37,6 @@ def check_mapped_files(arrays: Iterable[np.ndarray]) -> None:
                 f"{mapped.filename} was truncated from at least {needed:,} to {size:,} bytes while it was being read; "
                 "make it again, and replace files by renaming instead of writing into them"
             )
-
-
-def mapped_base(array: np.ndarray) -> "np.memmap | None":
-    """The memory-mapped file that an array views, if any."""
-    mapped: np.memmap | None = None
-    base: object = array
-    while isinstance(base, np.ndarray):
-        mapped, base = (base if isinstance(base, np.memmap) and base.filename else mapped), base.base
-    return mapped
 
 
 def memory_mapped_zeros(rows: int, width: int, dtype: type = np.float32, name: str = "documents") -> np.ndarray:

@@ -7,7 +7,7 @@ in an address of an unknown scheme, and variables of the environment.
 import base64
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import takewhile
 from urllib.parse import quote, unquote
@@ -63,7 +63,11 @@ def common_length(first: str, second: str) -> int:
 
 def spellings(min_length: int) -> set[str]:
     """All secrets as messages may spell them: encoded in an address, escaped, or in the header of a request."""
-    known = {secret for secret in known_secrets() if len(secret) >= min_length}
+    for name, value in os.environ.items():
+        if ADDRESS_VARIABLES.fullmatch(name):
+            remember_secrets(value)
+    own = filter(None, map(os.environ.get, SECRET_VARIABLES))
+    known = {secret for secret in (*secrets, *own) if len(secret) >= min_length}
     encode = partial(quote, errors="surrogatepass")
     ways: tuple[Callable[[str], str], ...] = (unquote, encode, partial(encode, safe=""), printable)
     known |= {re.sub("/+", "/", secret) for secret in known}  # as a `Path` spells them
@@ -71,12 +75,3 @@ def spellings(min_length: int) -> set[str]:
     known |= {repr(secret)[1:-1] for secret in known} | {ascii(secret)[1:-1] for secret in known}
     headers = {base64.b64encode(secret.encode("utf-8", "surrogatepass")).decode() for secret in known if ":" in secret}
     return known | headers
-
-
-def known_secrets() -> Iterator[str]:
-    """The secrets of this process and of its environment."""
-    for name, value in os.environ.items():
-        if ADDRESS_VARIABLES.fullmatch(name):
-            remember_secrets(value)
-    yield from secrets
-    yield from filter(None, map(os.environ.get, SECRET_VARIABLES))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Event, Thread
 from time import perf_counter
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from embeddings.errors import S, SettingError
 from embeddings.printable import printable
@@ -22,27 +22,11 @@ MEGABYTES = "MB"
 ProgressOption = bool | Callable[..., object] | None  # automatic if None
 
 
-class Details(Protocol):
-    """Progress that describes itself, such as that of a training run."""
-
-    words: int
-    total: int
-
-    @property
-    def details(self) -> str:
-        """The description, without the completed share."""
-
-
 class ProgressView:
     """Progress as text and as HTML."""
 
     def __init__(self, action: str, share: float | None, details: str) -> None:
         self.action, self.share, self.details = printable(action), share, printable(details)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether everything is done."""
-        return self.share is not None and self.share >= 1
 
     def __repr__(self) -> str:
         percentage = "" if self.share is None else f"{100 * self.share:.0f} %  "
@@ -94,12 +78,12 @@ class ProgressDisplay:
         self._is_shown = False
         self._has_line = False  # whether a line on a terminal is to be refreshed
 
-    def __call__(self, done: Details | int, total: int | None = None) -> None:
-        """Show the progress of a training run, or of `done` out of `total` items (None if unknown)."""
+    def __call__(self, done: Any, total: int | None = None) -> None:
+        """Show a `Progress` of a training run, or `done` out of `total` items (None if unknown)."""
         self.is_started = True
         self.report(self.action or self._operation, self._unit, done, total)
 
-    def report(self, action: str, unit: str, done: Details | int, total: int | None = None) -> None:
+    def report(self, action: str, unit: str, done: Any, total: int | None = None) -> None:
         """Show the progress of an action, in units such as "texts" or "MB" (of bytes)."""
         if not isinstance(done, int):
             self.update(done.words, done.total, done.details, action)
@@ -112,7 +96,7 @@ class ProgressDisplay:
     def update(self, done: int, total: int | None, details: str, action: str | None = None) -> None:
         """Show that `done` of `total` steps are complete."""
         view = ProgressView(action or self.action, done / total if total else None, details)
-        now, is_last = perf_counter(), view.is_complete and self.leave
+        now, is_last = perf_counter(), self.leave and view.share is not None and view.share >= 1
         if now < self._due and not (is_last and self._is_shown):
             return
         self._is_shown, is_notebook = True, self.stream is None and in_notebook()
@@ -120,7 +104,12 @@ class ProgressDisplay:
         is_terminal = not is_notebook and is_tty(stream)
         self._due = now + (REFRESH_INTERVAL if is_notebook or is_terminal else self.every)
         if is_notebook:
-            self._refresh(view)
+            from IPython.display import display
+
+            if self._handle is None or self._handle[0] != view.action:
+                self._handle = view.action, display(view, display_id=True)
+            else:
+                self._handle[1].update(view)
         elif is_terminal:
             stream.write(f"\r\x1b[K{view.line(getattr(stream, 'encoding', None))}" + "\n" * is_last)
             stream.flush()
@@ -145,15 +134,6 @@ class ProgressDisplay:
             print(file=self.stream or sys.stderr, flush=True)
             self._has_line = False
         self.clear()
-
-    def _refresh(self, view: ProgressView) -> None:
-        """Show in the output of a notebook's cell."""
-        from IPython.display import display
-
-        if self._handle is None or self._handle[0] != view.action:
-            self._handle = view.action, display(view, display_id=True)
-        else:
-            self._handle[1].update(view)
 
     @contextmanager
     def showing(self, action: str, unit: str) -> Iterator["ProgressDisplay"]:

@@ -163,7 +163,10 @@ def text_lines(header: Sequence[str], rows: Sequence[Sequence[Any]], *, right: C
     widths = [max(map(display_width, column)) for column in zip(*lines, strict=True)]
     sides = right_columns(header, rows, right)
     for line in lines:
-        aligned = (pad(text, width, is_right) for text, width, is_right in zip(line, widths, sides, strict=True))
+        aligned = []
+        for text, width, is_right in zip(line, widths, sides, strict=True):
+            fill = " " * (width - display_width(text))
+            aligned.append(fill + text if is_right else text + fill)
         yield (" " * GAP).join(aligned).rstrip()
 
 
@@ -182,12 +185,6 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
     return " ".join(map(cell, value)) if isinstance(value, list | tuple) else printable(str(value))
-
-
-def pad(text: str, width: int, right: bool) -> str:
-    """Text padded with spaces to a width."""
-    fill = " " * (width - display_width(text))
-    return fill + text if right else text + fill
 
 
 def display_width(text: str) -> int:

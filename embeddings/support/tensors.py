@@ -12,9 +12,10 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from embeddings.errors import FormatError
 from embeddings.support.foreign_files import check_no_stream
@@ -122,3 +123,10 @@ def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) < len(pairs):
         raise ValueError("a name occurs twice in its header")
     return content
+
+
+def write_npy(array: np.ndarray, stream: BinaryIO) -> None:
+    """Write an array as .npy in C order; raises OSError on a full disk, which `numpy.save` does not notice."""
+    contiguous = array if array.flags.c_contiguous else array.copy(order="C")
+    write_array_header_1_0(stream, header_data_from_array_1_0(contiguous))
+    stream.write(contiguous.reshape(-1).view("u1").data)

@@ -27,27 +27,24 @@ def check_index(name: str, **settings: Any) -> None:
     Raises:
         AssertionError: naming the violation.
     """
-    vectors = clustered_vectors()
+    rng = np.random.default_rng(5)  # clusters of near vectors; the last is zero, and the one before equals the first
+    matrix = rng.standard_normal((ROWS // 20, DIM)).repeat(20, axis=0) + 0.5 * rng.standard_normal((ROWS, DIM))
+    matrix[-1], matrix[-2] = 0, matrix[0]
+    vectors = Vectors([f"w{row}" for row in range(ROWS)], matrix)
     index = build(vectors, name, settings)
     check_options(type(index.kind))
     check_bounds(type(index.kind), settings)
     queries = np.concatenate([vectors.matrix[:QUERIES], np.zeros((1, DIM), np.float32)])
     result = index.search(queries, top=TOP)
     check_result(vectors, queries, result)
-    check_recall(vectors, queries[:QUERIES], result)
+    expected = np.argsort(-(vectors.unit_rows @ queries[:QUERIES].T), axis=0)[:TOP].T
+    recall = np.mean([len(np.intersect1d(a, b)) / TOP for a, b in zip(expected, result.ids, strict=False)])
+    assert recall >= MIN_RECALL, f"recall must be at least {MIN_RECALL}, got {recall:.3f}"
     check_equal(result, index.search(queries, top=TOP), "the search is repeated")
     single = [index.search(query[None], top=TOP) for query in queries]
     check_equal(result, SearchResult(*map(np.concatenate, zip(*single, strict=True))), "queries are searched singly")
     check_saved(index, vectors, queries, result)
     check_few_rows(name, settings)
-
-
-def clustered_vectors() -> Vectors:
-    """Clusters of near vectors; the last is zero, and the one before equals the first."""
-    rng = np.random.default_rng(5)
-    matrix = rng.standard_normal((ROWS // 20, DIM)).repeat(20, axis=0) + 0.5 * rng.standard_normal((ROWS, DIM))
-    matrix[-1], matrix[-2] = 0, matrix[0]
-    return Vectors([f"w{row}" for row in range(ROWS)], matrix)
 
 
 def check_result(vectors: Vectors, queries: np.ndarray, result: SearchResult) -> None:
@@ -67,13 +64,6 @@ def check_result(vectors: Vectors, queries: np.ndarray, result: SearchResult) ->
         np.testing.assert_allclose(cosines[: len(present)], expected, atol=1e-6, err_msg="similarities must be cosines")
         steps = list(zip(-cosines[: len(present)], present, strict=True))
         assert steps == sorted(steps), "the nearest must come first, a tie to the lower row"
-
-
-def check_recall(vectors: Vectors, queries: np.ndarray, result: SearchResult) -> None:
-    """Assert that most true neighbours are found."""
-    expected = np.argsort(-(vectors.unit_rows @ queries.T), axis=0)[:TOP].T
-    recall = np.mean([len(np.intersect1d(a, b)) / TOP for a, b in zip(expected, result.ids, strict=False)])
-    assert recall >= MIN_RECALL, f"recall must be at least {MIN_RECALL}, got {recall:.3f}"
 
 
 def check_equal(result: SearchResult, other: SearchResult, when: str) -> None:

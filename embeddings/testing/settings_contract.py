@@ -29,7 +29,15 @@ def check_options(plugin: type) -> None:
 def check_bounds(plugin: type, settings: Mapping[str, Any]) -> None:
     """Assert that values just out of bounds, and of a wrong type, are refused with the name of the setting."""
     for field in dataclasses.fields(plugin):
-        for value in invalid_values(field_types(plugin)[field.name], field.metadata):
+        kind, _ = split_optional(field_types(plugin)[field.name])
+        values: list[Any] = [object()]
+        if kind in (int, float):
+            step = 1 if kind is int else 0.5
+            distances = {"ge": -step, "le": step, "gt": 0}
+            bounds = {name: field.metadata.get(name) for name in distances}
+            values = ["a text", float("nan"), float("inf")]
+            values += [kind(bound + distances[name]) for name, bound in bounds.items() if bound is not None]
+        for value in values:
             message = refusal(plugin, **{**settings, field.name: value})
             assert message is not None, f"{field.name}={value!r} must raise SettingError"
             assert field.name in message, f"the message on {field.name}={value!r} must name it: {message}"
@@ -42,14 +50,3 @@ def refusal(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str | No
     except SettingError as error:
         return str(error)
     return None
-
-
-def invalid_values(kind: Any, metadata: Mapping[str, Any]) -> list[Any]:
-    """Values that a field of this type with these bounds must refuse."""
-    kind, _ = split_optional(kind)
-    if kind not in (int, float):
-        return [object()]
-    step = 1 if kind is int else 0.5
-    bounds = [(metadata.get("ge"), -step), (metadata.get("le"), step), (metadata.get("gt"), 0)]
-    out_of_bounds = [kind(bound + distance) for bound, distance in bounds if bound is not None]
-    return ["a text", float("nan"), float("inf"), *out_of_bounds]

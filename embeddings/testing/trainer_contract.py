@@ -30,17 +30,6 @@ from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData, as_corpus, prepare
 
 
-class WatchedGenerator(np.random.Generator):
-    """A random generator that notes whether it is used."""
-
-    is_used = False
-
-    def __getattribute__(self, name: str) -> Any:
-        if not name.startswith("_") and name != "is_used":
-            self.is_used = True
-        return super().__getattribute__(name)
-
-
 def check_plan(data: TrainingData, plan: Plan) -> None:
     """Assert that a plan fits the data that it was declared for.
 
@@ -53,10 +42,7 @@ def check_plan(data: TrainingData, plan: Plan) -> None:
     """
     vocabulary = data.vocabulary if plan.vocabulary is None else plan.vocabulary
     check_table_of_vectors(plan, len(vocabulary), getattr(data.trainer, "dim", None))
-    check_units(plan.stream, data.shares)
-    check_block(plan.stream)
-    if refusal(replace, data.trainer, shuffle=True) is None:
-        check_order(plan.stream)
+    check_stream(plan.stream, data.shares, is_shuffled=refusal(replace, data.trainer, shuffle=True) is None)
     check_operands(plan, data.seed)
 
 
@@ -72,33 +58,24 @@ def check_table_of_vectors(plan: Plan, words: int, dim: int | None) -> None:
         assert dim in (None, table.dim), f"{vectors} {dim} numbers in a row, as the setting dim says, got {table.dim}"
 
 
-def check_units(stream: Stream, shares: int) -> None:
-    """Assert that the units of a stream can be divided into shares."""
+def check_stream(stream: Stream, shares: int, *, is_shuffled: bool) -> None:
+    """Assert that the units of a stream can be divided into shares and shuffled, and that blocks can be saved."""
     name, units = type(stream).__name__, stream.units
     assert is_count(units), f"units of {name} must be an int, got {units!r:.80}"
     bounds = list(stream.bounds(shares))
     is_partition = all(map(is_count, bounds)) and bounds == sorted(bounds) and len(bounds) == shares + 1
     is_partition = is_partition and (bounds[0], bounds[-1]) == (0, units)
     assert is_partition, f"bounds of {name} must be {shares + 1} numbers in order from 0 to {units}, got {bounds!r:.80}"
-
-
-def check_block(stream: Stream) -> None:
-    """Assert that a block can be saved, and that a stream counts the units that it reads into a block."""
-    name, block = type(stream).__name__, stream.new_block()
+    block = stream.new_block()
     is_saved = is_named_tuple(block) and all(isinstance(field, np.ndarray) for field in block)
     assert is_saved, f"new_block of {name} must return a NamedTuple of arrays, got {block!r:.80}"
     stream.rewind(block, stream.empty_chunk)
-    units = stream.fill(block, stream.empty_chunk, np.zeros(2, np.uint64))
-    assert is_count(units), f"fill of {name} must return the number of units, got {units!r:.80}"
-
-
-def check_order(stream: Stream) -> None:
-    """Assert that a stream has a random order."""
-    order = WatchedGenerator(np.random.PCG64(0))
-    is_empty = next(iter(stream.chunks(0, stream.units, order)), None) is None
-    assert is_empty or order.is_used, (
-        f"{type(stream).__name__} has no random order: use the `order` of chunks, or refuse the setting shuffle"
-    )
+    read = stream.fill(block, stream.empty_chunk, np.zeros(2, np.uint64))
+    assert is_count(read), f"fill of {name} must return the number of units, got {read!r:.80}"
+    order, unused = np.random.default_rng(0), np.random.default_rng(0).bit_generator.state
+    if is_shuffled and next(iter(stream.chunks(0, units, order)), None) is not None:
+        is_used = order.bit_generator.state != unused
+        assert is_used, f"{name} has no random order: use the `order` of chunks, or refuse the setting shuffle"
 
 
 def check_operands(plan: Plan, seed: int) -> None:

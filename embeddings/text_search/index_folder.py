@@ -291,18 +291,14 @@ class IndexFolder:
         for segment in segments:
             entry: dict[str, Any] = {"name": segment.name, "rows": len(segment)}
             if segment.removed is not None:
-                segment.mask = segment.mask or self.write_mask(segment.removed)
+                if segment.mask is None:
+                    segment.mask = f"removed-{secrets.token_hex(8)}.npy"
+                    with atomic_write(self.path / segment.mask) as path, path.open("wb") as stream:
+                        np.save(stream, segment.removed, allow_pickle=False)
                 entry |= {"removed": segment.mask, "checksum": checksum(self.path / segment.mask)}
             entries.append(entry)
         with atomic_write(self.state_path(number)) as path:
             write_sealed(path, {"index": self.record["id"], "written": self.n_written, "segments": entries})
-
-    def write_mask(self, removed: np.ndarray) -> str:
-        """Write which rows of a segment are removed; returns the name of the file."""
-        name = f"removed-{secrets.token_hex(8)}.npy"
-        with atomic_write(self.path / name) as path, path.open("wb") as stream:
-            np.save(stream, removed, allow_pickle=False)
-        return name
 
     def remove_unused(self, number: int) -> None:
         """Remove what no state from this number on uses: older states, and what interrupted writers left."""

@@ -32,16 +32,6 @@ COMMON_SHARE = 1e-4  # of the text; the weights of rarer words are near 1
 FEW_TEXTS = 64  # which are split in Python, as a corpus takes milliseconds to open
 
 
-def stemmer(language: str | None) -> Any:
-    """A function from words to their stems, None without a language."""
-    if language is None:
-        return None
-    library = import_extra("Stemmer", "search", "stemming")
-    if language not in library.algorithms():
-        raise SettingError(f"{S.stemming} must be among {', '.join(library.algorithms())}, got {language!r:.80}")
-    return library.Stemmer(language).stemWords
-
-
 def common_words(vocabulary: Vocabulary | None) -> Vocabulary | None:
     """The words of a vocabulary with a share of at least 1e-4."""
     if vocabulary is None or not len(vocabulary):
@@ -91,8 +81,13 @@ class Lexicon:
 
     def stem(self, words: Sequence[str]) -> list[str]:
         """The stems of words."""
-        stem = stemmer(self.stemming)
-        return list(words if stem is None else stem(words))
+        if self.stemming is None:
+            return list(words)
+        library = import_extra("Stemmer", "search", "stemming")
+        if self.stemming not in library.algorithms():
+            known = ", ".join(library.algorithms())
+            raise SettingError(f"{S.stemming} must be among {known}, got {self.stemming!r:.80}")
+        return list(library.Stemmer(self.stemming).stemWords(words))
 
     def encode(self, texts: Sequence[str], threads: int | None = None) -> tuple[list[str], np.ndarray, np.ndarray]:
         """The distinct words of texts, the words as numbers (tokens,), and where each text begins (texts + 1,)."""
@@ -168,7 +163,11 @@ def lexical_scores(segments: Sequence[Segment], weights: Mapping[str, float]) ->
     n_texts = sum(segment.live_count for segment in segments)
     mean_length = sum(segment.live_length for segment in segments) / max(n_texts, 1)
     for word, word_weight in weights.items():
-        found = [postings_of(segment, word) for segment in segments]
+        found = []
+        for segment in segments:
+            number = segment.words.find(word)
+            start, stop = (0, 0) if number is None else segment.arrays["term_starts"][number : number + 2]
+            found.append([segment.arrays[name][start:stop] for name in ("posting_texts", "posting_counts")])
         n_with = sum(
             int(segment.live[texts].sum()) for segment, (texts, _) in zip(segments, found, strict=True) if len(texts)
         )
@@ -178,10 +177,3 @@ def lexical_scores(segments: Sequence[Segment], weights: Mapping[str, float]) ->
             norms = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths / max(mean_length, 1e-9))
             total[texts] += (weight * counts / (counts + norms)).astype(np.float32)  # a text occurs once
     return scores
-
-
-def postings_of(segment: Segment, word: str) -> tuple[np.ndarray, np.ndarray]:
-    """The texts with a word, and its counts in them."""
-    number = segment.words.find(word)
-    start, stop = (0, 0) if number is None else segment.arrays["term_starts"][number : number + 2]
-    return segment.arrays["posting_texts"][start:stop], segment.arrays["posting_counts"][start:stop]

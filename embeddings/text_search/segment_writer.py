@@ -1,6 +1,6 @@
 """Texts and the other columns of tables as segments of an index."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,10 @@ class SegmentWriter:
         total, done = len(texts) if hasattr(texts, "__len__") else None, 0
         blocks = read_texts(text_sources(texts), text_column=self.columns.text, kept=None)
         with showing(progress, "indexing", "texts") as report:
-            for block, vectors in self.embedded(blocks):
+            pairs: Any = ((block, None) for block in blocks)
+            if self.embedder is not None and self.columns.vectors is None:
+                pairs = self.embedder.embed(blocks, self.threads)
+            for block, vectors in pairs:
                 table, own = self.columns.rows(block, self.n_written)
                 parts.append(self.fit_dimension(vectors if own is None else own))
                 tables.append(self.converted(table))
@@ -143,12 +146,6 @@ class SegmentWriter:
             if done and tables:
                 segments.append(self.segment(tables, parts))
         return segments
-
-    def embedded(self, blocks: Iterable[TextBlock]) -> Iterator[tuple[TextBlock, np.ndarray | None]]:
-        """The blocks with vectors of their texts, None without a model or if a column has them."""
-        if self.embedder is None or self.columns.vectors is not None:
-            return ((block, None) for block in blocks)
-        return self.embedder.embed(blocks, self.threads)
 
     def fit_dimension(self, vectors: np.ndarray | None) -> np.ndarray:
         """Vectors of the dimension of the index; without any, of none."""

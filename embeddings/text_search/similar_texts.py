@@ -1,6 +1,5 @@
 """Pairs and groups of texts of an index whose vectors are similar: near-duplicates and paraphrases."""
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -67,8 +66,12 @@ def similar_pairs(
     live = np.concatenate([np.zeros(0, bool), *(segment.live for segment in index.segments)])
     rows, names, texts = index.stored[np.flatnonzero(live)], index.column(ID), index.column(TEXT)
     found: dict[tuple[int, int], float] = {}
+    kind, top = index.record["kind"], min(neighbours + 1, len(rows))  # a row is its own neighbour
+    spec = "exact" if len(rows) <= EXACT_ROWS else "lsh" if kind == "exact" else kind
+    engine: Any = registry.create("index", *parse_spec(spec)).build(rows) if top else None
     with showing(progress, "comparing", "texts") as report:
-        for start, ids, cosines in nearest(rows, index.record["kind"], neighbours):
+        for start in range(0, len(rows), BLOCK):
+            ids, cosines, _ = engine.search(rows[start : start + BLOCK].astype(np.float64), top, None)
             owners, columns = np.nonzero((cosines >= threshold) & (ids >= 0))
             for row, other, cosine in zip(
                 (owners + start).tolist(), ids[owners, columns].tolist(), cosines[owners, columns].tolist(), strict=True
@@ -85,13 +88,3 @@ def similar_pairs(
         for (one, two), cosine in sorted(found.items(), key=lambda item: (-item[1], item[0]))
     ]  # fmt: skip
     return SimilarPairs(pairs, columns={"first": "", "second": "", "cosine": "", "first_text": "", "second_text": ""})
-
-
-def nearest(rows: np.ndarray, kind: str, neighbours: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """For blocks of unit rows: the first row, and the ids and cosines (rows, neighbours + 1) of the nearest ones."""
-    top = min(neighbours + 1, len(rows))
-    spec = "exact" if len(rows) <= EXACT_ROWS else "lsh" if kind == "exact" else kind
-    engine: Any = registry.create("index", *parse_spec(spec)).build(rows) if top else None
-    for start in range(0, len(rows), BLOCK):
-        result = engine.search(rows[start : start + BLOCK].astype(np.float64), top, None)
-        yield start, result.ids, result.similarities

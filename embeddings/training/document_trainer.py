@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from threading import Event
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
 from embeddings.errors import CorpusError, NoWordsError, SettingError
-from embeddings.kernels.block import NO_ROWS, new_block
+from embeddings.kernels.block import NO_ROWS, BlockSource, new_block
 from embeddings.kernels.document_kernels import SINGLE_ROWS, Inference, TagRows, infer, learn_block, new_state
 from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.random_numbers import thread_keys
@@ -80,7 +80,6 @@ def known_tags(rows: NDArray[np.int64], counts: NDArray[np.int64]) -> InferenceT
 
 
 Report = Callable[[int, int], object]  # called with the number of documents done, and the total
-Scratch = tuple[Any, Any, StepBuffers, Inference, np.ndarray]  # block, operands, buffers, inference, random counter
 WORDS_IN_MEMORY = 1 << 22
 DOCUMENTS_PER_TURN = 64  # that a thread takes at a time
 
@@ -169,21 +168,31 @@ class DocumentInferencer:
             borders = documents.borders[first : last + 1]
             ids = new_ids[encoded.ids[borders[0] : borders[-1]]]
             source = empty._replace(ids=ids, lines=borders - borders[0])
-
-            def work(begin: int, end: int, scratch: Scratch, source: Any = source, first: int = first) -> None:
-                numbers = NO_ROWS if tags is None else np.arange(first + begin, first + end)
-                part = source._replace(lines=source.lines[begin : end + 1], document_rows=numbers)
-                infer(vectors[first + begin : first + end], part, *scratch)
-
-            def report_done(done: int, first: int = first) -> None:
-                if report is not None:
-                    report(first + done, len(vectors))
-
             rates = settings.learning_rate, settings.final_learning_rate_of(LINEAR)
             inference = Inference(key, epochs, *rates, settings.dim, new_state())
-            new_scratch = partial(self.scratch, inference, tags)
-            run_shared(work, last - first, threads, new_scratch, report_done)
+            self.infer_range(vectors, first, source, inference, tags, threads, report)
         return vectors
+
+    def infer_range(
+        self, vectors: np.ndarray, first: int, source: BlockSource, inference: Inference, tags: InferenceTags | None,
+        threads: int, report: Report | None,
+    ) -> None:  # fmt: skip
+        """Infer the vectors of the lines of a source, the documents from `first` on, on all threads."""
+        count = len(source.lines) - 1
+        starts, done = iter(range(0, count, DOCUMENTS_PER_TURN)), [0] * threads
+
+        def work(thread: int, halt: Event) -> None:
+            scratch = self.scratch(inference, tags)
+            for start in starts:
+                if halt.is_set():
+                    return
+                end = min(start + DOCUMENTS_PER_TURN, count)
+                numbers = NO_ROWS if tags is None else np.arange(first + start, first + end)
+                part = source._replace(lines=source.lines[start : end + 1], document_rows=numbers)
+                infer(vectors[first + start : first + end], part, *scratch)
+                done[thread] += end - start
+
+        run_threads(work, threads, lambda: report and report(first + sum(done), len(vectors)))
 
     def tags_in_use(self, documents: Documents, given: InferenceTags | None) -> InferenceTags | None:
         """The tags that change the vectors of documents; None if there are none."""
@@ -204,8 +213,8 @@ class DocumentInferencer:
                 )
         return tags if self.uses_tags and tags is not None and len(tags.rows) else None
 
-    def scratch(self, inference: Inference, tags: InferenceTags | None) -> Scratch:
-        """The working memory of one thread."""
+    def scratch(self, inference: Inference, tags: InferenceTags | None) -> tuple[Any, ...]:
+        """The working memory of one thread: block, operands, buffers, inference and random counter."""
         block, dim = new_block(self.settings.window, self.noise, documents=True), self.settings.dim
         if tags is None:
             operands, count = self.operands(zero_rows(1, dim), SINGLE_ROWS), 1
@@ -216,28 +225,6 @@ class DocumentInferencer:
             tag_rows = np.insert(1 + numbers.astype(np.int64), tags.starts[:-1], 0)
             operands = self.operands(rows, TagRows(tags.starts + np.arange(len(tags.starts)), tag_rows))
         return block, operands, self.buffers(count), inference._replace(state=new_state()), np.zeros(2, np.uint64)
-
-
-def run_shared(
-    work: Callable[[int, int, Scratch], None],
-    count: int,
-    threads: int,
-    new_scratch: Callable[[], Scratch],
-    report: Callable[[int], None],
-) -> None:
-    """Let threads do `work(begin, end, scratch)` on ranges of `count` documents until all are done."""
-    starts, done = iter(range(0, count, DOCUMENTS_PER_TURN)), [0] * threads
-
-    def run(thread: int, halt: Event) -> None:
-        scratch = new_scratch()
-        for start in starts:
-            if halt.is_set():
-                return
-            end = min(start + DOCUMENTS_PER_TURN, count)
-            work(start, end, scratch)
-            done[thread] += end - start
-
-    run_threads(run, threads, lambda: report(sum(done)))
 
 
 def document_ranges(borders: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

@@ -56,17 +56,9 @@ def train(
         seed: single-threaded runs with the same seed are bit-reproducible.
         progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
             called regularly with a `Progress`.
-        init: vectors to start from.
-        continued: a model to continue training, as `continue_training` does.
-        checkpoints: where and how often to write checkpoints, such as `em.Checkpoints("v.checkpoints")`.
-        resume: continue from the last checkpoint; start from the beginning if there is none.
-        callbacks: called in this order, such as `[em.EarlyStopping(similarity="wordsim353")]`.
-        replicas: copies of the tables, merged at regular intervals, for results that do not depend on `threads`.
-        cluster: machines or processes to train on.
-        vocabulary_rule: which words of the corpus get vectors: a function of a word and its count that returns True,
-            False, or None to let the settings decide.
-        rate_advice: with many replicas, log a learning rate that usually works better than the default.
-        run_options: these options, from `init` on, built in another place.
+        init, continued, checkpoints, resume, callbacks, replicas, cluster, vocabulary_rule, rate_advice: as for
+            `embeddings.training.RunOptions`.
+        run_options: the same options, built in another place.
         settings: settings of the trainer, such as `dim=100`.
 
     Raises:

@@ -19,7 +19,7 @@ from embeddings.eval.benchmark.workspace import (
     setting_columns,
 )
 from embeddings.eval.machine import describe
-from embeddings.settings.objective_choice import WORD_OBJECTIVES
+from embeddings.settings.objectives import WORD_OBJECTIVES
 from embeddings.support.imports import import_library
 from embeddings.support.plots import label_log_axis
 from embeddings.support.result_table import format_number, markdown_table

@@ -14,7 +14,7 @@ from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.trained_networks import SentencePredictor
 from embeddings.settings import LEARNING_RATE, Dimension, Schedule, SearchRange, VocabularySize, option
-from embeddings.settings.objective_choice import WORD_OBJECTIVES
+from embeddings.settings.objectives import WORD_OBJECTIVES
 from embeddings.support.imports import import_extra
 from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan

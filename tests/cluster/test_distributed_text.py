@@ -54,7 +54,7 @@ def test_pieces_are_the_text(tmp_path_factory, texts, parts, shares):
             assert (join_ids([fragment.ids for fragment in fragments], end - begin) == encoded.ids[begin:end]).all()
             number, last = np.searchsorted(encoded.sentences, [begin, end])
             is_cut = encoded.sentences[number] > begin  # a line began before
-            assert starts.tolist() == [*[0] * is_cut, *(encoded.sentences[number:last] - begin), end - begin]
+            assert starts.tolist() == [*[0] * int(is_cut), *(encoded.sentences[number:last] - begin), end - begin]
             assert first == number - is_cut
     for piece in [*pieces, whole]:
         piece.close()

@@ -13,7 +13,7 @@ from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, META, SENTENCES, V
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.errors import CorpusError, FormatError, OutputError
 from embeddings.support import cache_folder
-from embeddings.support.cache_eviction import ABANDONED_AFTER
+from embeddings.support.cache_folder import ABANDONED_AFTER
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ import pytest
 from remote_servers import web_server
 
 from embeddings.errors import RemoteError
-from embeddings.support import cache_eviction
-from embeddings.support.local_paths import local_path
+from embeddings.support import cache_folder
 from embeddings.support.remote import copies
+from embeddings.support.remote.address import local_path
 from embeddings.support.remote.store import matches
 from embeddings.support.system import size_on_disk
 
@@ -82,7 +82,7 @@ def test_a_failed_download_leaves_nothing(web, own_cache, monkeypatch):
 
 def test_a_new_copy_counts_towards_the_limit(web, monkeypatch):
     first = local_path(f"{web.url}/v.npy")
-    monkeypatch.setattr(cache_eviction, "MAX_SIZE", size_on_disk(first.parent))
+    monkeypatch.setattr(cache_folder, "MAX_SIZE", size_on_disk(first.parent))
     second = local_path(f"{web.url}/w.npy")
     assert second.exists()
     assert not first.exists()

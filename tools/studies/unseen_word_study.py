@@ -200,9 +200,7 @@ def sampled(reader: ContextReader, context_map: ContextMap, positions: Sequence[
     slots = np.repeat(np.arange(len(positions), dtype=np.int32), [len(one) for one in positions])
     places = np.concatenate(positions)
     order = np.argsort(places)
-    sums = reader.new_sums(len(positions))
-    reader.add(places[order], slots[order], 1, sums)
-    rows = context_map.apply(sums.means().means)
+    rows = context_map.apply(reader.means(len(positions), [(places[order], slots[order], 1)]).means)
     return lambda words: rows
 
 

@@ -1,4 +1,4 @@
-"""Addresses of files in object stores and on web servers, such as s3://bucket/folder/file.
+"""Addresses of files in object stores and on web servers, such as s3://bucket/folder/file, and their local paths.
 
 Credentials in an address (`s3://key:secret@bucket/file`, the query of a signed web address) stay in the memory of this
 process: addresses are printed, recorded and passed on without them, and they are looked up when a file is opened. What
@@ -8,10 +8,12 @@ looks like a credential in any other text, such as an address of an unknown sche
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote
 
-from embeddings.errors import SettingError
+from embeddings.errors import OutputError, SettingError
 from embeddings.support.masking import remember_secrets, secrets
 
 StrPath = str | os.PathLike[str]
@@ -21,7 +23,7 @@ START = re.compile(rf"\b({'|'.join(SCHEMES)}):[/\\]{{1,3}}(?=[^/\\\s])", re.IGNO
 OTHER = re.compile(r"([a-z][a-z0-9+.-]+)://(?=\S)", re.IGNORECASE)  # an address of any scheme
 ARGUMENT = re.compile(rf"(--?[\w-]+=|-\w=?|)({START.pattern}[^?]*(?:\?\S*)?)", re.IGNORECASE)
 HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::(\d+))?")
-MAGIC = re.compile(r"[*?\[]")
+MAGIC = re.compile(r"[*?\[]")  # in a pattern
 
 credentials: dict[tuple[str, str], tuple[str, str]] = {}  # user and password by scheme and host
 queries: dict["Address", str] = {}  # of web addresses
@@ -47,11 +49,6 @@ class Address:
     def store_path(self) -> str:
         """The path for the file system of pyarrow, with the bucket but not the host of HDFS."""
         return f"/{self.path}" if self.scheme == "hdfs" else f"{self.host}/{self.path}".rstrip("/")
-
-    @property
-    def is_pattern(self) -> bool:
-        """Whether the path is a pattern."""
-        return self.scheme not in WEB and MAGIC.search(self.path) is not None
 
     def relative_to(self, folder: "Address") -> str:
         """The name of a file relative to a folder."""
@@ -138,3 +135,30 @@ def without_credentials(text: str) -> str:
 def display_name(path: StrPath) -> str:
     """The name of a file or an address for messages."""
     return str(parse_address(path)) if is_remote(path) else str(path)
+
+
+def local_path(path: StrPath, companions: Sequence[str] = ()) -> Path:
+    """Return the path of a local file or folder, or of a local copy of a remote one.
+
+    Arguments:
+        companions: endings of files that belong to a file, such as ".txt" for the words of a matrix; they replace its
+            ending or follow it, and are copied too where they exist.
+
+    Raises:
+        RemoteError: there is no such remote file or folder, or it cannot be read.
+    """
+    if not is_remote(path):
+        return Path(path)
+    from embeddings.support.remote.copies import local_copy
+
+    return local_copy(path, companions)
+
+
+def check_local(path: StrPath, contents: str) -> None:
+    """Refuse a remote path for what is written bit by bit, such as "log" or "folder of a search".
+
+    Raises:
+        OutputError: the path is remote.
+    """
+    if is_remote(path):
+        raise OutputError(f"{display_name(path)} is remote, but a {contents} must be local; choose a local path")

@@ -1,7 +1,7 @@
 """Local copies of remote files and folders, for readers that require a local path, such as memory-mapped vectors.
 
 A copy stays in the cache folder, and is used again while the size, time of modification and ETag of each file are the
-same. The least recently used copies are removed when all copies exceed `cache_eviction.default_limit` together.
+same. The least recently used copies are removed when all copies exceed `cache_folder.default_limit` together.
 """
 
 import hashlib
@@ -16,8 +16,15 @@ from pathlib import Path
 from threading import Event
 
 from embeddings.errors import FormatError, RemoteError
-from embeddings.support.cache_eviction import PARTIAL, CacheEntry, default_limit, evict, remove_abandoned
-from embeddings.support.cache_folder import cache_folder, foreign_access
+from embeddings.support.cache_folder import (
+    PARTIAL,
+    CacheEntry,
+    cache_folder,
+    default_limit,
+    evict,
+    foreign_access,
+    remove_abandoned,
+)
 from embeddings.support.foreign_files import path_below
 from embeddings.support.logs import log
 from embeddings.support.remote.address import WEB, Address, StrPath, parse_address
@@ -31,11 +38,14 @@ PARALLEL_DOWNLOADS = 4  # of the files of a folder
 
 
 def local_copy(path: StrPath, companions: Sequence[str] = ()) -> Path:
-    """Return the path of a local copy of a remote file or folder; arguments and errors as `local_paths.local_path`."""
+    """Return the path of a local copy of a remote file or folder; arguments and errors as `address.local_path`."""
     address = parse_address(path)
     status = find_status(address)
     if status is not None:
-        addresses = [address, *companion_addresses(address, companions)]
+        stem = address.name.rpartition(".")[0] or address.name
+        companion_names = dict.fromkeys(name for end in companions for name in (stem + end, address.name + end))
+        others = [address.sibling(name) for name in companion_names if name != address.name]
+        addresses = [address, *(one for one in others if find_status(one) is not None)]
         known = [status, *statuses(addresses[1:])]
         return path_below(copy_all(address, addresses, [one.name for one in addresses], known), address.name)
     addresses = [] if address.scheme in WEB else files_below(address, is_local=True)
@@ -43,14 +53,6 @@ def local_copy(path: StrPath, companions: Sequence[str] = ()) -> Path:
         raise RemoteError(address, absence(address))
     names = [one.relative_to(address) for one in addresses]
     return copy_all(address, addresses, names, statuses(addresses))
-
-
-def companion_addresses(address: Address, companions: Sequence[str]) -> list[Address]:
-    """Return the companions of a file that exist; `companions` are the ends of their names."""
-    stem = address.name.rpartition(".")[0] or address.name
-    names = dict.fromkeys(name for end in companions for name in (stem + end, address.name + end))
-    candidates = [address.sibling(name) for name in names if name != address.name]
-    return [one for one in candidates if find_status(one) is not None]
 
 
 def copy_all(address: Address, addresses: list[Address], names: list[str], known: list[RemoteStatus]) -> Path:

@@ -220,21 +220,17 @@ class ArrowStore:
     def status(self, address: Address) -> RemoteStatus | None:
         """Return the status of a file; None for a missing file or a folder."""
         if address.scheme == "s3" and address.path:
-            return self.object_status(address)
+            try:  # one request, which the ETag needs
+                with self.file_system.open_input_file(address.store_path) as file:
+                    known = {name: value.decode("latin-1") for name, value in (file.metadata() or {}).items()}
+                    return RemoteStatus(file.size(), known.get("Last-Modified", ""), known.get("ETag", ""))
+            except FileNotFoundError:
+                return None
         info, tag = self.info(address), ""
         if info.is_file and self.fsspec is not None:
             known = self.fsspec.info(address.store_path)
             tag = next((str(known[name]) for name in TAG_FIELDS if known.get(name)), "")
         return RemoteStatus(info.size, str(info.mtime_ns), tag) if info.is_file else None
-
-    def object_status(self, address: Address) -> RemoteStatus | None:
-        """Return the status and ETag of an object of S3 by one request."""
-        try:
-            with self.file_system.open_input_file(address.store_path) as file:
-                known = {name: value.decode("latin-1") for name, value in (file.metadata() or {}).items()}
-                return RemoteStatus(file.size(), known.get("Last-Modified", ""), known.get("ETag", ""))
-        except FileNotFoundError:
-            return None
 
     def is_folder(self, address: Address) -> bool:
         """Whether files are below this address."""
@@ -414,7 +410,7 @@ def find_remote(address: Address) -> list[Address]:
         return [address]
     if files := files_below(address, is_shown):
         return files
-    if not address.is_pattern:
+    if not MAGIC.search(address.path):
         raise RemoteError(address, absence(address))
     steps = address.path.split("/")
     first = next(number for number, step in enumerate(steps) if MAGIC.search(step))
