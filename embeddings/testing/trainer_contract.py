@@ -30,6 +30,17 @@ from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData, as_corpus, prepare
 
 
+class WatchedGenerator(np.random.Generator):
+    """A random generator that notes whether it is used."""
+
+    is_used = False
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("_") and name != "is_used":
+            self.is_used = True
+        return super().__getattribute__(name)
+
+
 def check_plan(data: TrainingData, plan: Plan) -> None:
     """Assert that a plan fits the data that it was declared for.
 
@@ -72,10 +83,9 @@ def check_stream(stream: Stream, shares: int, *, is_shuffled: bool) -> None:
     stream.rewind(block, stream.empty_chunk)
     read = stream.fill(block, stream.empty_chunk, np.zeros(2, np.uint64))
     assert is_count(read), f"fill of {name} must return the number of units, got {read!r:.80}"
-    order, unused = np.random.default_rng(0), np.random.default_rng(0).bit_generator.state
+    order = WatchedGenerator(np.random.PCG64(0))
     if is_shuffled and next(iter(stream.chunks(0, units, order)), None) is not None:
-        is_used = order.bit_generator.state != unused
-        assert is_used, f"{name} has no random order: use the `order` of chunks, or refuse the setting shuffle"
+        assert order.is_used, f"{name} has no random order: use the `order` of chunks, or refuse the setting shuffle"
 
 
 def check_operands(plan: Plan, seed: int) -> None:
