@@ -23,7 +23,7 @@ from embeddings.support.arrow import (
     write_table,
 )
 from embeddings.support.files import atomic_write, check_file
-from embeddings.support.remote.address import local_path
+from embeddings.support.local_paths import local_path
 from embeddings.support.text_lines import read_text_lines
 from embeddings.support.word_list import MAX_SUM, WordList, as_counts, sum_counts
 

@@ -26,8 +26,8 @@ from embeddings.corpora.reading.labelled_texts import LabelledTexts
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.settings import check_value
 from embeddings.support.imports import INSTALL_GENSIM
+from embeddings.support.local_paths import local_path
 from embeddings.support.records import to_jsonable
-from embeddings.support.remote.address import local_path
 
 GOOGLE_ANALOGIES = "google-analogies"
 GOOGLE_CATEGORIES = "google-categories"  # made from the analogies

@@ -12,7 +12,7 @@ from typing import IO, Any, BinaryIO
 from embeddings.corpora.reading.sources import read_error
 from embeddings.errors import CorpusError, FormatError, RemoteError, marked
 from embeddings.support.arrow import pa
-from embeddings.support.remote.address import local_path
+from embeddings.support.local_paths import local_path
 
 HEAD = 8192  # bytes, by default
 MAX_READ = 1 << 20  # bytes requested at once, whatever size the header of a file claims

@@ -85,7 +85,7 @@ class RemoteFile(File):
     @property
     def table_source(self) -> Any:
         """A function that opens the file for reading at any position; of a server without ranges, a local copy."""
-        from embeddings.support.remote.address import local_path
+        from embeddings.support.local_paths import local_path
         from embeddings.support.remote.range_reader import RandomReader
         from embeddings.support.remote.store import file_status
 

@@ -15,7 +15,7 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.models.loading import load_classifier
 from embeddings.settings import flag
 from embeddings.support.files import check_file
-from embeddings.support.remote.address import local_path
+from embeddings.support.local_paths import local_path
 from embeddings.support.system import size_on_disk
 
 RETRAINING = ("epochs", "learning_rate")

@@ -16,9 +16,9 @@ from embeddings.indexes.cosine_search import check_search
 from embeddings.indexes.protocol import Engine, Kind, SearchMethod, SearchResult, as_indexed_vectors
 from embeddings.settings import check_value
 from embeddings.support.cosine import normalize
+from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, waiting
 from embeddings.support.records import RecordFolder
-from embeddings.support.remote.address import local_path
 
 if TYPE_CHECKING:
     from embeddings.vectors.base_vectors import BaseVectors

@@ -16,7 +16,8 @@ from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, co
 from embeddings.models.model import Model
 from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
 from embeddings.settings import check_value
-from embeddings.support.remote.address import is_remote, local_path
+from embeddings.support.local_paths import local_path
+from embeddings.support.remote.address import is_remote
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors

@@ -42,9 +42,9 @@ from embeddings.support import tensors
 from embeddings.support.files import atomic_write
 from embeddings.support.html_elements import Html, tag
 from embeddings.support.interop import InteropMixin
+from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import to_jsonable
-from embeddings.support.remote.address import local_path
 from embeddings.support.result_table import ResultTable
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.base_vectors import Compose, refuse_other_names

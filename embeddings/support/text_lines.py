@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
-from embeddings.support.remote.address import local_path
+from embeddings.support.local_paths import local_path
 
 MAX_LINE_BYTES = 1 << 20
 

@@ -14,9 +14,9 @@ from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
 from embeddings.support.foreign_files import is_stream
+from embeddings.support.local_paths import check_local
 from embeddings.support.logs import log
 from embeddings.support.records import to_jsonable
-from embeddings.support.remote.address import check_local
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart
 from embeddings.training.progress import Progress
 

@@ -10,8 +10,8 @@ import numpy as np
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support.cosine import normalize, row_blocks
+from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, waiting
-from embeddings.support.remote.address import local_path
 from embeddings.vectors.file_format import stripped_lines
 from embeddings.vectors.search import word_list
 from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors

@@ -10,7 +10,7 @@ from embeddings.errors import FormatError, S, SettingError
 from embeddings.settings import Positive, check_value
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.imports import import_library
-from embeddings.support.remote.address import local_path
+from embeddings.support.local_paths import local_path
 from embeddings.vectors.align import align
 from embeddings.vectors.file_format import stripped_lines
 from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors

@@ -19,7 +19,7 @@ from embeddings.models.model import Model
 from embeddings.support.docstrings import argument_texts
 from embeddings.support.files import check_own_folder
 from embeddings.support.imports import import_library
-from embeddings.support.remote.address import check_local
+from embeddings.support.local_paths import check_local
 from embeddings.support.plots import save_figure
 from embeddings.support.records import check_fields, read_versioned, to_jsonable
 from embeddings.support.result_table import ResultTable, TabularResult, format_number, markdown_table

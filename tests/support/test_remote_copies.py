@@ -7,8 +7,8 @@ from remote_servers import web_server
 
 from embeddings.errors import RemoteError
 from embeddings.support import cache_folder
+from embeddings.support.local_paths import local_path
 from embeddings.support.remote import copies
-from embeddings.support.remote.address import local_path
 from embeddings.support.remote.store import matches
 from embeddings.support.system import size_on_disk
 

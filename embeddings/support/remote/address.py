@@ -1,4 +1,4 @@
-"""Addresses of files in object stores and on web servers, such as s3://bucket/folder/file, and their local paths.
+"""Addresses of files in object stores and on web servers, such as s3://bucket/folder/file.
 
 Credentials in an address (`s3://key:secret@bucket/file`, the query of a signed web address) stay in the memory of this
 process: addresses are printed, recorded and passed on without them, and they are looked up when a file is opened. What
@@ -8,12 +8,10 @@ looks like a credential in any other text, such as an address of an unknown sche
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import unquote
 
-from embeddings.errors import OutputError, SettingError
+from embeddings.errors import SettingError
 from embeddings.support.masking import remember_secrets, secrets
 
 StrPath = str | os.PathLike[str]
@@ -135,30 +133,3 @@ def without_credentials(text: str) -> str:
 def display_name(path: StrPath) -> str:
     """The name of a file or an address for messages."""
     return str(parse_address(path)) if is_remote(path) else str(path)
-
-
-def local_path(path: StrPath, companions: Sequence[str] = ()) -> Path:
-    """Return the path of a local file or folder, or of a local copy of a remote one.
-
-    Arguments:
-        companions: endings of files that belong to a file, such as ".txt" for the words of a matrix; they replace its
-            ending or follow it, and are copied too where they exist.
-
-    Raises:
-        RemoteError: there is no such remote file or folder, or it cannot be read.
-    """
-    if not is_remote(path):
-        return Path(path)
-    from embeddings.support.remote.copies import local_copy
-
-    return local_copy(path, companions)
-
-
-def check_local(path: StrPath, contents: str) -> None:
-    """Refuse a remote path for what is written bit by bit, such as "log" or "folder of a search".
-
-    Raises:
-        OutputError: the path is remote.
-    """
-    if is_remote(path):
-        raise OutputError(f"{display_name(path)} is remote, but a {contents} must be local; choose a local path")

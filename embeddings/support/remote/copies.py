@@ -38,7 +38,7 @@ PARALLEL_DOWNLOADS = 4  # of the files of a folder
 
 
 def local_copy(path: StrPath, companions: Sequence[str] = ()) -> Path:
-    """Return the path of a local copy of a remote file or folder; arguments and errors as `address.local_path`."""
+    """Return the path of a local copy of a remote file or folder; arguments and errors as `local_paths.local_path`."""
     address = parse_address(path)
     status = find_status(address)
     if status is not None:

@@ -1,0 +1,34 @@
+"""Local paths of files that may be remote."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from embeddings.errors import OutputError
+from embeddings.support.remote.address import StrPath, display_name, is_remote
+
+
+def local_path(path: StrPath, companions: Sequence[str] = ()) -> Path:
+    """Return the path of a local file or folder, or of a local copy of a remote one.
+
+    Arguments:
+        companions: endings of files that belong to a file, such as ".txt" for the words of a matrix; they replace its
+            ending or follow it, and are copied too where they exist.
+
+    Raises:
+        RemoteError: there is no such remote file or folder, or it cannot be read.
+    """
+    if not is_remote(path):
+        return Path(path)
+    from embeddings.support.remote.copies import local_copy
+
+    return local_copy(path, companions)
+
+
+def check_local(path: StrPath, contents: str) -> None:
+    """Refuse a remote path for what is written bit by bit, such as "log" or "folder of a search".
+
+    Raises:
+        OutputError: the path is remote.
+    """
+    if is_remote(path):
+        raise OutputError(f"{display_name(path)} is remote, but a {contents} must be local; choose a local path")
