@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import embeddings as em
-from embeddings.analysis.induced_vectors import ContextMap, ContextReader, mean_map
+from embeddings.analysis.induced_vectors import ContextMap, ContextReader
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.eval.tasks.word_similarity import WordPairs, correlation, read_word_pairs
 from embeddings.indexes.index_spec import parse_spec
@@ -183,15 +183,15 @@ def induced(words: HiddenWords, vectors: em.Vectors, window: int, random: np.ran
     """The scores of vectors from contexts: of hidden words by the number of contexts, of rare words from all."""
     occurrences = words.occurrences(words.hidden, random)
     for method, (weights, ridge) in INDUCTION.items():
+        settings = {"window": window, "context_weights": weights}
         if ridge is None:
-            context_map = mean_map(vectors, words.encoded, window, weights)
+            inducer = em.analysis.ContextInducer(vectors, words.encoded, **settings)
         else:
-            fit = {"window": window, "context_weights": weights, "ridge": ridge}
-            context_map = em.analysis.fit_context_map(vectors, words.encoded, **fit)
-        inducer = em.analysis.ContextInducer(vectors, words.encoded, context_map)
+            context_map = em.analysis.fit_context_map(vectors, words.encoded, **settings, ridge=ridge)
+            inducer = em.analysis.ContextInducer(vectors, words.encoded, context_map)
         yield from scored(method, EVERY, RARE, words, vectors, inducer)
         for number in CONTEXTS:
-            substitute = sampled(inducer.reader, context_map, [places[:number] for places in occurrences])
+            substitute = sampled(inducer.reader, inducer.context_map, [places[:number] for places in occurrences])
             yield from scored(method, str(number), HIDDEN, words, vectors, substitute)
 
 
