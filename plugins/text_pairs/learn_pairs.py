@@ -4,28 +4,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.compilation.jit import entry_point, inline
+from embeddings.compilation.jit import entry_point, inline, noinline
 from embeddings.kernels.block import LAST
+from embeddings.kernels.integers import smaller
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, STEPS
-from embeddings.kernels.row_operations import PADDING, address, copy_row, sum_rows
+from embeddings.kernels.random_numbers import random_bits, uniform_uint32
+from embeddings.kernels.row_operations import PADDING, address, copy_row, prefetch_l2, sum_rows
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, StepRates, prefetch_row, step_rates, step_row
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.plugins.text_pairs.pair_objectives import learn_units
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
-from embeddings.plugins.text_pairs.text_batch import (
-    PairTexts,
-    TextBatch,
-    backprop_norms,
-    gather_words,
-    group_texts_by_word,
-    map_sums,
-    normalize_outputs,
-    step_map,
-    step_weight,
-    sum_word_gradients,
-    sum_words,
-)
+from embeddings.plugins.text_pairs.text_batch import PairTexts, TextBatch, add_product, transpose
 
 
 class SubwordBatch(NamedTuple):
@@ -89,64 +79,6 @@ def compose_words(subwords: SubwordBatch, batch: TextBatch, words: np.ndarray, t
                 sum_rows(batch.factor, address(subwords.composed, word), subwords.addresses, end - begin, width)
 
 
-@inline
-def keep_word_gradient(subwords: SubwordBatch, place: int, word: int, gradient: np.ndarray) -> None:
-    """Keep the gradient of a composed row, for its n-grams."""
-    if subwords.is_composed.shape[0] > 0:
-        count = max(subwords.offsets[word + 1] - subwords.offsets[word], 1)
-        share = gradient.dtype.type(1) / gradient.dtype.type(count)
-        kept = subwords.word_gradients[place]
-        for d in range(gradient.shape[0]):
-            kept[d] = share * gradient[d]
-
-
-@inline
-def step_ngrams(subwords: SubwordBatch, batch: TextBatch, words: int, rates: StepRates) -> None:
-    """One step of the row of each n-gram of the different words of a batch, which are the first touched ones."""
-    if subwords.is_composed.shape[0] > 0:
-        n, width = group_words_by_ngram(subwords, batch, words), subwords.composed.shape[1]
-        gradient = batch.gradient[0]
-        batch.factor[0] = 1
-        for i in range(n):
-            begin, end = subwords.begins[i], subwords.begins[i + 1]
-            gradient[:] = 0
-            sum_rows(batch.factor, address(batch.gradient, 0), subwords.addresses[begin:end], end - begin, width)
-            step_row(subwords.ngrams, subwords.touched[i], gradient, rates)
-
-
-@inline
-def group_words_by_ngram(subwords: SubwordBatch, batch: TextBatch, words: int) -> int:
-    """Sort the addresses of the gradients of words by n-gram; returns the number of different n-grams."""
-    n, total, offsets, counts = 0, 0, subwords.offsets, subwords.counts
-    for i in range(words):
-        word = batch.touched[i]
-        subwords.is_composed[word] = False
-        for at in range(offsets[word], offsets[word + 1]):
-            bucket = subwords.buckets[at]
-            if counts[bucket] == 0:
-                subwords.touched[n] = bucket
-                n += 1
-            counts[bucket] += 1
-    for i in range(n):
-        bucket = subwords.touched[i]
-        count = counts[bucket]
-        subwords.begins[i] = counts[bucket] = total
-        total += count
-    subwords.begins[n] = total
-    for i in range(words):
-        word = batch.touched[i]
-        for at in range(offsets[word], offsets[word + 1]):
-            bucket = subwords.buckets[at]
-            subwords.addresses[counts[bucket]] = address(subwords.word_gradients, i)
-            counts[bucket] += 1
-    for i in range(n):
-        counts[subwords.touched[i]] = 0
-    return n
-
-
-PREFETCH_DISTANCE = 3  # rows
-
-
 class PairOperands(NamedTuple):
     """Texts, tables, the objective and scratch memory of one thread.
 
@@ -181,7 +113,12 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
         compose_words(operands.subwords, batch, operands.words.values, texts)
         rows = operands.subwords.composed
     sum_words(batch, rows, operands.weights.values, texts)
-    map_sums(batch, operands.map.values, texts)
+    if operands.map.values.shape[0] > 0:  # outputs = sums M
+        batch.outputs[:texts] = 0
+        width = batch.sums.shape[1]
+        add_product(
+            batch.outputs, batch.sums, operands.map.values, texts, width, operands.map.values.shape[0], width, 1
+        )
     batch.output_gradients[:texts] = 0
     share = 1 / operands.dims.shape[0]
     for n in range(operands.dims.shape[0]):
@@ -197,21 +134,204 @@ def learn_text_pairs(block: PairBlock, operands: PairOperands, buffers: StepBuff
 
 
 @inline
+def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: int) -> None:
+    """Collect the known words of the texts of a block, without dropped words; no text loses all of its words."""
+    at = 0
+    for side in range(source.sides):
+        for k in range(size):
+            text = block.pairs[k] * source.sides + side
+            first, code = at, np.uint64(0)
+            for position in range(source.starts[text], text_end(source, text)):
+                word = source.ids[position]
+                if word < source.words:
+                    code = random_bits(code, np.uint64(word) + np.uint64(1))
+                    bits = random_bits(block.keys[k], np.uint64(position))
+                    if source.dropout == 0 or uniform_uint32(bits) >= source.dropout:
+                        batch.rows[at] = word
+                        at += 1
+            if at == first:
+                at = gather_all_words(batch, source, text, at)
+            batch.starts[side * size + k] = first
+            batch.hashes[side * size + k] = code
+    batch.starts[source.sides * size] = at
+
+
+@inline
+def text_end(source: PairTexts, text: int) -> int:
+    """Where the words of a text that are read end."""
+    return smaller(source.starts[text + 1], source.starts[text] + source.limit)  # type: ignore[no-any-return]
+
+
+@noinline
+def gather_all_words(batch: TextBatch, source: PairTexts, text: int, at: int) -> int:
+    """Collect all known words of a text; returns where they end."""
+    for position in range(source.starts[text], text_end(source, text)):
+        if source.ids[position] < source.words:
+            batch.rows[at] = source.ids[position]
+            at += 1
+    return at
+
+
+@inline
+def sum_words(batch: TextBatch, words: np.ndarray, weights: np.ndarray, texts: int) -> None:
+    """The sum of the rows of each text, each times the weight of its word if there are weights."""
+    width, size = words.shape[1], words.shape[1] * words.itemsize
+    batch.sums[:texts] = 0
+    batch.factor[0] = 1
+    for text in range(texts):
+        begin, end = batch.starts[text], batch.starts[text + 1]
+        if text + 1 < texts:
+            for k in range(end, batch.starts[text + 2]):
+                prefetch_l2(address(words, batch.rows[k]), size)
+        if weights.shape[0] == 0:
+            for k in range(begin, end):
+                batch.addresses[k - begin] = address(words, batch.rows[k])
+            sum_rows(batch.factor, address(batch.sums, text), batch.addresses, end - begin, width)
+        else:
+            for k in range(begin, end):
+                batch.factor[0] = weights[batch.rows[k], 0]
+                batch.addresses[0] = address(words, batch.rows[k])
+                sum_rows(batch.factor, address(batch.sums, text), batch.addresses, 1, width)
+
+
+@inline
+def normalize_outputs(batch: TextBatch, texts: int, dim: int) -> None:
+    """Divide the first `dim` components of each output by their norm; a text of zeros remains."""
+    width = batch.units.shape[1]
+    for text in range(texts):
+        output, unit = batch.outputs[text], batch.units[text]
+        total = unit.dtype.type(0)
+        for d in range(dim):
+            total += output[d] * output[d]
+        norm = np.sqrt(total)
+        batch.norms[text] = norm
+        scale = unit.dtype.type(1) / norm if norm > 0 else unit.dtype.type(0)
+        for d in range(dim):
+            unit[d] = scale * output[d]
+        for d in range(dim, width):
+            unit[d] = 0
+
+
+@inline
+def backprop_norms(batch: TextBatch, texts: int, dim: int, weight: float) -> None:
+    """Add the gradients of outputs, from the gradients of units, times a weight."""
+    for text in range(texts):
+        if batch.norms[text] > 0:
+            unit, gradient, output = batch.units[text], batch.unit_gradients[text], batch.output_gradients[text]
+            product = unit.dtype.type(0)
+            for d in range(dim):
+                product += unit[d] * gradient[d]
+            scale = unit.dtype.type(weight) / batch.norms[text]
+            for d in range(dim):
+                output[d] += scale * (gradient[d] - product * unit[d])
+
+
+@inline
+def step_map(batch: TextBatch, matrix: Any, texts: int, rates: StepRates) -> None:
+    """Backpropagate the gradients of outputs to sums through the map, if there is one, and learn it."""
+    values = matrix.values
+    rows = values.shape[0]
+    if rows > 0:
+        width = values.shape[1]
+        transpose(batch.map_transposed, values, rows, width)
+        batch.sum_gradients[:texts] = 0
+        add_product(batch.sum_gradients, batch.output_gradients, batch.map_transposed, texts, width, width, width, 1)
+        batch.map_gradient[:] = 0
+        add_product(batch.map_gradient, batch.sums, batch.output_gradients, rows, width, texts, 1, width)
+        for i in range(rows):
+            step_row(matrix, i, batch.map_gradient[i], rates)
+
+
+PREFETCH_DISTANCE = 3  # rows
+
+
+@inline
 def step_words(operands: PairOperands, rows: np.ndarray, frozen: np.ndarray, texts: int, rates: StepRates) -> None:
     """One step of the row of each word of the batch, of its weight if there are weights, and of its n-grams.
 
     rows: the rows that texts are sums of.
     """
-    batch, words, subwords = operands.batch, operands.words, operands.subwords
-    n, has_weights = group_texts_by_word(batch, texts), operands.weights.values.shape[0] > 0
+    batch, words, subwords, gradient = operands.batch, operands.words, operands.subwords, operands.batch.gradient[0]
+    n, width = (
+        group_gradients(batch, batch.sum_gradients, batch.numbers, texts, batch.starts, batch.rows),
+        rows.shape[1],
+    )
+    batch.factor[0] = 1
     for i in range(n):
         if i + PREFETCH_DISTANCE < n:
             prefetch_row(words, batch.touched[i + PREFETCH_DISTANCE])
-        row = batch.touched[i]
-        sum_word_gradients(batch, i, words.values.shape[1])
-        if has_weights:
+        row, begin, end = batch.touched[i], batch.begins[i], batch.begins[i + 1]
+        gradient[:] = 0
+        sum_rows(batch.factor, address(batch.gradient, 0), batch.addresses[begin:end], end - begin, width)
+        if operands.weights.values.shape[0] > 0:
             step_weight(batch, rows, operands.weights, row, rates)
-        keep_word_gradient(subwords, i, row, batch.gradient[0])
+        if subwords.is_composed.shape[0] > 0:
+            ngrams = max(subwords.offsets[row + 1] - subwords.offsets[row], 1)
+            share = gradient.dtype.type(1) / gradient.dtype.type(ngrams)
+            for d in range(gradient.shape[0]):
+                subwords.word_gradients[i, d] = share * gradient[d]
         if frozen.shape[0] == 0 or not frozen[row]:
-            step_row(words, row, batch.gradient[0], rates)
-    step_ngrams(subwords, batch, n, rates)
+            step_row(words, row, gradient, rates)
+    if subwords.is_composed.shape[0] > 0:
+        step_ngrams(subwords, batch, n, rates)
+
+
+@inline
+def step_ngrams(subwords: SubwordBatch, batch: TextBatch, words: int, rates: StepRates) -> None:
+    """One step of the row of each n-gram of the different words of a batch, which are the first touched ones."""
+    for i in range(words):
+        subwords.is_composed[batch.touched[i]] = False
+    n = group_gradients(subwords, subwords.word_gradients, batch.touched, words, subwords.offsets, subwords.buckets)
+    for i in range(n):
+        begin, end = subwords.begins[i], subwords.begins[i + 1]
+        batch.gradient[0, :] = 0
+        addresses = subwords.addresses[begin:end]
+        sum_rows(batch.factor, address(batch.gradient, 0), addresses, end - begin, subwords.composed.shape[1])
+        step_row(subwords.ngrams, subwords.touched[i], batch.gradient[0], rates)
+
+
+@inline
+def group_gradients(
+    groups: Any, gradients: np.ndarray, owners: np.ndarray, n: int, starts: np.ndarray, rows: np.ndarray
+) -> int:
+    """Sort the addresses of n gradients by the rows that they belong to; returns the number of different rows.
+
+    Gradient i belongs to the rows `rows[starts[j]:starts[j + 1]]` of its owner j = `owners[i]`.
+
+    groups: the `TextBatch` or `SubwordBatch` to which rows and addresses are written.
+    """
+    different, total, counts = 0, 0, groups.counts
+    for i in range(n):
+        for k in range(starts[owners[i]], starts[owners[i] + 1]):
+            row = rows[k]
+            if counts[row] == 0:
+                groups.touched[different] = row
+                different += 1
+            counts[row] += 1
+    for i in range(different):
+        row = groups.touched[i]
+        count = counts[row]
+        groups.begins[i] = counts[row] = total
+        total += count
+    groups.begins[different] = total
+    for i in range(n):
+        for k in range(starts[owners[i]], starts[owners[i] + 1]):
+            row = rows[k]
+            groups.addresses[counts[row]] = address(gradients, i)
+            counts[row] += 1
+    for i in range(different):
+        counts[groups.touched[i]] = 0
+    return different
+
+
+@inline
+def step_weight(batch: TextBatch, values: np.ndarray, weights: Any, row: int, rates: StepRates) -> None:
+    """One step of the weight of a word; the gradient of its sum becomes that of its row."""
+    gradient, weight = batch.gradient[0], weights.values[row, 0]
+    product = gradient.dtype.type(0)
+    for d in range(gradient.shape[0]):
+        product += gradient[d] * values[row, d]
+        gradient[d] *= weight
+    step = batch.weight_gradient
+    step[0] = product
+    step_row(weights, row, step, rates)

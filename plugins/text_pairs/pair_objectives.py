@@ -77,16 +77,32 @@ def learn_units(operand: Any, batch: TextBatch, block: PairBlock, size: int, sid
     raise NotImplementedError
 
 
-class CosinePairs(NamedTuple):
-    """Scratch memory of objectives on the cosine of each pair: cosines, and derivatives of the loss, both (batch,)."""
+class CosineLoss(NamedTuple):
+    """A loss of cosines: its margin and inverse temperature, the ratings of all pairs, and scratch memory.
 
+    cosines, slopes: (sides - 1, batch), of left texts and the others, and derivatives of the loss with respect to them.
+    powers: float64 (2, batch).
+    """
+
+    margin: float
+    scale: float
+    ratings: np.ndarray
     cosines: np.ndarray
     slopes: np.ndarray
+    powers: np.ndarray
 
 
-def new_cosine_pairs(shape: BatchShape, dtype: type) -> CosinePairs:
-    """Memory for batches of this shape."""
-    return CosinePairs(*np.zeros((2, shape.pairs), dtype))
+class CosineObjective(PairObjective):
+    """Base of objectives on the cosines of left texts and the others of their pairs."""
+
+    operand_type: ClassVar[type[CosineLoss]]
+
+    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> CosineLoss:
+        """The operand of one thread."""
+        margin, temperature = self.settings.value_of("margin"), self.settings.value_of("temperature")
+        numbers = np.zeros((2, shape.sides - 1, shape.pairs), ratings.dtype)
+        powers = np.zeros((2, shape.pairs))
+        return self.operand_type(float(margin or 0), 1 / (temperature or 1), ratings, *numbers, powers)
 
 
 @inline
@@ -113,11 +129,8 @@ def backprop_cosines(batch: TextBatch, slopes: np.ndarray, size: int, first: int
             right_gradient[d] += slope * left[d]
 
 
-class CosineRegression(NamedTuple):
-    """The ratings of all pairs, and scratch memory."""
-
-    ratings: np.ndarray
-    pairs: CosinePairs
+class CosineRegression(CosineLoss):
+    """Operands of `learn_cosine_regression`."""
 
 
 @implements(CosineRegression)
@@ -126,7 +139,7 @@ def learn_cosine_regression(
     operand: CosineRegression, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
 ) -> float:
     """Loss (c - r)^2."""
-    cosines, slopes, loss = operand.pairs.cosines, operand.pairs.slopes, 0.0
+    cosines, slopes, loss = operand.cosines[0], operand.slopes[0], 0.0
     compute_cosines(batch, cosines, size, size)
     factor = slopes.dtype.type(2 / size)
     for k in range(size):
@@ -137,22 +150,15 @@ def learn_cosine_regression(
     return loss
 
 
-class CosineRegressionObjective(PairObjective):
+class CosineRegressionObjective(CosineObjective):
     """Cosines are ratings."""
 
     needs = "ratings"
-
-    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> CosineRegression:
-        """The operand of one thread."""
-        return CosineRegression(ratings, new_cosine_pairs(shape, ratings.dtype.type))
+    operand_type = CosineRegression
 
 
-class Contrastive(NamedTuple):
-    """The margin, the labels of all pairs, 0 or 1, and scratch memory."""
-
-    margin: float
-    labels: np.ndarray
-    pairs: CosinePairs
+class Contrastive(CosineLoss):
+    """Operands of `learn_contrastive`, whose ratings are labels, 0 or 1."""
 
 
 @implements(Contrastive)
@@ -161,11 +167,11 @@ def learn_contrastive(
     operand: Contrastive, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
 ) -> float:
     """Loss d^2 / 2 of pairs with label 1, max(0, margin - d)^2 / 2 of others."""
-    cosines, slopes, loss = operand.pairs.cosines, operand.pairs.slopes, 0.0
+    cosines, slopes, loss = operand.cosines[0], operand.slopes[0], 0.0
     compute_cosines(batch, cosines, size, size)
     for k in range(size):
         distance = 1 - np.float64(cosines[k])
-        is_near = operand.labels[block.pairs[k]] == 1
+        is_near = operand.ratings[block.pairs[k]] == 1
         error = distance if is_near else min(distance - operand.margin, 0.0)
         loss += 0.5 * error * error
         slopes[k] = -error / size
@@ -173,24 +179,15 @@ def learn_contrastive(
     return loss
 
 
-class ContrastiveObjective(PairObjective):
+class ContrastiveObjective(CosineObjective):
     """Pairs with label 1 are near, others are not."""
 
     needs = "labels"
-
-    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> Contrastive:
-        """The operand of one thread."""
-        return Contrastive(
-            float(self.settings.value_of("margin")), ratings, new_cosine_pairs(shape, ratings.dtype.type)
-        )
+    operand_type = Contrastive
 
 
-class TripletMargin(NamedTuple):
-    """The margin, and scratch memory for the right and the negative texts."""
-
-    margin: float
-    right: CosinePairs
-    negative: CosinePairs
+class TripletMargin(CosineLoss):
+    """Operands of `learn_triplets`."""
 
 
 @implements(TripletMargin)
@@ -199,47 +196,38 @@ def learn_triplets(
     operand: TripletMargin, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
 ) -> float:
     """Loss max(0, margin - c(left, right) + c(left, negative))."""
-    right, negative, loss = operand.right, operand.negative, 0.0
-    compute_cosines(batch, right.cosines, size, size)
-    compute_cosines(batch, negative.cosines, size, 2 * size)
-    share = right.slopes.dtype.type(1 / size)
+    right, negative, loss = operand.cosines[0], operand.cosines[1], 0.0
+    compute_cosines(batch, right, size, size)
+    compute_cosines(batch, negative, size, 2 * size)
+    share = right.dtype.type(1 / size)
     for k in range(size):
-        error = operand.margin - np.float64(right.cosines[k]) + np.float64(negative.cosines[k])
+        error = operand.margin - np.float64(right[k]) + np.float64(negative[k])
         is_near = error > 0
         loss += error if is_near else 0.0
-        right.slopes[k] = -share if is_near else 0
-        negative.slopes[k] = share if is_near else 0
-    backprop_cosines(batch, right.slopes, size, size)
-    backprop_cosines(batch, negative.slopes, size, 2 * size)
+        operand.slopes[0, k] = -share if is_near else 0
+        operand.slopes[1, k] = share if is_near else 0
+    backprop_cosines(batch, operand.slopes[0], size, size)
+    backprop_cosines(batch, operand.slopes[1], size, 2 * size)
     return loss
 
 
-class TripletMarginObjective(PairObjective):
+class TripletMarginObjective(CosineObjective):
     """The right text is nearer than a negative one."""
 
     needs = "negatives"
     allows_negatives = True
-
-    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> TripletMargin:
-        """The operand of one thread."""
-        sides = (new_cosine_pairs(shape, ratings.dtype.type) for _ in range(2))
-        return TripletMargin(float(self.settings.value_of("margin")), *sides)
+    operand_type = TripletMargin
 
 
-class CoSENT(NamedTuple):
-    """The inverse temperature, the ratings of all pairs, and scratch memory; powers: float64 (2, batch)."""
-
-    scale: float
-    ratings: np.ndarray
-    pairs: CosinePairs
-    powers: np.ndarray
+class CoSENT(CosineLoss):
+    """Operands of `learn_cosent`."""
 
 
 @implements(CoSENT)
 @inline
 def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates) -> float:
     """The gradients of the loss of a batch, which counts once for each of its pairs."""
-    cosines, slopes = operand.pairs.cosines, operand.pairs.slopes
+    cosines, slopes = operand.cosines[0], operand.slopes[0]
     compute_cosines(batch, cosines, size, size)
     rises, falls = operand.powers[0], operand.powers[1]  # exp(c / temperature), exp(-c / temperature)
     total = 1.0
@@ -265,15 +253,11 @@ def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int,
     return size * np.log(total)  # type: ignore[no-any-return]
 
 
-class CoSENTObjective(PairObjective):
+class CoSENTObjective(CosineObjective):
     """Cosines have the order of ratings."""
 
     needs = "ratings"
-
-    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> CoSENT:
-        """The operand of one thread."""
-        pairs = new_cosine_pairs(shape, ratings.dtype.type)
-        return CoSENT(1 / self.settings.value_of("temperature"), ratings, pairs, np.zeros((2, shape.pairs)))
+    operand_type = CoSENT
 
 
 MASKED = -1e30  # the cosine of a candidate that is left out

@@ -58,14 +58,10 @@ def corpus_pairs(encoded: EncodedCorpus, words: int, limit: int | None = None) -
     if len(order) < len(is_known):
         numbers = f"{len(is_known) - len(order):,}", f"{len(is_known):,}", unit
         log.warning("%s of %s %s have a text without known words and are skipped", *numbers)
-    return EncodedPairs(np.asarray(encoded.ids), starts, int(sides), order, corpus_ratings(encoded))
-
-
-def corpus_ratings(encoded: EncodedCorpus) -> NDArray[np.float32]:
-    """The ratings of the pairs of a corpus; empty if there are none."""
-    if encoded.tags is None:
-        return np.empty(0, np.float32)
-    return np.asarray(encoded.tags.cast("float32").to_numpy(zero_copy_only=False))
+    ratings = np.empty(0, np.float32)
+    if encoded.tags is not None:
+        ratings = np.asarray(encoded.tags.cast("float32").to_numpy(zero_copy_only=False))
+    return EncodedPairs(np.asarray(encoded.ids), starts, int(sides), order, ratings)
 
 
 @entry_point

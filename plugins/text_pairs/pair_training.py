@@ -24,7 +24,7 @@ from embeddings.models.subwords import (
     composer,
     ngram_hashes,
 )
-from embeddings.models.table import VECTORS, Arrays, Table, ones, word_vectors
+from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import MIN_TEMPERATURE, BatchShape, PairObjective
 from embeddings.plugins.text_pairs.pair_stream import EncodedPairs, PairStream, corpus_pairs
@@ -205,14 +205,8 @@ class PairSettings(TextVectorSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         PAIR_OBJECTIVES.check(self, self.objective)
-        self.check_dims()
-
-    def check_dims(self) -> None:
-        """Refuse dims that are not decreasing integers from dim on."""
-        parts = [] if self.dims is None else self.dims.split(",")
-        dims = [int(part) if part.strip().isdecimal() and len(part) < 10 else 0 for part in parts]
-        is_decreasing = all(a > b for a, b in pairwise(dims)) and dims[-1:] != [0]
-        if parts and (not is_decreasing or dims[0] != self.dim or len(dims) > MAX_DIMS):
+        dims = [*self.dim_list, 0]
+        if dims[0] != self.dim or any(a <= b for a, b in pairwise(dims)) or len(dims) > MAX_DIMS + 1:
             raise SettingError(
                 f"{S.dims} must be at most {MAX_DIMS} decreasing integers that begin with {S.dim(self.dim)}, "
                 f"got {self.dims!r}"
@@ -225,14 +219,15 @@ class PairSettings(TextVectorSettings):
         return objective
 
     def value_of(self, name: str) -> Any:
-        """A setting, or the default of the objective."""
+        """A setting, or the default of the objective; None if it has no effect."""
         value = getattr(self, name)
-        return PAIR_OBJECTIVES[self.objective].defaults[name] if value is None else value
+        return PAIR_OBJECTIVES[self.objective].defaults.get(name) if value is None else value
 
     @property
     def dim_list(self) -> list[int]:
-        """The numbers of components that are trained, from `dim` on."""
-        return [self.dim] if self.dims is None else [int(part) for part in self.dims.split(",")]
+        """The numbers of components that are trained, from `dim` on; 0 for a part of `dims` that is no number."""
+        parts = [str(self.dim)] if self.dims is None else self.dims.split(",")
+        return [int(part) if part.strip().isdecimal() and len(part) < 10 else 0 for part in parts]
 
 
 WORDS, NGRAMS, WEIGHTS, MAP = "words", "character_ngrams", "token_weights", "linear_map"
@@ -325,7 +320,12 @@ class DualEncoder(Trainer, PairSettings):
         if self.max_n:
             tables[NGRAMS] = Table(rows=buckets, dim=dim, axis="subwords")
         if self.token_weights != "none":
-            tables[WEIGHTS] = Table(rows=size, dim=1, axis="words", init=self.initial_weights(vocabulary))
+
+            def initialize_weights(table: np.ndarray, dim: int, seed: int) -> None:
+                shares = vocabulary.counts / vocabulary.counts.sum()
+                table[:, 0] = 1 if self.token_weights == "ones" else SIF_A / (SIF_A + shares)
+
+            tables[WEIGHTS] = Table(rows=size, dim=1, axis="words", init=initialize_weights)
         if self.linear_map:
             tables[MAP] = Table(rows=dim, dim=dim, axis="other", init=identity, on_continue="copy")
         tables |= own_tables
@@ -343,17 +343,6 @@ class DualEncoder(Trainer, PairSettings):
             vectors = vectors + SubwordVectors(saved[NGRAMS], self.min_n, self.max_n)(vocabulary.words)
         vectors = vectors * saved[WEIGHTS] if WEIGHTS in saved else vectors
         return {VECTORS: vectors @ saved[MAP] if MAP in saved else vectors, **saved}
-
-    def initial_weights(self, vocabulary: Vocabulary) -> Any:
-        """Sets the initial weights of words."""
-        if self.token_weights == "ones":
-            return ones
-        shares = vocabulary.counts / vocabulary.counts.sum()
-
-        def fill(table: np.ndarray, dim: int, seed: int) -> None:
-            table[:, 0] = SIF_A / (SIF_A + shares)
-
-        return fill
 
     def optimizer_rows(self, arrays: Arrays, name: str) -> AdamRows | AdaGradRows:
         """A table with the state of its optimizer; empty if it is not learned."""
@@ -421,6 +410,7 @@ def new_text_batch(
         counts=np.zeros(words, np.int32),
         touched=np.zeros(capacity, np.int32),
         begins=np.zeros(capacity + 1, np.int64),
+        numbers=np.arange(texts),
         gradient=separate_zeros((1, width), dtype),
         weight_gradient=np.zeros(PADDING, dtype),
         map_transposed=separate_zeros((map_size, width), dtype),

@@ -90,15 +90,6 @@ def learn_ratings(
     return loss
 
 
-def feature_matrix(left: np.ndarray, right: np.ndarray, width: int) -> np.ndarray:
-    """The features of pairs of unit vectors as the network reads them, (pairs, 2 width + 16)."""
-    features = np.zeros((len(left), 2 * width + PADDING))
-    features[:, : left.shape[1]] = np.sqrt(width) * np.abs(left - right)
-    features[:, width : width + left.shape[1]] = width * left * right
-    features[:, 2 * width] = 1
-    return features
-
-
 @inline
 def write_features(features: np.ndarray, units: np.ndarray, size: int) -> None:
     """Differences times the square root of the width, products times the width, so that both are about 1; and 1."""
@@ -244,7 +235,10 @@ class RatingPredictor:
         if len(left) != len(right):
             raise SettingError(f"left and right must have the same number of texts, got {len(left)} and {len(right)}")
         a, b = (embed(self.model, list(texts), normalize=True).astype(np.float64) for texts in (left, right))
-        features = feature_matrix(a, b, padded(self.model.vectors.dim))
+        dim, width = a.shape[1], padded(a.shape[1])
+        features = np.zeros((len(a), 2 * width + PADDING))  # as `write_features`
+        features[:, :dim], features[:, width : width + dim] = np.sqrt(width) * np.abs(a - b), width * a * b
+        features[:, 2 * width] = 1
         activations = 1 / (1 + np.exp(-features @ self.hidden.T))
         size = len(self.hidden)
         scores = activations @ self.output[:, :size].T + self.output[:, padded(size)]
