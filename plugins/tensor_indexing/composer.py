@@ -20,7 +20,6 @@ from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
-    from embeddings.plugins.tensor_indexing.fitting import FitResult
 
 
 EXAMPLES = "phrases"
@@ -36,17 +35,6 @@ NO_EXAMPLES = np.empty((0, 5), np.int32)
 POS_TAGS = "parts-of-speech"  # the table of `Examples.pos_tags`
 
 
-def to_tables(result: "FitResult") -> dict[str, np.ndarray]:
-    """The tables of a fit: parameters as "type/function/parameter", and examples with their parts as `EXAMPLES`."""
-    tables = {
-        f"{type}/{function}/{name}": array
-        for type, functions in result.functions.items()
-        for function, parameters in functions.items()
-        for name, array in parameters.items()
-    }
-    return tables | {EXAMPLES: np.hstack([result.examples.rows, result.parts[:, None]])}
-
-
 def parse_name(name: str) -> tuple[str, str, str] | None:
     """The type, function and parameter of a table; None for another table."""
     parts = name.rsplit("/", 2)
@@ -59,29 +47,16 @@ def read_functions(tables: Mapping[str, np.ndarray], dim: int) -> dict[str, dict
     for name, table in tables.items():
         if key := parse_name(name):
             by_type.setdefault(key[0], {}).setdefault(key[1], {})[key[2]] = table
+    shapes = {"weights": (2,), "identity": (2,), "tensor": (dim, dim * dim), "bias": (dim,)}
+    shapes |= dict.fromkeys(("difference", "product", "output"), (dim, dim))
     for type, functions in by_type.items():
         for function, parameters in functions.items():
-            if set(parameters) != PARAMETERS.get(function) or not has_shapes(parameters, dim):
+            matrices = (max(len(np.atleast_1d(parameters.get("left", ()))), 1), dim, dim)
+            expected = shapes | {"left": matrices, "right": matrices}
+            fits = all(array.shape == expected[name] and array.dtype.kind == "f" for name, array in parameters.items())
+            if set(parameters) != PARAMETERS.get(function) or not fits:
                 raise FormatError(f"the model is broken: its tables {type}/{function} do not fit {dim} components")
     return by_type
-
-
-def has_shapes(parameters: Parameters, dim: int) -> bool:
-    """Whether all shapes and dtypes fit vectors of `dim` components."""
-    matrices = (len(np.atleast_1d(parameters.get("left", ()))), dim, dim)
-    expected = {"weights": (2,), "identity": (2,), "left": matrices, "right": matrices, "tensor": (dim, dim * dim)}
-    expected |= dict.fromkeys(("difference", "product", "output"), (dim, dim)) | {"bias": (dim,)}
-    fits = all(array.shape == expected[name] and array.dtype.kind == "f" for name, array in parameters.items())
-    return fits and ("left" not in parameters or matrices[0] >= 1)
-
-
-def check_examples(table: Any, types: Any, words: int) -> None:
-    """Refuse a table of examples that refers to missing words, types or parts."""
-    has_types = isinstance(types, list) and all(isinstance(type, str) for type in types)
-    if not has_types or table.ndim != 2 or table.shape[1] != PART + 1 or table.dtype.kind not in "iu":
-        raise FormatError(f"the model is broken: its table {EXAMPLES!r} or the types in its record are malformed")
-    if len(table) and (table.min() < 0 or (table.max(axis=0) >= [len(types), words, words, words, 3]).any()):
-        raise FormatError(f"the model is broken: its table {EXAMPLES!r} refers to missing words, types or parts")
 
 
 @dataclass(eq=False, repr=False)
@@ -108,7 +83,16 @@ class Composer:
             return cls(source)
         examples, types = source.tables.get(EXAMPLES, NO_EXAMPLES), source.record.get("types", [])
         if examples is not NO_EXAMPLES:
-            check_examples(examples, types, len(source.vectors))
+            words, has_types = (
+                len(source.vectors),
+                isinstance(types, list) and all(isinstance(one, str) for one in types),
+            )
+            table = f"the model is broken: its table {EXAMPLES!r}"
+            if not has_types or examples.ndim != 2 or examples.shape[1] != PART + 1 or examples.dtype.kind not in "iu":
+                raise FormatError(f"{table} or the types in its record are malformed")
+            limits = [len(types), words, words, words, 3]
+            if len(examples) and (examples.min() < 0 or (examples.max(axis=0) >= limits).any()):
+                raise FormatError(f"{table} refers to missing words, types or parts")
         functions = read_functions(source.tables, source.vectors.dim)
         tags, joiner = source.tables.get(POS_TAGS), joiner_of(source.record)
         if tags is not None and (tags.shape != (len(source.vectors),) or tags.dtype != np.int8):
@@ -142,16 +126,13 @@ class Composer:
 
     def type_of(self, first: str, second: str) -> str:
         """The type of a phrase: as listed, else from parts of speech; `ANY` if that type has no functions."""
-        example = self.example(first, second)
-        name = self.type_by_tags(first, second) if example is None else self.types[example[TYPE]]
+        name, example = ANY, self.example(first, second)
+        if example is not None:
+            name = self.types[example[TYPE]]
+        elif self.pos_tags is not None and first in self.vectors and second in self.vectors:
+            codes = [self.pos_tags[self.vectors.index(word)] for word in (first, second)]
+            name = next((name for name, tags in TYPES.items() if [TAGS.index(tag) for tag in tags] == codes), ANY)
         return name if name in self.functions else ANY
-
-    def type_by_tags(self, first: str, second: str) -> str:
-        """The type of a phrase by the parts of speech of its words; `ANY` if no type fits."""
-        if self.pos_tags is None or first not in self.vectors or second not in self.vectors:
-            return ANY
-        codes = [self.pos_tags[self.vectors.index(word)] for word in (first, second)]
-        return next((name for name, tags in TYPES.items() if [TAGS.index(tag) for tag in tags] == codes), ANY)
 
     def phrase_row(self, first: str, second: str) -> int:
         """The row of the phrase's own vector: of its example, else of the token of its words; -1 if it has none."""

@@ -10,7 +10,7 @@ system is solved, whatever dim is (Saunders, Gammerman and Vovk 1998, equation 8
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.errors import CorpusError, S
+from embeddings.plugins.tensor_indexing.composer import EXAMPLES
 from embeddings.plugins.tensor_indexing.composition_settings import DEFAULT_RANK, CompositionSettings
 from embeddings.plugins.tensor_indexing.functions import (
     FullTensor,
@@ -26,7 +27,6 @@ from embeddings.plugins.tensor_indexing.functions import (
     Parameters,
     PhraseVectors,
     TensorIndexing,
-    solve_features,
     solve_matrices,
     solve_ridge,
     solve_weights,
@@ -136,6 +136,7 @@ class Products(NamedTuple):
 
 def solve_products(train: PhraseVectors, dev: PhraseVectors, rng: np.random.Generator) -> tuple[Products, float]:
     """Fit the tensor W so that x'W_i y is nearest to z_i; returns W and the penalty with the least `dev` error."""
+    linalg = import_library("scipy.linalg")
     if len(train.x) > MAX_PHRASES:
         sample = rng.permutation(len(train.x))[:MAX_PHRASES]
         train = PhraseVectors(*(rows[sample] for rows in train))
@@ -144,11 +145,17 @@ def solve_products(train: PhraseVectors, dev: PhraseVectors, rng: np.random.Gene
         [np.asarray(rows / scale, np.float32) for rows, scale in zip(part[:2], scales, strict=True)]
         for part in (train, dev)
     )
-    dev_gram = product_gram(dev_x, dev_y, x, y)
-    gram = product_gram(x, y, x, y)
+    gram, dev_gram = x @ x.T, dev_x @ x.T  # then (x_n'x_m)(y_n'y_m), the products of outer products
+    gram *= y @ y.T
+    dev_gram *= dev_y @ y.T
+    mean = np.diag(gram).mean() or np.float32(1)
     best, least, best_penalty = np.zeros(train.z.shape, np.float32), np.inf, float(PENALTIES[0])
     for penalty in PENALTIES:
-        weights = solve_dual_ridge(gram, penalty, train.z)
+        penalised, weights = gram.copy(), np.zeros(train.z.shape, np.float32)
+        np.fill_diagonal(penalised, np.diag(gram) + np.float32(penalty) * mean)
+        with suppress(linalg.LinAlgError):  # where the system is numerically singular, weights are zero
+            factor = linalg.cho_factor(penalised, overwrite_a=True, check_finite=False)
+            weights = np.asarray(linalg.cho_solve(factor, train.z, check_finite=False), np.float32)
         error = float(np.square(dev_gram @ weights - dev.z, dtype=np.float64).sum())
         if not error < least:
             break
@@ -166,28 +173,6 @@ def low_rank(products: Products, rank: int) -> tuple[np.ndarray, np.ndarray]:
         roots = np.sqrt(values[:rank, None])
         left[:, i], right[:, i] = roots * u.T[:rank], roots * v[:rank]
     return left, right
-
-
-def product_gram(x: np.ndarray, y: np.ndarray, others_x: np.ndarray, others_y: np.ndarray) -> np.ndarray:
-    """(x_n'x_m)(y_n'y_m): the inner products of the outer products of phrases, (phrases, others)."""
-    gram: np.ndarray = x @ others_x.T
-    gram *= y @ others_y.T
-    return gram
-
-
-def solve_dual_ridge(gram: np.ndarray, penalty: float, targets: np.ndarray) -> np.ndarray:
-    """The weights of phrases (phrases, dim); zeros where the system is numerically singular."""
-    LinAlgError = import_library("scipy.linalg").LinAlgError
-    cho_factor = import_library("scipy.linalg").cho_factor
-    cho_solve = import_library("scipy.linalg").cho_solve
-
-    penalised_gram = gram.copy()
-    np.fill_diagonal(penalised_gram, np.diag(gram) + np.float32(penalty) * (np.diag(gram).mean() or np.float32(1)))
-    try:
-        factor = cho_factor(penalised_gram, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        return np.zeros(targets.shape, np.float32)
-    return np.asarray(cho_solve(factor, targets, check_finite=False), np.float32)
 
 
 class FunctionFitter:
@@ -260,14 +245,19 @@ class FunctionFitter:
 
     def fit_pair_features(self, linear: Parameters) -> Parameters:
         """Ridge regression on words and pair features, towards the pooled function or full additive composition."""
-        pooled = self.pooled_functions.get("pair-features")
-        dim = self.train.x.shape[1]
-        centre = (
-            rescale(pooled, self.scale)
-            if pooled
-            else {**linear, **dict.fromkeys(("difference", "product"), np.zeros((dim, dim)))}
+        pooled, dim = self.pooled_functions.get("pair-features"), self.train.x.shape[1]
+        centre = rescale(pooled, self.scale) if pooled else linear
+        zeros = np.zeros((dim, dim))
+        names = "difference", "product"
+        first = np.hstack([centre["left"][0], centre["right"][0], *(centre.get(name, zeros) for name in names)])
+        features, dev_features = (
+            np.hstack([part.x, part.y, np.abs(part.x - part.y), part.x * part.y]).astype(np.float64)
+            for part in (self.train, self.dev)
         )
-        parameters, self.penalties["pair-features"] = solve_features(self.train, self.dev, centre)
+        solution, penalty = solve_ridge(features, self.train.z, dev_features, self.dev.z, first.astype(np.float64))
+        self.penalties["pair-features"] = penalty
+        left, right, *others = np.split(solution, 4, axis=1)
+        parameters = {"left": left[None], "right": right[None], **dict(zip(names, others, strict=True))}
         return rescale(parameters, 1 / self.scale)
 
     def learn(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
@@ -329,23 +319,17 @@ def single_precision(parameters: Parameters) -> Parameters:
     return {name: np.ascontiguousarray(array, np.float32) for name, array in parameters.items()}
 
 
-@dataclass(frozen=True)
-class FitResult:
-    """Parameters by type and function, the examples with the part of each, and the training record."""
-
-    functions: dict[str, dict[str, Parameters]]
-    examples: Examples
-    parts: np.ndarray
-    record: dict[str, Any]
-
-
 def fit(
     vectors: Vectors, examples: Examples, settings: CompositionSettings, *, seed: int, report: ReportFit | None = None
-) -> FitResult:
-    """Fit functions to all phrases together, and to each type with enough phrases."""
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Fit functions to all phrases together, and to each type with enough phrases.
+
+    Returns the tables, parameters as "type/function/parameter" and the examples with their parts as `EXAMPLES`, and the
+    training record.
+    """
     settings.check_dim(vectors.dim)
     parts, fitted_types, small_types = check_enough(examples, settings, seed)
-    functions: dict[str, dict[str, Parameters]] = {}
+    tables = {EXAMPLES: np.hstack([examples.rows, parts[:, None]])}
     curves, penalties, shares = {}, {}, {}
     pooled_functions: dict[str, Parameters] = {}
     for type in fitted_types:
@@ -353,12 +337,14 @@ def fit(
         members_by_part = (examples.rows[members & (parts == part), 1:] for part in (TRAIN, DEV))
         train, dev = (PhraseVectors(*(vectors.matrix[rows] for rows in part.T)) for part in members_by_part)
         fitter = FunctionFitter(train, dev, settings, seed, partial(report, type) if report else None, pooled_functions)
-        functions[type] = fitter.fit()
-        pooled_functions = pooled_functions or dict(functions[type])
-        mixture, linear, scale = functions[type][MIXTURE], functions[type]["full-additive"], additive_scale(train)
+        functions = fitter.fit()
+        pooled_functions = pooled_functions or dict(functions)
+        mixture, linear, scale = functions[MIXTURE], functions["full-additive"], additive_scale(train)
         share = settings.additive_share
         shares[type] = best_share(mixture, linear, scale, dev, train) if share is None else share
-        functions[type][MIXTURE] = single_precision(blend(mixture, shares[type], scale))
+        functions[MIXTURE] = single_precision(blend(mixture, shares[type], scale))
+        for function, parameters in functions.items():
+            tables |= {f"{type}/{function}/{name}": array for name, array in parameters.items()}
         curves[type], penalties[type] = fitter.curves, fitter.penalties
     notes = []
     if examples.left_out:
@@ -375,7 +361,7 @@ def fit(
         "additive_share": shares,
         "notes": notes,
     }
-    return FitResult(functions, examples, parts, record)
+    return tables, record
 
 
 def check_enough(

@@ -194,21 +194,6 @@ def solve_matrices(
     return {"left": solution[None, :, :dim], "right": solution[None, :, dim:]}, penalty
 
 
-def solve_features(train: PhraseVectors, dev: PhraseVectors, centre: Parameters) -> tuple[Parameters, float]:
-    """Fit the linear function of `predict_from_features`; returns its parameters and the penalty.
-
-    Ridge regression towards `centre`, as in `solve_matrices`.
-    """
-    first = np.hstack([centre["left"][0], centre["right"][0], centre["difference"], centre["product"]])
-    features, dev_features = (
-        np.hstack([part.x, part.y, np.abs(part.x - part.y), part.x * part.y]).astype(np.float64)
-        for part in (train, dev)
-    )
-    solution, penalty = solve_ridge(features, train.z, dev_features, dev.z, first.astype(np.float64))
-    left, right, difference, product = np.split(solution, 4, axis=1)
-    return {"left": left[None], "right": right[None], "difference": difference, "product": product}, penalty
-
-
 def solve_ridge(
     words: np.ndarray, z: np.ndarray, dev_words: np.ndarray, dev_z: np.ndarray, first: np.ndarray
 ) -> tuple[np.ndarray, float]:

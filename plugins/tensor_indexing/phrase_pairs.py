@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -58,39 +58,30 @@ def find_examples(
     Types come from a list, else from the lexicon of the settings or from `lexicon`. With `case` "lower" the phrases of
     a list are lower-cased like the words.
     """
-    from embeddings.corpora.phrases.phrase_list import PhraseList
-    from embeddings.corpora.phrases.pos_types import english_lexicon, read_lexicon, tag_codes, triples
+    from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
+    from embeddings.corpora.phrases.pos_types import Triple, english_lexicon, read_lexicon, tag_codes, triples
     from embeddings.corpora.tokenizers import lower_case
 
     if phrases is not None and settings.phrase_list is not None:
         raise SettingError(f"phrases and {S.phrase_list} both name the phrases to learn from: leave one out")
-    source = read_source(settings.phrase_list if phrases is None else phrases, joiner)
+    source: Any = settings.phrase_list if phrases is None else phrases
+    if isinstance(source, str | os.PathLike):
+        source = read_phrases(source, joiner=joiner)
+    elif source is not None and not isinstance(source, PhraseList):
+        source = list(source)
     tags: Lexicon = {}
     if settings.typed:
         path = settings.lexicon or lexicon
         tags = english_lexicon() if path is None else read_lexicon(path)
-    if isinstance(source, list):
+    if isinstance(source, list) and all(isinstance(one, Triple) for one in source):
         examples = to_examples(words, source, typed=settings.typed)
     else:
-        source = source.map_words(lower_case) if isinstance(source, PhraseList) and case == "lower" else source
+        source = PhraseList(source) if isinstance(source, list) else source
+        source = source.map_words(lower_case) if source is not None and case == "lower" else source
         typed_phrases = triples(words, lexicon=tags, phrases=source, joiner=joiner)
         missing = 0 if source is None else len(source) - len(typed_phrases)
         examples = to_examples(words, typed_phrases, typed=settings.typed, missing=missing)
     return replace(examples, pos_tags=tag_codes(words.words, tags) if settings.typed else None)
-
-
-def read_source(phrases: PhraseSource | None, joiner: str) -> "PhraseList | list[Triple] | None":
-    """Read phrases to learn from: a list of phrases, or complete triples."""
-    from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
-    from embeddings.corpora.phrases.pos_types import Triple
-
-    if phrases is None or isinstance(phrases, PhraseList):
-        return phrases
-    if isinstance(phrases, str | os.PathLike):
-        return read_phrases(phrases, joiner=joiner)
-    entries = list(phrases)
-    complete = [one for one in entries if isinstance(one, Triple)]
-    return complete if len(complete) == len(entries) else PhraseList(entries)  # type: ignore[arg-type]  # no Triple
 
 
 def to_examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool = True, missing: int = 0) -> Examples:

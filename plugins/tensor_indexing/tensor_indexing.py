@@ -4,7 +4,7 @@ import os
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import RegistryError, S, SettingError
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
-from embeddings.plugins.tensor_indexing.composer import EXAMPLES, POS_TAGS, Composer, joiner_of, parse_name, to_tables
+from embeddings.plugins.tensor_indexing.composer import EXAMPLES, POS_TAGS, Composer, joiner_of, parse_name
 from embeddings.plugins.tensor_indexing.composition_settings import CompositionSettings
 from embeddings.plugins.tensor_indexing.fitting import ReportFit, check_enough, fit
 from embeddings.plugins.tensor_indexing.phrase_pairs import Examples, PhraseSource, find_examples
@@ -27,9 +27,6 @@ from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer, WindowTrainer
 from embeddings.training.training_data import as_corpus, check_threads_and_seed, select_words
 from embeddings.vectors.vectors import Vectors
-
-if TYPE_CHECKING:
-    from embeddings.corpora import Corpus
 
 NAME = "tensor-indexing"
 BaseSettings = with_optional_fields("BaseSettings", WindowTrainer, "as in --base")
@@ -92,14 +89,19 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
         self.check_dim(self.run_trainer.dim)
         encoded: Any = run_options.encode(corpus, threads)
         vocabulary = select_words(encoded, self.run_trainer, run_options.vocabulary_rule)
-        phrase_arguments = corpus_phrases(corpus)
-        if self.phrase_list is not None:
-            phrase_arguments["phrases"] = None
-        examples = find_examples(vocabulary, self, **phrase_arguments)
+        phrases, joiner = getattr(corpus.phrase_config, "source", None), getattr(corpus.phrase_config, "joiner", JOINER)
+        examples = find_examples(
+            vocabulary,
+            self,
+            phrases=phrases if isinstance(phrases, PhraseList) and self.phrase_list is None else None,
+            lexicon=getattr(phrases, "lexicon", None),
+            joiner=joiner,
+            case=corpus.case,
+        )
         check_enough(examples, self, seed)
         model = self.run_trainer.run(encoded, threads=threads, seed=seed, report=report, run_options=run_options)
         try:
-            return self.with_functions(model, examples, asdict(self), phrase_arguments["joiner"], threads, seed)
+            return self.with_functions(model, examples, asdict(self), joiner, threads, seed)
         except KeyboardInterrupt:
             raise Interrupted(model) from None
 
@@ -135,7 +137,11 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
             if field.name not in settings and getattr(self, field.name) != field.default:
                 raise SettingError(f"{field.name} is a setting of word training, and has no effect here: leave it out")
         threads, seed = check_threads_and_seed(threads, seed)
-        model = as_model(vectors)
+        model = vectors if isinstance(vectors, Vectors | Model) else load_model_or_vectors(vectors)
+        if isinstance(model, Vectors):
+            is_sorted = model.counts is not None and not np.any(np.diff(model.counts) > 0)
+            counts = model.counts if is_sorted else np.zeros(len(model), np.int64)
+            model = Model("vectors", vectors=model, vocabulary=Vocabulary(model.words, counts))
         model.vectors.check_finite()
         joiner = joiner_of(model.record) if joiner is None else joiner
         text = model.record.get("text")
@@ -159,14 +165,14 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
 
         start_time = perf_counter()
         with threadpool_limits(limits=threads, user_api="blas"):
-            result = fit(base.vectors, examples, self, seed=seed, report=report)
-        record = {**base.record, "base": {"model": base.name, "settings": base.settings}, **result.record}
+            fitted, fit_record = fit(base.vectors, examples, self, seed=seed, report=report)
+        record = {**base.record, "base": {"model": base.name, "settings": base.settings}, **fit_record}
         if base.composer is not None and base.name != NAME:
             record["notes"].append("the model composes phrases, and no longer out-of-vocabulary words")
         seconds = round(perf_counter() - start_time, 3)
         record |= {"joiner": joiner, "seed": seed, "threads": threads, "fit_seconds": seconds}
         of_composition = {name for name in base.tables if parse_name(name)} | {EXAMPLES, POS_TAGS}
-        tables = {name: table for name, table in base.tables.items() if name not in of_composition} | to_tables(result)
+        tables = {name: table for name, table in base.tables.items() if name not in of_composition} | fitted
         if examples.pos_tags is not None:
             tables[POS_TAGS] = examples.pos_tags
         return Model(
@@ -180,24 +186,3 @@ class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignor
             tags=base.tags,
             phrases=base.phrases,
         )
-
-
-def corpus_phrases(corpus: "Corpus") -> dict[str, Any]:
-    """The arguments of `find_examples` for the phrases that a corpus joins."""
-    config = corpus.phrase_config
-    if config is None:
-        return {"joiner": JOINER, "case": corpus.case}
-    phrases = config.source if isinstance(config.source, PhraseList) else None
-    lexicon = getattr(config.source, "lexicon", None)
-    return {"phrases": phrases, "lexicon": lexicon, "joiner": config.joiner, "case": corpus.case}
-
-
-def as_model(source: Vectors | Model | str | os.PathLike[str]) -> Model:
-    """A model itself, or vectors as a model without settings."""
-    if isinstance(source, Model):
-        return source
-    if not isinstance(source, Vectors):
-        return as_model(load_model_or_vectors(source))
-    is_sorted = source.counts is not None and not np.any(np.diff(source.counts) > 0)
-    counts = source.counts if is_sorted else np.zeros(len(source), np.int64)
-    return Model("vectors", vectors=source, vocabulary=Vocabulary(source.words, counts))

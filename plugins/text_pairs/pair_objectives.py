@@ -100,9 +100,9 @@ class CosineObjective(PairObjective):
     def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> CosineLoss:
         """The operand of one thread."""
         margin, temperature = self.settings.value_of("margin"), self.settings.value_of("temperature")
-        numbers = np.zeros((2, shape.sides - 1, shape.pairs), ratings.dtype)
+        cosines, slopes = np.zeros((2, shape.sides - 1, shape.pairs), ratings.dtype)
         powers = np.zeros((2, shape.pairs))
-        return self.operand_type(float(margin or 0), 1 / (temperature or 1), ratings, *numbers, powers)
+        return self.operand_type(float(margin or 0), 1 / (temperature or 1), ratings, cosines, slopes, powers)
 
 
 @inline
