@@ -194,6 +194,9 @@ class FastText(PredictionTrainer):
         max_parts = 1 + int(np.diff(offsets).max())
         parts = given.without_frozen(offsets, bucket_rows(hashes, buckets))
         stream = data.window_stream(objective.noise_weights, objective.noise, size=FASTTEXT_BLOCK_SIZE)
+        kernel: Kernel = learn_skipgram
+        if self.architecture == "cbow":
+            kernel = learn_weighted_cbow if self.position_weights else learn_cbow
         block_size = len(stream.new_block().words)
 
         def operands(tables: Arrays) -> FastTextOperands:
@@ -213,7 +216,7 @@ class FastText(PredictionTrainer):
             objective,
             tables=tables,
             stream=stream,
-            kernel=self.kernel,
+            kernel=kernel,
             operands=operands,
             buffers=lambda targets, width: new_step_buffers(inputs, targets, width, contexts=contexts, rows=3),
             export=lambda arrays: self.export(data, arrays, given),
@@ -226,13 +229,6 @@ class FastText(PredictionTrainer):
             return pair_examples(self, model, windows)
         weights = model.tables["positions"].astype(np.float64) if self.position_weights else None
         return mean_examples(self, model, windows, weights)
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel of the architecture."""
-        if self.position_weights:
-            return learn_weighted_cbow
-        return learn_skipgram if self.architecture == "skipgram" else learn_cbow
 
     def export(self, data: TrainingData, arrays: Arrays, given: "GivenVectors") -> Arrays:
         """The arrays to save."""

@@ -25,7 +25,7 @@ from embeddings.kernels.row_cache import row_address
 from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.table import VECTORS, Arrays, Table
-from embeddings.objectives.objective import Objective, infer_input, predict
+from embeddings.objectives.objective import Objective, predict
 from embeddings.plugins import skipgram
 from embeddings.settings import option
 from embeddings.training.document_trainer import DocumentTrainer
@@ -39,27 +39,22 @@ GROUP_SIZE = 4  # words that learn in one step; with 3 negative samples each the
 DEFAULT_WINDOW = next(field.default for field in fields(WindowTrainer) if field.name == "window")
 
 
-class SingleWords(NamedTuple):
-    """Vectors of documents and words (rows, padded dim), the objective, and the rows of documents with several tags."""
-
-    documents: np.ndarray
-    words: np.ndarray
-    objective: Any
-    tags: TagRows = SINGLE_ROWS
-
-
 class WordGroups(NamedTuple):
-    """The fields of `SingleWords`, and `noise`: negative samples of each word of a group, which stand for `negatives`.
+    """Vectors of documents and words (rows, padded dim), the objective, and the rows of documents with several tags.
 
-    The objective is negative sampling.
+    noise: negative samples of each word of a group, which stand for `negatives`. The objective is negative sampling.
     """
 
     documents: np.ndarray
     words: np.ndarray
     objective: Any
-    noise: int
-    negatives: int
+    noise: int = 0
+    negatives: int = 0
     tags: TagRows = SINGLE_ROWS
+
+
+class SingleWords(WordGroups):
+    """The same for one word after another, by any objective, without `noise` and `negatives`."""
 
 
 @entry_point
@@ -78,7 +73,7 @@ def learn_each_word(operands: SingleWords, block: Block, buffers: StepBuffers, r
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = gather_document(block, operands, buffers, i)
         if frozen:
-            infer_input(operands.objective, targets, buffers, i, rate)
+            predict(operands.objective, targets, buffers, i, 1, rate, frozen=True)
         elif m == 1:
             predict(operands.objective, targets, buffers, i, 1, rate)
         else:
@@ -275,11 +270,11 @@ class ParagraphDBOW(DocumentTrainer):
             tables["output"] = replace(tables["output"], saved_as=VECTORS)
         return tables
 
-    def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> SingleWords | WordGroups:
+    def new_operands(self, tables: Arrays, objective: Any, tags: TagRows) -> WordGroups:
         """The operands of one thread."""
         documents, words = tables["documents"], tables[self.word_table]
         if not self.in_groups:
-            return SingleWords(documents, words, objective, tags)
+            return SingleWords(documents, words, objective, tags=tags)
         return WordGroups(documents, words, objective, shared_noise_count(self.negatives), self.negatives, tags)
 
     def document_noise(self, objective: Objective) -> int:

@@ -46,7 +46,7 @@ from embeddings.kernels.window_batch import (
     select_batch,
 )
 from embeddings.models.table import Arrays, Table, uniform
-from embeddings.objectives.objective import Objective, infer_input, predict
+from embeddings.objectives.objective import Objective, predict
 from embeddings.settings import BATCH_WINDOWS, option
 from embeddings.training.document_trainer import DocumentTrainer
 from embeddings.training.plan import Plan
@@ -89,17 +89,18 @@ def learn_combined(operands: CombinedContexts, block: Block, buffers: StepBuffer
         else:
             combine_contexts(buffers, m + t, width, 1 / (m + t) if operands.is_mean else 1.0)
         if frozen:
-            infer_input(operands.objective, block, buffers, i, rate)
+            predict(operands.objective, block, buffers, i, 1, rate, frozen=True)
             backprop_to_document(buffers, m + 1, width)
         else:
             predict(operands.objective, block, buffers, i, 1, rate)
             backprop_to_contexts(buffers, m + t, width, 1.0)
 
 
-class ConcatenatedWindows(NamedTuple):
+class ConcatenatedBatches(NamedTuple):
     """Vectors of documents, words and empty positions, (rows, padded dim), and the objective.
 
     nothing: (1, padded dim).
+    batch: how many windows learn in one step.
     past_only: whether the context is only the words before the centre.
     tags: the rows of documents with several tags; each document has `tag_count`.
     """
@@ -108,22 +109,14 @@ class ConcatenatedWindows(NamedTuple):
     words: np.ndarray
     nothing: np.ndarray
     objective: Any
+    batch: int = 1
     past_only: bool = False
     tags: TagRows = SINGLE_ROWS
     tag_count: int = 1
 
 
-class ConcatenatedBatches(NamedTuple):
-    """The fields of `ConcatenatedWindows`, and how many windows learn in one step: `batch`."""
-
-    documents: np.ndarray
-    words: np.ndarray
-    nothing: np.ndarray
-    objective: Any
-    batch: int
-    past_only: bool = False
-    tags: TagRows = SINGLE_ROWS
-    tag_count: int = 1
+class ConcatenatedWindows(ConcatenatedBatches):
+    """The same for one window after another."""
 
 
 @implements(ConcatenatedWindows)
@@ -137,7 +130,7 @@ def learn_window(operands: ConcatenatedWindows, block: Block, buffers: StepBuffe
         gather_window(operands, block, buffers, buffers.contexts, i, 0, slots)
         concatenate_contexts(buffers, slots, width)
         if frozen:
-            infer_input(operands.objective, block, buffers, i, rate)
+            predict(operands.objective, block, buffers, i, 1, rate, frozen=True)
         else:
             predict(operands.objective, block, buffers, i, 1, rate)
         backprop_to_slots(buffers, 1 if frozen else slots, width)
@@ -305,10 +298,11 @@ class ParagraphDM(DocumentTrainer):
         if not self.is_concatenated:
             averages = self.tag_combination != "sum"
             return CombinedContexts(documents, words, objective, self.combine == "mean", past_only, tags, averages)
-        rows, tag_settings = (documents, words, tables["nothing"]), (tags, self.tag_count)
-        if self.in_batches:
-            return ConcatenatedBatches(*rows, objective, self.batch, past_only, *tag_settings)
-        return ConcatenatedWindows(*rows, objective, past_only, *tag_settings)
+        kind, rows = (
+            ConcatenatedBatches if self.in_batches else ConcatenatedWindows,
+            (documents, words, tables["nothing"]),
+        )
+        return kind(*rows, objective, self.batch, past_only, tags, self.tag_count)
 
     def new_buffers(self, targets: int, width: int, tags: int) -> StepBuffers:
         """Step buffers for one window, or a batch of concatenated ones."""

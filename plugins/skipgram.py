@@ -9,7 +9,7 @@ from embeddings.compilation.jit import entry_point
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts, gather_inputs
-from embeddings.objectives.objective import predict, predict_pair
+from embeddings.objectives.objective import predict
 from embeddings.settings import PairSampling, UnknownWords, WeightTying
 from embeddings.training import pretrained_words
 from embeddings.training.init_vectors import INIT_MODES
@@ -50,7 +50,7 @@ def learn_pairs(block: Block, operands: SkipGramOperands, buffers: StepBuffers, 
         m = gather_contexts(block, operands.words, buffers, i)
         for j in range(m):
             buffers.inputs[0] = buffers.input_gradient_rows[0] = buffers.contexts[j]
-            predict_pair(operands.objective, block, buffers, i, rate, j * noise)
+            predict(operands.objective, block, buffers, i, 1, rate, first=j * noise)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_inputs_at, prefetch_context
 from embeddings.models.model import Model
-from embeddings.objectives.objective import predict_in_slot
+from embeddings.objectives.objective import predict
 from embeddings.settings import FixedWindow, UnknownWords
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import PredictionTrainer
@@ -46,7 +46,7 @@ def learn_block(block: Block, operands: SlotOperands, buffers: StepBuffers, rate
             nearest, farthest = operands.reach[slot, 0], operands.reach[slot, 1]
             m = gather_inputs_at(block, operands.words, buffers, i, nearest, farthest)
             if m > 0:
-                predict_in_slot(operands.objective, block, buffers, i, m, rate, slots, slot)
+                predict(operands.objective, block, buffers, i, m, rate, slots, slot)
 
 
 @dataclass(frozen=True, kw_only=True)

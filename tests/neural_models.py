@@ -7,7 +7,6 @@ import numpy as np
 import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.models.model import Model
-from embeddings.plugins.neural.c2w import known_characters
 from embeddings.support import tensors
 from embeddings.vectors.vectors import Vectors
 
@@ -47,7 +46,10 @@ def context_model(objective="negative-sampling"):
 
 def character_model(objective="nce"):
     """A C2W model, whose vectors are composed of characters."""
-    trainer, points = replace(CHARACTERS, objective=objective), known_characters(WORDS, 6)
+    trainer, points = (
+        replace(CHARACTERS, objective=objective),
+        np.array(sorted({ord(one) for word in WORDS for one in word[:6]}), np.int32),
+    )
     own = trainer.sentence_tables() | trainer.objective_tables(trainer.new_objective(VOCABULARY, 5))
     tables = {**allocate(trainer.composing_tables(len(points)) | own), "code_points": points}
     rows = np.stack([naive_spelling(tables, word) for word in WORDS])

@@ -171,22 +171,19 @@ class AdaptiveSoftmaxObjective(Objective):
 
     def tables(self) -> dict[str, Table]:
         """The head, and for each tail its projection and its words."""
+
+        def initialize_projection(table: np.ndarray, dim: int, seed: int) -> None:
+            bound = np.sqrt(3 / (len(table) // self.slots))  # so that projected rows are as long as hidden rows
+            table[:, :dim] = np.random.default_rng(seed).uniform(-bound, bound, (len(table), dim))
+
         tables = {"head": self.table(self.head_size)}
         slots = 1 if self.is_concatenated else self.slots
         for tail, (first, last) in enumerate(self.bounds):
             dim = tail_dim(self.hidden_dim, tail)
             seed = 2**34 + tail
-            tables[f"projection{tail + 1}"] = self.table(dim, init=self.initialize_projection, seed=seed)
+            tables[f"projection{tail + 1}"] = self.table(dim, init=initialize_projection, seed=seed)
             tables[f"tail{tail + 1}"] = self.table(last - first, dim=dim, slots=slots, is_concatenated=False)
         return tables
-
-    def initialize_projection(self, table: np.ndarray, dim: int, seed: int) -> None:
-        """Fill rows with uniform numbers of variance 1 / rows, so that projected rows are as long as hidden rows.
-
-        Were they shorter, the words of tails would learn as much more slowly.
-        """
-        bound = np.sqrt(3 / (len(table) // self.slots))
-        table[:, :dim] = np.random.default_rng(seed).uniform(-bound, bound, (len(table), dim))
 
     def operand(self, arrays: Arrays) -> AdaptiveTables:
         """The operand of one thread; the caller keeps the arrays alive."""

@@ -57,7 +57,14 @@ def learn_path(
     width, word = operand.nodes.shape[1], block.words[i]
     start = operand.starts[word]
     n = operand.starts[word + 1] - start
-    gather_path(operand, buffers, start, n, slots, slot)
+    if buffers.output_cache.uses.shape[0] == 0:
+        for j in range(0, n, GATHERED):  # the CPU would mispredict the end of a loop over single nodes
+            for k in range(j, j + GATHERED):
+                buffers.targets[k] = address(operand.nodes, np.int64(operand.paths[start + k]) * slots + slot)
+    else:
+        for j in range(n):
+            node = np.int64(operand.paths[start + j]) * slots + slot
+            buffers.targets[j] = row_address(operand.nodes, buffers.output_cache, node)
     prefetch_path(operand, block, i, slots, slot)
     for k in range(m):
         buffers.inputs[0], buffers.input_gradient_rows[0] = buffers.inputs[k], buffers.input_gradient_rows[k]
@@ -66,22 +73,6 @@ def learn_path(
             apply_input_steps(buffers, n, width)
         else:
             learn_single(buffers, operand.lefts[word], n, width, rate)
-
-
-@inline
-def gather_path(operand: HuffmanTree, buffers: StepBuffers, start: int, n: int, slots: int, slot: int) -> None:
-    """Write the rows of n nodes of `paths` into `targets`; without a cache, `GATHERED` at a time and so maybe more.
-
-    The lengths of paths vary, so that the CPU would mispredict the end of a loop over single nodes.
-    """
-    if buffers.output_cache.uses.shape[0] == 0:
-        for first in range(0, n, GATHERED):
-            for j in range(first, first + GATHERED):
-                buffers.targets[j] = address(operand.nodes, np.int64(operand.paths[start + j]) * slots + slot)
-    else:
-        for j in range(n):
-            node = np.int64(operand.paths[start + j]) * slots + slot
-            buffers.targets[j] = row_address(operand.nodes, buffers.output_cache, node)
 
 
 @inline

@@ -46,44 +46,25 @@ def learn_contrast(
 
     As the noise is independent of the word to predict, it may contain it.
     """
-    width = operand.output.shape[1]
-    n = gather_contrast(operand, block, buffers, i, slots, slot, first)
+    width, n, centre = operand.output.shape[1], 1 + operand.negatives, block.words[i]
+    log_z = operand.log_normalizer[slot, 0] if operand.log_normalizer.shape[0] > 0 else 0.0
+    for j in range(n):
+        word = centre if j == 0 else block.noise[i, first + j - 1]
+        buffers.targets[j] = row_address(operand.output, buffers.output_cache, word * slots + slot)
+        buffers.offsets[j] = log_z + operand.log_noise[word] - operand.bias[word * slots + slot, 0]
     if first == 0:
         prefetch_targets(block, operand.output, operand.negatives, i, slots, slot)
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
     subtract_offsets(buffers.scores, m, n, buffers.offsets)
     compute_logistic_steps(buffers, m, 1, n, rate, m)
     if not frozen:
-        learn_biases(operand, block, buffers, i, m, n, slots, slot, first)
+        for j in range(n):
+            word = centre if j == 0 else block.noise[i, first + j - 1]
+            for k in range(m):
+                operand.bias[word * slots + slot, 0] += buffers.scores[k * row_stride(n) + j]
+                if operand.log_normalizer.shape[0] > 0:
+                    operand.log_normalizer[slot, 0] -= buffers.scores[k * row_stride(n) + j]
     apply_objective_steps(buffers, m, n, width, frozen)
-
-
-@inline
-def gather_contrast(
-    operand: NoiseContrast, block: Block, buffers: StepBuffers, i: int, slots: int, slot: int, first: int
-) -> int:
-    """Write the rows and offsets of word i and of its noise; returns how many."""
-    log_z = operand.log_normalizer[slot, 0] if operand.log_normalizer.shape[0] > 0 else 0.0
-    for j in range(1 + operand.negatives):
-        word = block.words[i] if j == 0 else block.noise[i, first + j - 1]
-        buffers.targets[j] = row_address(operand.output, buffers.output_cache, word * slots + slot)
-        buffers.offsets[j] = log_z + operand.log_noise[word] - operand.bias[word * slots + slot, 0]
-    return 1 + operand.negatives
-
-
-@inline
-def learn_biases(
-    operand: NoiseContrast, block: Block, buffers: StepBuffers, i: int, m: int, n: int, slots: int, slot: int,
-    first: int,
-) -> None:  # fmt: skip
-    """Add G to the biases, and -G to log Z, summed over the inputs."""
-    stride = row_stride(n)
-    for j in range(n):
-        word = block.words[i] if j == 0 else block.noise[i, first + j - 1]
-        for k in range(m):
-            operand.bias[word * slots + slot, 0] += buffers.scores[k * stride + j]
-            if operand.log_normalizer.shape[0] > 0:
-                operand.log_normalizer[slot, 0] -= buffers.scores[k * stride + j]
 
 
 class NCEObjective(SoftmaxObjective, SampledObjective):
@@ -94,17 +75,17 @@ class NCEObjective(SoftmaxObjective, SampledObjective):
 
         A bias starts at log q: were it 0, the model would take all noise for data until the biases have fallen.
         """
+
+        def initialize_biases(table: np.ndarray, dim: int, seed: int) -> None:
+            table[:, 0] = np.repeat(np.log(self.noise_weights), len(table) // len(self.vocabulary))
+
         shape: dict[str, Any] = {"dim": 1, "is_concatenated": False}
         shape["slots"] = 1 if self.is_concatenated else self.slots
         tables = self.output_tables()
-        tables["bias"] = self.table(len(self.vocabulary), "words", self.initialize_biases, **shape)
+        tables["bias"] = self.table(len(self.vocabulary), "words", initialize_biases, **shape)
         if self.settings.nce_normalizer == "trained":
             tables["log_normalizer"] = self.table(1, on_continue="copy", **shape)
         return tables
-
-    def initialize_biases(self, table: np.ndarray, dim: int, seed: int) -> None:
-        """Set the biases to log q."""
-        table[:, 0] = np.repeat(np.log(self.noise_weights), len(table) // len(self.vocabulary))
 
     def operand(self, arrays: Arrays) -> NoiseContrast:
         """The operand of one thread; copies biases that are read-only."""

@@ -163,29 +163,12 @@ def run_step(
 
 
 @inline_source
-def predict(operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float) -> None:
-    """Let m inputs predict word i of the block."""
-    run_step(operand, block, buffers, i, m, rate, 1, 0, 0, False)
-
-
-@inline_source
-def predict_in_slot(
-    operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int
-) -> None:
-    """Let m inputs predict word i of the block by the output rows of one of its slots."""
-    run_step(operand, block, buffers, i, m, rate, slots, slot, 0, False)
-
-
-@inline_source
-def predict_pair(operand: Any, block: Block, buffers: StepBuffers, i: int, rate: float, first: int) -> None:
-    """Let one input predict word i of the block with its own random words, from `block.noise[i, first]` on."""
-    run_step(operand, block, buffers, i, 1, rate, 1, 0, first, False)
-
-
-@inline_source
-def infer_input(operand: Any, block: Block, buffers: StepBuffers, i: int, rate: float) -> None:
-    """Let one input predict word i of the block, and update only this input."""
-    run_step(operand, block, buffers, i, 1, rate, 1, 0, 0, True)
+def predict(
+    operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int = 1, slot: int = 0,
+    first: int = 0, frozen: bool = False,
+) -> None:  # fmt: skip
+    """Let m inputs predict word i of the block; see `run_step` for other arguments."""
+    run_step(operand, block, buffers, i, m, rate, slots, slot, first, frozen)
 
 
 MAX_SCORES = 2**22  # that are computed at a time

@@ -42,29 +42,12 @@ def learn_candidates(
 
         g = rate * (y - softmax(x · o - log E))    o += g * x    x += sum of g * o, of o before the step
 
-    Log E corrects for frequent words being proposed more often.
+    Log E corrects for frequent words being proposed more often. A proposal counts once; the word itself is no proposal,
+    unless it is not in the sample.
     """
-    width = operand.output.shape[1]
-    n = gather_candidates(operand, block, buffers, i, slots, slot, first)
-    score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
-    subtract_offsets(buffers.scores, m, n, buffers.offsets)
-    loss = softmax_steps(buffers.scores, m, n, 0 if operand.target_in_sample else 1, n, 0, rate)
-    if count_step(buffers.tally):
-        tally_loss(buffers.tally, loss, m)
-    apply_objective_steps(buffers, m, n, width, frozen)
-
-
-@inline
-def gather_candidates(
-    operand: Proposals, block: Block, buffers: StepBuffers, i: int, slots: int, slot: int, first: int
-) -> int:
-    """Write the rows and offsets of word i and of distinct proposals; returns how many.
-
-    Proposals equal to the word are left out, unless the word is not in the sample.
-    """
-    centre, last_step, words = block.words[i], operand.last_step, operand.last_step.shape[0] - 1
-    last_step[words] += 1
-    step = last_step[words]
+    width, centre, last_step = operand.output.shape[1], block.words[i], operand.last_step
+    last_step[last_step.shape[0] - 1] += 1
+    step = last_step[last_step.shape[0] - 1]
     buffers.targets[0] = row_address(operand.output, buffers.output_cache, centre * slots + slot)
     buffers.offsets[0] = operand.log_expected[centre]
     if operand.target_in_sample:
@@ -77,7 +60,12 @@ def gather_candidates(
             buffers.targets[n] = row_address(operand.output, buffers.output_cache, word * slots + slot)
             buffers.offsets[n] = operand.log_expected[word]
             n += 1
-    return n
+    score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
+    subtract_offsets(buffers.scores, m, n, buffers.offsets)
+    loss = softmax_steps(buffers.scores, m, n, 0 if operand.target_in_sample else 1, n, 0, rate)
+    if count_step(buffers.tally):
+        tally_loss(buffers.tally, loss, m)
+    apply_objective_steps(buffers, m, n, width, frozen)
 
 
 class SampledSoftmaxObjective(SoftmaxObjective, SampledObjective):

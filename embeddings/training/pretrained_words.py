@@ -18,7 +18,7 @@ from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.table import VECTORS, Arrays, Table, orthogonal, word_vectors
-from embeddings.objectives.objective import Objective, predict, predict_pair
+from embeddings.objectives.objective import Objective, predict
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.stream import Stream
@@ -141,7 +141,7 @@ def learn_pretrained_pairs(block: Block, operands: PretrainedOperands, buffers: 
         m = context_words(block, buffers.contexts, i)
         for j in range(m):
             read_context(operands.words, buffers, j, 0, 1)
-            predict_pair(operands.objective, block, buffers, i, rate, j * noise)
+            predict(operands.objective, block, buffers, i, 1, rate, first=j * noise)
             backprop_to_group(operands.words, buffers.contexts, j, j + 1, 1, 1, buffers.hidden_rows, 1)
 
 

@@ -12,16 +12,20 @@ from embeddings.models.subwords import Word
 from embeddings.models.table import VECTORS, Arrays, Table
 from embeddings.models.text_settings import model_settings
 from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
-from embeddings.plugins.neural.sentence_batches import (
+from embeddings.plugins.neural.trained_networks import (
+    BOUNDARY,
+    DIRECTIONS,
     MAX_WORDS,
     Ids,
+    SentencePredictor,
     encode_groups,
     groups_of_similar_length,
+    linear,
     pad,
     reading_order,
     reversed_rows,
+    run_lstm,
 )
-from embeddings.plugins.neural.trained_networks import BOUNDARY, DIRECTIONS, SentencePredictor, linear, run_lstm
 from embeddings.settings import option
 from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
@@ -78,9 +82,9 @@ class C2W(NeuralTrainer):
         self.check_device()
         from embeddings.plugins.neural.torch_network import CharacterNetwork  # imports torch
 
-        words = data.encoded.vocabulary.words
-        alphabet = Alphabet(known_characters(data.vocabulary.words, self.max_characters), self.max_characters)
-        spellings = [alphabet.numbers(word) for word in words]
+        known = {ord(character) for word in data.vocabulary.words for character in word[: self.max_characters]}
+        alphabet = Alphabet(np.array(sorted(known), np.int32), self.max_characters)
+        spellings = [alphabet.numbers(word) for word in data.encoded.vocabulary.words]
         starts = np.append(0, np.cumsum([len(spelling) for spelling in spellings]))
         characters = np.concatenate(spellings)
         objective = self.new_objective(data.vocabulary, self.state_size)
@@ -117,9 +121,15 @@ class C2W(NeuralTrainer):
     def word_predictor(cls, model: Model) -> SentencePredictor:
         """A predictor of words from the words before them in the sentence."""
         settings: C2W = model_settings(cls, model)
-        own = {name: saved_table(model, name, table) for name, table in settings.sentence_tables().items()}
-        reader = SentenceReader(model.vectors.matrix, own)
-        return settings.sentence_predictor(model, settings.state_size, reader)
+        tables = {name: saved_table(model, name, table) for name, table in settings.sentence_tables().items()}
+
+        def read(ids: Ids, lengths: Ids) -> np.ndarray:
+            """The states of the language model before the words of padded sentences, (n, longest, hidden size)."""
+            words = model.vectors.matrix[reading_order(ids, lengths, 0)[0]]
+            words[:, 0] = tables["marks"][BOUNDARY]
+            return run_lstm(words, tables["sentence_weights"], tables["sentence_bias"])
+
+        return settings.sentence_predictor(model, settings.state_size, lambda texts: encode_groups(texts, read))
 
 
 @dataclass(frozen=True)
@@ -172,32 +182,3 @@ class CharacterVectors:
             weights, bias = (self.tables[f"{direction}_{name}"] for name in ("weights", "bias"))
             states.append(run_lstm(self.tables["character_inputs"][order], weights, bias)[np.arange(len(last)), last])
         return linear(self.tables, "projection", np.concatenate(states, axis=1))
-
-
-@dataclass(frozen=True)
-class SentenceReader:
-    """The language model of a trained C2W model.
-
-    Arguments:
-        vectors: the vectors of words.
-        tables: the parameters of the language model by name, float32.
-    """
-
-    vectors: np.ndarray
-    tables: Mapping[str, np.ndarray]
-
-    def __call__(self, sentences: Sequence[Ids]) -> list[np.ndarray]:
-        """The states before each word of each sentence, float32 (words of the sentence, hidden size)."""
-        return encode_groups(sentences, self.encode)
-
-    def encode(self, ids: Ids, lengths: Ids) -> np.ndarray:
-        """The states before the words of padded sentences, (n, longest, hidden size)."""
-        words = self.vectors[reading_order(ids, lengths, 0).forward]
-        words[:, 0] = self.tables["marks"][BOUNDARY]
-        return run_lstm(words, self.tables["sentence_weights"], self.tables["sentence_bias"])
-
-
-def known_characters(words: Sequence[str], max_characters: int) -> np.ndarray:
-    """The code points of all characters of words, int32, in order."""
-    characters = {character for word in words for character in word[:max_characters]}
-    return np.array(sorted(map(ord, characters)), np.int32)

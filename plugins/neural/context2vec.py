@@ -10,8 +10,16 @@ from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, uniform
 from embeddings.models.text_settings import model_settings
 from embeddings.plugins.neural.neural_trainer import NeuralTrainer, linear_tables, lstm_tables, parameters
-from embeddings.plugins.neural.sentence_batches import Ids, encode_groups, reading_order
-from embeddings.plugins.neural.trained_networks import BOUNDARY, UNKNOWN, SentencePredictor, linear, run_lstm
+from embeddings.plugins.neural.trained_networks import (
+    BOUNDARY,
+    UNKNOWN,
+    Ids,
+    SentencePredictor,
+    encode_groups,
+    linear,
+    reading_order,
+    run_lstm,
+)
 from embeddings.settings import option
 from embeddings.training.continued_training import saved_table
 from embeddings.training.plan import Plan
@@ -97,9 +105,10 @@ class ContextEncoder:
 
     def encode(self, ids: Ids, lengths: Ids) -> np.ndarray:
         """The vectors of the contexts of padded sentences, (n, longest, dim)."""
-        order = reading_order(np.minimum(ids, self.n_words + UNKNOWN), lengths, self.n_words + BOUNDARY)
-        left, right = self.run_side("left", order.forward), self.run_side("right", order.backward)
-        states = np.concatenate([left, np.take_along_axis(right, order.known[:, :, None], axis=1)], axis=2)
+        known_ids = np.minimum(ids, self.n_words + UNKNOWN)
+        forward, backward, known = reading_order(known_ids, lengths, self.n_words + BOUNDARY)
+        left, right = self.run_side("left", forward), self.run_side("right", backward)
+        states = np.concatenate([left, np.take_along_axis(right, known[:, :, None], axis=1)], axis=2)
         return linear(self.tables, "context", np.maximum(linear(self.tables, "hidden", states), 0))
 
     def run_side(self, side: str, ids: Ids) -> np.ndarray:

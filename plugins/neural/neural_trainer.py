@@ -134,8 +134,12 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
             others: other fields of the plan.
         """
         device, threads = self.check_device(), 1 if data.has_replicas else data.threads
+        state = {STEPS: Table(rows=len(tables), dim=1, axis="other", saved_as=None, on_merge="mean-changed")}
+        changes: dict[str, Any] = {"init": None, "saved_as": None, "on_continue": None, "on_merge": "mean-changed"}
+        for moment in MOMENTS:  # of Adam, which checkpoints contain and models do not
+            state |= {f"{name}.{moment}": replace(table, **changes) for name, table in tables.items()}
         return Plan(
-            tables={**tables, **optimizer_tables(tables)},
+            tables={**tables, **state},
             stream=data.sentence_stream(
                 objective.noise_weights,
                 objective.noise,
@@ -154,15 +158,6 @@ class NeuralTrainer(Trainer, VocabularySize, Schedule, Dimension):
 def learn(block: "SentenceBlock", network: Any, buffers: "StepBuffers", rate: float) -> None:
     """Take one step of Adam for each batch of sentences."""
     network.learn(block, buffers, rate)
-
-
-def optimizer_tables(tables: Mapping[str, Table]) -> "dict[str, Table]":
-    """The state of Adam for each parameter table; checkpoints contain the state, models do not."""
-    state = {STEPS: Table(rows=len(tables), dim=1, axis="other", saved_as=None, on_merge="mean-changed")}
-    changes: dict[str, Any] = {"init": None, "saved_as": None, "on_continue": None, "on_merge": "mean-changed"}
-    for moment in MOMENTS:
-        state |= {f"{name}.{moment}": replace(table, **changes) for name, table in tables.items()}
-    return state
 
 
 def lstm_tables(name: str, inputs: int, size: int, seed: int) -> dict[str, Table]:

@@ -21,8 +21,10 @@ from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.table import Arrays, Table
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.neural.neural_trainer import MOMENTS, STEPS, NeuralTrainer
-from embeddings.plugins.neural.sentence_batches import (
-    Batch,
+from embeddings.plugins.neural.trained_networks import (
+    BOUNDARY,
+    DIRECTIONS,
+    UNKNOWN,
     Ids,
     batches,
     groups_of_similar_length,
@@ -30,7 +32,6 @@ from embeddings.plugins.neural.sentence_batches import (
     reading_order,
     reversed_rows,
 )
-from embeddings.plugins.neural.trained_networks import BOUNDARY, DIRECTIONS, UNKNOWN
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 GROUP_CHARACTERS = 2000
@@ -114,8 +115,11 @@ class Network(ABC):
             )
             for row, (name, table) in enumerate(declared.items())
         }
-        weights = objective.noise_weights
-        self.log_noise = self.tensor(np.log(log_expectation(objective, weights))).float()
+        shares, negatives = objective.noise_weights / objective.noise_weights.sum(), settings.negatives
+        expected = negatives * shares  # samples of each word
+        if settings.objective == "sampled-softmax":  # the probability of one sample or more
+            expected = -np.expm1(negatives * np.log1p(-np.minimum(shares, 1 - 1e-12)))
+        self.log_noise = self.tensor(np.log(expected)).float()
 
     def share(self, table: np.ndarray, dim: int) -> Any:
         """A table without padding: a view on the CPU, else a tensor that `load` fills and `store` copies back."""
@@ -147,24 +151,25 @@ class Network(ABC):
 
     def learn(self, block: SentenceBlock, buffers: StepBuffers, rate: float) -> None:
         """Take one step of Adam for each batch of a block."""
-        for batch in batches(block, self.settings.batch_words):
-            is_word = np.arange(batch.places.shape[1]) < batch.lengths[:, None]
-            rows = np.flatnonzero((block.is_target[batch.places] & is_word).ravel())
+        for batch, lengths in batches(block, self.settings.batch_words):
+            is_word = np.arange(batch.shape[1]) < lengths[:, None]
+            rows = np.flatnonzero((block.is_target[batch] & is_word).ravel())
             if not len(rows):
                 continue
-            places = batch.places.ravel()[rows]
-            hidden = self.hidden(block.words[batch.places].astype(np.int64), batch, self.tensor(rows))
+            places = batch.ravel()[rows]
+            hidden = self.hidden(block.words[batch].astype(np.int64), lengths, self.tensor(rows))
             words = self.tensor(block.words[places].astype(np.int64))
             loss = self.loss(hidden, words, self.tensor(block.noise[places].astype(np.int64)))
             self.step(loss / len(rows), rate, buffers.frozen)
             report_loss(buffers, loss.item(), len(rows))
 
     @abstractmethod
-    def hidden(self, ids: Ids, batch: Batch, rows: Any) -> Any:
+    def hidden(self, ids: Ids, lengths: Ids, rows: Any) -> Any:
         """The hidden rows (rows, dim) that predict some words of a batch.
 
         Arguments:
             ids: (sentences, longest) the words of the batch.
+            lengths: (sentences,) the number of words of each sentence.
             rows: the numbers of the words to predict, in the order of `ids`.
         """
 
@@ -197,8 +202,9 @@ class Network(ABC):
         for state in self.states.values():
             state.values.grad = None
         loss.backward()
-        if len(frozen):
-            self.mask(self.states["words"], self.tensor(frozen))
+        if len(frozen) and (gradient := self.states["words"].gradient()) is not None:
+            is_frozen, rows = self.tensor(frozen), self.states["words"].rows()
+            gradient[is_frozen if rows is None else is_frozen[rows]] = 0
         gradients = [one for state in self.states.values() if (one := state.gradient()) is not None]
         norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(one) for one in gradients]))
         factor = self.settings.max_gradient_norm / norm.clamp(min=self.settings.max_gradient_norm)
@@ -206,21 +212,6 @@ class Network(ABC):
             gradient.mul_(factor)
         for state in self.states.values():
             state.step(rate)
-
-    def mask(self, state: AdamParameter, frozen: Any) -> None:
-        """Set the gradient of frozen rows to zero."""
-        gradient = state.gradient()
-        if gradient is not None:
-            rows = state.rows()
-            gradient[frozen if rows is None else frozen[rows]] = 0
-
-
-def log_expectation(objective: Objective, weights: np.ndarray) -> np.ndarray:
-    """The expected number of samples of each word: k q for nce, 1 - (1 - q)^k for sampled-softmax."""
-    shares = weights / weights.sum()
-    if objective.settings.objective == "sampled-softmax":
-        return np.asarray(-np.expm1(objective.settings.negatives * np.log1p(-np.minimum(shares, 1 - 1e-12))))
-    return np.asarray(objective.settings.negatives * shares)
 
 
 def is_repeated(targets: Any) -> Any:
@@ -259,14 +250,14 @@ class ContextNetwork(Network):
         """The output vectors of words are the vectors of the model."""
         return self.parameters["words"]
 
-    def hidden(self, ids: Ids, batch: Batch, rows: Any) -> Any:
+    def hidden(self, ids: Ids, lengths: Ids, rows: Any) -> Any:
         """The vectors of contexts."""
         words = len(self.output)
         ids[ids > words] = words + UNKNOWN
-        order = reading_order(ids, batch.lengths, words + BOUNDARY)
-        left, right = self.read("left", order.forward), self.read("right", order.backward)
-        known = self.tensor(order.known)[..., None].expand_as(right)
-        states = torch.cat([left, torch.gather(right, 1, known)], dim=2).flatten(0, 1)[rows]
+        forward, backward, known = reading_order(ids, lengths, words + BOUNDARY)
+        left, right = self.read("left", forward), self.read("right", backward)
+        places = self.tensor(known)[..., None].expand_as(right)
+        states = torch.cat([left, torch.gather(right, 1, places)], dim=2).flatten(0, 1)[rows]
         return self.linear("context", relu(self.linear("hidden", states)))
 
     def read(self, side: str, ids: Ids) -> Any:
@@ -291,10 +282,10 @@ class CharacterNetwork(Network):
     characters: Ids
     starts: Ids
 
-    def hidden(self, ids: Ids, batch: Batch, rows: Any) -> Any:
+    def hidden(self, ids: Ids, lengths: Ids, rows: Any) -> Any:
         """The states of the language model before each word."""
         unknown = len(self.starts) - 1
-        order = reading_order(ids, batch.lengths, unknown + BOUNDARY).forward
+        order, _, _ = reading_order(ids, lengths, unknown + BOUNDARY)
         words, inverse = np.unique(order, return_inverse=True)
         known = words[words < unknown]
         index = np.where(order < unknown, inverse.reshape(order.shape), len(known) + order - unknown)

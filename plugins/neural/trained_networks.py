@@ -1,4 +1,4 @@
-"""Trained recurrent networks in numpy, without PyTorch: LSTM, linear layer, and the loss of words of a sentence.
+"""Trained recurrent networks in numpy, without PyTorch: LSTM, linear layer, the loss of words, batches of sentences.
 
 With the input x, the previous state h, and weights W and bias b for the gates i, f and o and for the candidate g:
 
@@ -10,10 +10,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from embeddings.kernels.block import LAST, POSITION
+from embeddings.kernels.sentence_block import SentenceBlock
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.neural.sentence_batches import MAX_WORDS, Ids
 from embeddings.support.imports import import_library
+
+Ids = NDArray[np.int64]
+MAX_WORDS = 20_000  # words, or characters, whose rows trained networks compute at a time
 
 DIRECTIONS = ("forward", "backward")  # in which C2W reads characters
 UNKNOWN, BOUNDARY = range(2)  # rows of the tables of marks: of unknown words and of the border of a sentence
@@ -93,3 +98,76 @@ def sentence_groups(ids: Ids, lines: Ids, max_length: int) -> Iterator[list[Ids]
                 group, words = [], 0
     if group:
         yield group
+
+
+def batches(block: SentenceBlock, batch_words: int) -> Iterator[tuple[Ids, Ids]]:
+    """The sentences of a block in batches of at most `batch_words` words with padding, or one sentence.
+
+    Yields the place of each word in the block, (sentences, longest), where padding repeats the last word, and the
+    lengths of the sentences. Sentences are sorted by length; the order of the batches is random, with a seed that
+    depends on the block.
+    """
+    starts = block.starts[: int(block.cursor[LAST]) + 1]
+    lengths = np.diff(starts)
+    groups = list(groups_of_similar_length(lengths, batch_words))
+    for number in np.random.default_rng(int(block.cursor[POSITION])).permutation(len(groups)):
+        rows = groups[number]
+        yield padded_places(lengths[rows]) + starts[rows][:, None], lengths[rows]
+
+
+def groups_of_similar_length(lengths: Ids, max_words: int) -> Iterator[Ids]:
+    """The numbers of all sentences, sorted by length, in groups of up to `max_words` words with padding."""
+    order = np.argsort(lengths, kind="stable")
+    start = 0
+    for stop, length in enumerate(lengths[order].tolist()):
+        if stop > start and (stop + 1 - start) * length > max_words:
+            yield order[start:stop]
+            start = stop
+    if start < len(order):
+        yield order[start:]
+
+
+def encode_groups(sentences: Sequence[Ids], encode: Callable[[Ids, Ids], np.ndarray]) -> list[np.ndarray]:
+    """A row for each word of each sentence, (words of the sentence, dim).
+
+    Arguments:
+        encode: returns the rows of padded sentences (n, longest, dim), given the sentences and their lengths.
+    """
+    rows: list[np.ndarray] = [np.zeros((0, 0), np.float32)] * len(sentences)
+    lengths = np.array([len(sentence) for sentence in sentences], np.int64)
+    for group in groups_of_similar_length(lengths, MAX_WORDS):
+        padded, sizes = pad([sentences[number] for number in group])
+        for number, size, row in zip(group, sizes, encode(padded, sizes), strict=True):
+            rows[number] = row[:size]
+    return rows
+
+
+def padded_places(lengths: Ids) -> Ids:
+    """Word numbers of sentences with these `lengths`, (n, longest); padding repeats the last word."""
+    places: Ids = np.minimum(np.arange(int(lengths.max())), np.maximum(lengths, 1)[:, None] - 1)
+    return places
+
+
+def pad(sentences: Sequence[Ids]) -> tuple[Ids, Ids]:
+    """Pad sentences of at least one word with their last word; returns the rows and the lengths."""
+    lengths = np.array([len(sentence) for sentence in sentences], np.int64)
+    starts = np.append(0, np.cumsum(lengths[:-1]))
+    return np.concatenate(sentences)[padded_places(lengths) + starts[:, None]], lengths
+
+
+def reading_order(ids: Ids, lengths: Ids, mark: int) -> tuple[Ids, Ids, Ids]:
+    """The inputs of a forward and a backward reader of padded sentences, (n, longest) each.
+
+    Both begin with `mark`; all words but the last follow, or the words from the last to the second. The third array
+    says where the backward reader has reached the word after each.
+    """
+    forward = np.roll(ids, 1, axis=1)
+    known = np.maximum(lengths[:, None] - 1 - np.arange(ids.shape[1]), 0)
+    backward = np.roll(reversed_rows(ids, lengths), 1, axis=1)
+    forward[:, 0] = backward[:, 0] = mark
+    return forward, backward, known
+
+
+def reversed_rows(ids: Ids, lengths: Ids) -> Ids:
+    """Reverse the words of padded rows (n, longest); padding stays at the end."""
+    return np.take_along_axis(ids, np.maximum(lengths[:, None] - 1 - np.arange(ids.shape[1]), 0), axis=1)

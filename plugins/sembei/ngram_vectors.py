@@ -9,7 +9,7 @@ import numpy as np
 
 from embeddings.compilation.jit import allocating_entry_point
 from embeddings.corpora.token_trie import NONE, TokenTrie, build_trie, find_sequences
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import FormatError
 from embeddings.models.model import Model
 from embeddings.support.imports import import_library
 
@@ -117,36 +117,3 @@ def composer(model: Model) -> NgramComposer:
     if rows is None or rows.shape != shape or rows.dtype != np.float32:
         raise FormatError(f"the {model.name} model is broken: expected a float32 table {NGRAMS!r} of shape {shape}")
     return NgramComposer(model.vocabulary.words, rows)
-
-
-def check_parts(words: Sequence[str], parts: NgramOccurrences, rows: np.ndarray) -> None:
-    """Refuse to freeze the sum of an n-gram if a part has no given vector, because that part changes."""
-    is_given = np.zeros(len(words), np.bool_)
-    is_given[rows] = True
-    for row in rows.tolist():
-        of_row = parts.words[parts.offsets[row] : parts.offsets[row + 1]]
-        missing = of_row[~is_given[of_row]]
-        if len(missing):
-            raise SettingError(
-                f"cannot freeze the vector of {words[row]!r}: its part {words[missing[0]]!r} has none; give vectors of "
-                "all parts, or do not freeze"
-            )
-
-
-def check_single_code_points(tokens: Sequence[str]) -> None:
-    """Refuse tokens of several code points: the n-grams within a string start at every code point."""
-    longer = next((token for token in tokens if len(token) > 1 and token != LOWER_DOTTED_I), None)
-    if longer is not None:
-        raise SettingError(
-            f"{S.compositional} requires tokens of one code point, such as {S.tokenizer('codepoints')}, got {longer!r}"
-        )
-
-
-def check_lengths(ngrams: Sequence[str], max_n: int) -> None:
-    """Refuse n-grams that a continued model cannot have; a trie would take time quadratic in their length."""
-    longest = max(ngrams, key=len, default="")
-    if len(longest) > max_n * len(LOWER_DOTTED_I):
-        raise FormatError(
-            f"the vocabulary of the continued model is broken: an n-gram of {len(longest)} characters, "
-            f"but {S.max_n} is {max_n}: {longest:.20}"
-        )

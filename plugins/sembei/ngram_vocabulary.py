@@ -112,9 +112,9 @@ def frequent_ngrams(
     sequences, joiner = np.concatenate(sequences_by_length), joiner_of(tokens)
     spellings = [joiner.join([tokens[token] for token in row if token >= 0]) for row in sequences.tolist()]
     if previous is not None:
-        rare = previous_sequences(set(previous.words).difference(spellings), tokens, max_n)
-        sequences, spellings = np.concatenate([sequences, rare[0]]), spellings + rare[1]
-        vocabulary = extend_ngrams(previous, encoded, sequences, spellings, counter.lines, max_vocab)
+        vocabulary, sequences, spellings = extend_ngrams(
+            previous, encoded, sequences, spellings, counter.lines, max_vocab
+        )
     elif spellings:
         counts_by_word: dict[str, int] = {}  # different tokens may spell the same string
         for word, count in zip(spellings, np.concatenate(counts_by_length).tolist(), strict=True):
@@ -125,16 +125,6 @@ def frequent_ngrams(
     words = np.array([vocabulary.ids.get(word, NONE) for word in spellings], np.int32)
     unit = "words" if joiner else "characters"
     return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), counter.lines, unit)
-
-
-def parse_limits(per_length: str) -> list[int] | None:
-    """Parse the number of n-grams of each length, separated by commas; None for "all"."""
-    if per_length == "all":
-        return None
-    numbers = [number.strip() for number in per_length.split(",")]
-    if not all(number.isascii() and number.isdigit() and len(number) < 10 for number in numbers):
-        raise SettingError(f"{S.per_length} must be 'all' or integers separated by commas, got {per_length!r}")
-    return [int(number) for number in numbers]
 
 
 def check_vocabulary(encoded: EncodedCorpus) -> None:
@@ -158,23 +148,24 @@ class NgramCounter:
         self.lines = lines[np.asarray(encoded.documents)] if cross_lines else lines
         self.min_count, self.max_ngrams, self.scratch = min_count, max_ngrams, scratch
         self.counts: NDArray[np.int64] = encoded.vocabulary.counts
-        is_inner = np.array([not is_border(token) for token in encoded.vocabulary.words])
-        self.allowed = is_inner & (self.counts >= min_count)
+        has_border = [
+            any(one.isspace() or one in EXTRA_BORDERS or category(one) == "Cc" for one in token)
+            for token in encoded.vocabulary.words
+        ]
+        self.allowed = ~np.array(has_border, np.bool_) & (self.counts >= min_count)
         self.lasts = [np.arange(len(self.counts), dtype=np.int32)]
         self.prefixes = [np.full(len(self.counts), NONE, np.int32)]
         self.keys: NDArray[np.int64] | None = None
-        self.numbers = self.number_tokens(np.asarray(encoded.ids))
-
-    def number_tokens(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The tokens that are allowed in n-grams, in a file that is mapped into memory."""
-        tokens = np.append(np.where(self.allowed, np.arange(len(self.allowed)), NONE), NONE).astype(np.int32)
+        ids = np.asarray(encoded.ids)  # `numbers`: those of allowed tokens, in a file that is mapped into memory
+        numbers = np.append(np.where(self.allowed, np.arange(len(self.allowed)), NONE), NONE).astype(np.int32)
         with closing(ArrayFile(self.scratch / "numbers.npy", np.int32, is_draft=True)) as file:
             for begin in range(0, len(ids), CHUNK_SIZE):
                 chunk = ids[begin : begin + CHUNK_SIZE]
                 first, last = np.searchsorted(self.lines, [begin, begin + len(chunk)])
-                file.append(np.insert(tokens[np.minimum(chunk, len(tokens) - 1)], self.lines[first:last] - begin, NONE))
+                own = numbers[np.minimum(chunk, len(numbers) - 1)]
+                file.append(np.insert(own, self.lines[first:last] - begin, NONE))
             file.append(np.array([NONE]))
-        return np.asarray(np.load(file.path, mmap_mode="r+"))
+        self.numbers: NDArray[np.int32] = np.asarray(np.load(file.path, mmap_mode="r+"))
 
     def grow(self) -> None:
         """Count the n-grams that are one token longer than those counted last."""
@@ -226,11 +217,6 @@ class NgramCounter:
         return tokens
 
 
-def is_border(token: str) -> bool:
-    """Whether a token contains a character that no n-gram contains."""
-    return any(character.isspace() or character in EXTRA_BORDERS or category(character) == "Cc" for character in token)
-
-
 def joiner_of(tokens: Sequence[str]) -> str:
     """The string between the tokens of an n-gram: none between characters."""
     return "" if all(len(characters(token)) <= 1 for token in tokens) else "_"
@@ -239,28 +225,27 @@ def joiner_of(tokens: Sequence[str]) -> str:
 def extend_ngrams(
     previous: Vocabulary, encoded: EncodedCorpus, sequences: NDArray[np.int32], spellings: list[str],
     lines: NDArray[np.int64], max_vocab: int | None,
-) -> Vocabulary:  # fmt: skip
-    """The n-grams of a model and of new text, with the counts of both."""
+) -> tuple[Vocabulary, NDArray[np.int32], list[str]]:  # fmt: skip
+    """The n-grams of a model and of new text, with the counts of both; all sequences of tokens, and their spellings."""
+    tokens, max_n = encoded.vocabulary.words, sequences.shape[1]
+    ids, joiner = {token: number for number, token in enumerate(tokens)}, joiner_of(tokens)
+    longest = max(map(len, tokens), default=0)
+    rare = sorted(set(previous.words).difference(spellings))
+    found = [(word, row) for word in rare for row in token_sequences(word, ids, joiner, longest, max_n)]
+    others = np.full((len(found), max_n), NONE, np.int32)
+    for sequence, (_, row) in zip(others, found, strict=True):
+        sequence[: len(row)] = row
+    sequences, spellings = np.concatenate([sequences, others]), spellings + [word for word, _ in found]
     if not spellings:
         raise CorpusError("the corpus and the model have no n-gram in common")
     numbers = {word: number for number, word in enumerate(dict.fromkeys(spellings))}
-    trie = build_trie(sequences, np.array([numbers[word] for word in spellings], np.int32), len(encoded.vocabulary))
-    ids, counts = np.asarray(encoded.ids), np.zeros(len(numbers), np.int64)
-    for begin in range(0, len(ids), CHUNK_SIZE):  # so that an interrupt is handled in between
-        count_occurrences(trie, ids, np.asarray(lines), begin, min(begin + CHUNK_SIZE, len(ids)), counts)
+    trie = build_trie(sequences, np.array([numbers[word] for word in spellings], np.int32), len(tokens))
+    text, counts = np.asarray(encoded.ids), np.zeros(len(numbers), np.int64)
+    for begin in range(0, len(text), CHUNK_SIZE):  # so that an interrupt is handled in between
+        count_occurrences(trie, text, np.asarray(lines), begin, min(begin + CHUNK_SIZE, len(text)), counts)
     occurring = {word: count for word, count in zip(numbers, counts.tolist(), strict=True) if count}
-    return extend_vocabulary(previous, Vocabulary.from_counts(occurring), min_count=1, max_vocab=max_vocab)
-
-
-def previous_sequences(words: set[str], tokens: Sequence[str], max_n: int) -> tuple[NDArray[np.int32], list[str]]:
-    """All token sequences that spell one of the `words`, (n-grams, max_n), and the word of each sequence."""
-    ids, joiner = {token: number for number, token in enumerate(tokens)}, joiner_of(tokens)
-    longest = max(map(len, tokens), default=0)
-    found = [(word, row) for word in sorted(words) for row in token_sequences(word, ids, joiner, longest, max_n)]
-    sequences = np.full((len(found), max_n), NONE, np.int32)
-    for sequence, (_, row) in zip(sequences, found, strict=True):
-        sequence[: len(row)] = row
-    return sequences, [word for word, _ in found]
+    vocabulary = extend_vocabulary(previous, Vocabulary.from_counts(occurring), min_count=1, max_vocab=max_vocab)
+    return vocabulary, sequences, spellings
 
 
 def token_sequences(word: str, ids: Mapping[str, int], joiner: str, longest: int, max_n: int) -> list[list[int]]:

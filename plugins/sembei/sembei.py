@@ -9,7 +9,7 @@ import numpy as np
 
 from embeddings.compilation.jit import dispatched, entry_point, implements, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.errors import S, SettingError
+from embeddings.errors import FormatError, S, SettingError
 from embeddings.kernels.block import FIRST, LAST, keep_thresholds
 from embeddings.kernels.frozen_rows import mask_frozen
 from embeddings.kernels.gradient_steps import learn
@@ -31,12 +31,7 @@ from embeddings.plugins.sembei.lattice import (
     noise_groups,
 )
 from embeddings.plugins.sembei.ngram_vectors import NgramOccurrences
-from embeddings.plugins.sembei.ngram_vocabulary import (
-    Ngrams,
-    check_vocabulary,
-    frequent_ngrams,
-    parse_limits,
-)
+from embeddings.plugins.sembei.ngram_vocabulary import check_vocabulary, frequent_ngrams
 from embeddings.settings import (
     LEARNING_RATE,
     RATE_RANGE,
@@ -225,19 +220,41 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
     @property
     def limits(self) -> list[int] | None:
         """The number of n-grams of each length that get vectors; None for all."""
-        return list(DEFAULT_PER_LENGTH[: self.max_n]) if self.per_length is None else parse_limits(self.per_length)
+        if self.per_length is None:
+            return list(DEFAULT_PER_LENGTH[: self.max_n])
+        if self.per_length == "all":
+            return None
+        numbers = [number.strip() for number in self.per_length.split(",")]
+        if not all(number.isascii() and number.isdigit() and len(number) < 10 for number in numbers):
+            raise SettingError(f"{S.per_length} must be 'all' or integers separated by commas, got {self.per_length!r}")
+        return [int(number) for number in numbers]
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "right" and "left" (vocabulary, dim), the output vectors of neighbours.
 
         If compositional, there is also "ngrams", the rows that vectors are sums of. See `frequent_ngrams` for errors.
         """
-        if self.compositional:
-            ngram_vectors.check_single_code_points(data.encoded.vocabulary.words)
-        ngrams = self.select_ngrams(data)
+        continued, tokens = data.run_options.continued, data.encoded.vocabulary.words
+        longer = next((token for token in tokens if len(token) > 1 and token != ngram_vectors.LOWER_DOTTED_I), None)
+        if self.compositional and longer is not None:  # the n-grams within a string start at every code point
+            one = f"{S.tokenizer('codepoints')}, got {longer!r}"
+            raise SettingError(f"{S.compositional} requires tokens of one code point, such as {one}")
+        ngrams = frequent_ngrams(
+            data.encoded,
+            max_n=self.max_n,
+            min_count=self.min_count,
+            per_length=self.limits,
+            max_vocab=self.max_vocab,
+            cross_lines=self.cross_lines,
+            previous=None if continued is None else continued.vocabulary,
+        )
         vocabulary, words, longest = ngrams.vocabulary, ngrams.vocabulary.words, ngrams.sequences.shape[1]
-        if self.compositional:
-            ngram_vectors.check_lengths(words, self.max_n)
+        longest_word = max(words, key=len, default="")
+        if self.compositional and len(longest_word) > self.max_n * len(ngram_vectors.LOWER_DOTTED_I):
+            raise FormatError(  # a trie would take time quadratic in its length
+                f"the vocabulary of the continued model is broken: an n-gram of {len(longest_word)} characters, "
+                f"but {S.max_n} is {self.max_n}: {longest_word:.20}"
+            )
         output = Table(rows=len(words), dim=self.dim, axis="words")
         saved_as = ngram_vectors.NGRAMS if self.compositional else VECTORS
         rows = replace(word_vectors(len(words), self.dim, self.initializer), saved_as=saved_as)
@@ -264,13 +281,20 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         new_block = partial(new_lattice, longest, self.negatives, window=self.window)
         buffers = partial(new_lattice_buffers, longest, self.negatives, padded(self.dim), window=self.window)
         frozen: dict[int, np.ndarray] = {}  # the vectors of n-grams that are constant
+
+        def export_sums(tables: Arrays) -> Arrays:
+            vectors = ngram_vectors.NgramComposer(words, tables[ngram_vectors.NGRAMS])(words)
+            for row, vector in frozen.items():  # without rounding errors
+                vectors[row] = vector
+            return {VECTORS: vectors, **tables}
+
         return Plan(
             tables={"words": rows, "right": output, "left": output},
             stream=TokenStream(source, new_block, fill_lattice, is_valid_lattice, ngrams.unit),
             kernel=learn_block,
             operands=operands,
             buffers=lambda: buffers(max_parts=max_parts),
-            export=(lambda tables: self.export_sums(words, tables, frozen)) if self.compositional else None,
+            export=export_sums if self.compositional else None,
             vocabulary=vocabulary,
             set_vectors=None if parts is None else partial(self.set_sums, data, words, parts, frozen),
             composes=self.compositional,
@@ -281,19 +305,6 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         """The new text with all tokens, however rare, because n-grams of the model may consist of rare tokens."""
         check_vocabulary(encoded)
         return with_vocabulary(encoded, encoded.vocabulary)
-
-    def select_ngrams(self, data: TrainingData) -> Ngrams:
-        """The n-grams that get vectors."""
-        continued = data.run_options.continued
-        return frequent_ngrams(
-            data.encoded,
-            max_n=self.max_n,
-            min_count=self.min_count,
-            per_length=self.limits,
-            max_vocab=self.max_vocab,
-            cross_lines=self.cross_lines,
-            previous=None if continued is None else continued.vocabulary,
-        )
 
     def set_sums(
         self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, frozen: dict[int, np.ndarray],
@@ -306,15 +317,17 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         """
         init = data.run_options.init
         if init is not None and init.freeze:
-            ngram_vectors.check_parts(words, parts, rows)
+            has_vector = np.zeros(len(words), np.bool_)
+            has_vector[rows] = True
+            for row in rows.tolist():
+                of_row = parts.words[parts.offsets[row] : parts.offsets[row + 1]]
+                missing = of_row[~has_vector[of_row]]
+                if len(missing):
+                    raise SettingError(
+                        f"cannot freeze the vector of {words[row]!r}: its part {words[missing[0]]!r} has none; give "
+                        "vectors of all parts, or do not freeze"
+                    )
             frozen.update(zip(rows.tolist(), matrix, strict=True))
         ngram_vectors.set_sums(
             tables["words"], parts, np.array([len(words[row]) for row in rows.tolist()]), rows, matrix
         )
-
-    def export_sums(self, words: Sequence[str], tables: Arrays, frozen: dict[int, np.ndarray]) -> Arrays:
-        """The tables to save if vectors are sums; frozen vectors are saved without rounding errors."""
-        vectors = ngram_vectors.NgramComposer(words, tables[ngram_vectors.NGRAMS])(words)
-        for row, vector in frozen.items():
-            vectors[row] = vector
-        return {VECTORS: vectors, **tables}

@@ -16,7 +16,7 @@ from embeddings.kernels.row_operations import address, padded
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.objectives.frequency_clusters import cluster_starts
-from embeddings.objectives.objective import infer_input
+from embeddings.objectives.objective import predict
 from embeddings.plugins import continuous_window, skipgram, structured_skipgram
 from embeddings.plugins.paragraph_dm import ConcatenatedWindows
 from embeddings.settings import ObjectiveChoice
@@ -189,7 +189,7 @@ def test_steps_of_concatenated_windows_are_gradient_steps(name, is_paragraph):
 def infer_rows(operand, block, buffers, rows, rate):
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
         buffers.inputs[0] = buffers.input_gradient_rows[0] = address(rows, 0)
-        infer_input(operand, block, buffers, i, rate)
+        predict(operand, block, buffers, i, 1, rate, frozen=True)
 
 
 @pytest.mark.parametrize("name", FEW)

@@ -45,7 +45,9 @@ def test_each_tag_predicts_the_words_of_dbow(dtype, by_words):
     block, buffers = filled_block(noise), tallying_buffers(3, 4 * (1 + noise), documents.width, dtype)
     tables = documents.table, output.table, NegativeSamples(output.table, 5)
     operands = (
-        dbow.SingleWords(*tables, tag_rows(TAGS)) if by_words else dbow.WordGroups(*tables, noise, 5, tag_rows(TAGS))
+        dbow.SingleWords(*tables, tags=tag_rows(TAGS))
+        if by_words
+        else dbow.WordGroups(*tables, noise, 5, tag_rows(TAGS))
     )
     learn_block(block, operands, buffers, 0.05)
     if by_words:
@@ -104,7 +106,7 @@ def test_tags_of_dm_are_concatenated(in_batches, past_only):
     tables = documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3)
     settings = past_only, tag_rows(PAIRS), trainer.tag_count
     operands = (
-        ConcatenatedBatches(*tables, per_draw, *settings) if in_batches else ConcatenatedWindows(*tables, *settings)
+        ConcatenatedBatches(*tables, per_draw, *settings) if in_batches else ConcatenatedWindows(*tables, 1, *settings)
     )
     learn_block(block, operands, buffers, 0.01)
     for batch in naive.batches(positions_with_documents(block), 5, per_draw):

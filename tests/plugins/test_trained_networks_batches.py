@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from embeddings.kernels.block import LAST
 from embeddings.kernels.sentence_block import new_sentence_block
-from embeddings.plugins.neural.sentence_batches import batches, groups_of_similar_length, pad, reading_order
+from embeddings.plugins.neural.trained_networks import batches, groups_of_similar_length, pad, reading_order
 
 
 @given(st.lists(st.integers(1, 30), max_size=40), st.integers(1, 100))
@@ -20,11 +20,11 @@ def test_groups_hold_each_sentence_once_and_are_small(lengths, most):
 @given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=7), min_size=1, max_size=6))
 def test_readers_see_the_words_before_and_after_each_word(sentences):
     ids, lengths = pad([np.array(one) for one in sentences])
-    order = reading_order(ids, lengths, 99)
+    forward, backward, known = reading_order(ids, lengths, 99)
     for row, sentence in enumerate(sentences):
         for place in range(len(sentence)):
-            assert order.forward[row, : place + 1].tolist() == [99, *sentence[:place]]
-            assert order.backward[row, : order.known[row, place] + 1].tolist() == [99, *sentence[:place:-1]]
+            assert forward[row, : place + 1].tolist() == [99, *sentence[:place]]
+            assert backward[row, : known[row, place] + 1].tolist() == [99, *sentence[:place:-1]]
 
 
 def test_batches_hold_all_words_of_a_block():
@@ -32,7 +32,7 @@ def test_batches_hold_all_words_of_a_block():
     block.starts[1 : len(lengths) + 1] = np.cumsum(lengths)
     block.cursor[LAST] = len(lengths)
     seen = []
-    for batch in batches(block, 10):
-        for places, length in zip(batch.places, batch.lengths, strict=True):
+    for batch, sizes in batches(block, 10):
+        for places, length in zip(batch, sizes, strict=True):
             seen += places[:length].tolist()
     assert sorted(seen) == list(range(sum(lengths)))
