@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from embeddings.classifier.feature_extraction import Features
 from embeddings.classifier.label_prediction import (
+    OFFSET,
     RowScores,
     TextMeans,
     build_tree,
@@ -18,23 +19,17 @@ from embeddings.classifier.label_prediction import (
     rank_in_tree,
     rank_labels,
 )
-from embeddings.classifier.quantisation import quantize
+from embeddings.classifier.quantisation import dense_table, prune
 from embeddings.corpora.reading.columns import is_null
-from embeddings.corpora.tokenizers import ascii_whitespace
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.kernels.matrix_rows import QuantisedRows, Rows
 from embeddings.models.subwords import to_bytes
-from embeddings.models.text_settings import recorded_text_settings
-from embeddings.setting_names import WORD_SETTINGS, AdvisesOnNames
+from embeddings.setting_names import AdvisesOnNames
 from embeddings.settings import Range
 from embeddings.support.threads import run_slices
 from embeddings.vectors import format_dispatch
-from embeddings.vectors.product_quantisation import decode, decoded_size
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
-
+from embeddings.vectors.product_quantisation import decode, decoded_size, quantise
 
 Normalize = Callable[[bytes, np.ndarray], tuple[bytes, np.ndarray]]
 
@@ -47,26 +42,11 @@ class TextNormalizer:
 
     def __call__(self, text: bytes, starts: np.ndarray) -> tuple[bytes, np.ndarray]:
         """Return the texts and where each begins."""
-        parts = [self.normalize(text[begin:end]) for begin, end in pairwise(starts.tolist())]
-        ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
-        return b"".join(parts), np.append(0, ends)
-
-    def normalize(self, text: bytes) -> bytes:
-        """Return one text."""
-        tokens = list(self.rules.tokenizer(text.decode("utf-8", "replace")))
-        return " ".join([*self.rules.normalize_all(tokens), ""]).encode("utf-8", "replace") if tokens else b""
-
-
-def text_normalizer(model: "Model") -> Normalize | None:
-    """The normaliser of texts for a model; None if its words are separated by white space alone.
-
-    Raises:
-        FormatError: the record of the model is broken.
-        RegistryError: its tokenizer is not installed.
-    """
-    settings = recorded_text_settings(model)
-    rules = WordRules(**{name: settings[name] for name in WORD_SETTINGS})
-    return None if rules.tokenizer is ascii_whitespace and rules.changes_nothing else TextNormalizer(rules)
+        parts = []
+        for begin, end in pairwise(starts.tolist()):
+            tokens = list(self.rules.tokenizer(text[begin:end].decode("utf-8", "replace")))
+            parts.append("".join(f"{token} " for token in self.rules.normalize_all(tokens)).encode("utf-8", "replace"))
+        return b"".join(parts), np.append(0, np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts))))
 
 
 TABLE_SIZE, TABLE_LIMIT = 512, 8  # of fastText's table of the logistic function
@@ -185,7 +165,12 @@ class LabelPredictor(AdvisesOnNames):
         def work(lines: slice) -> None:
             for block in self._blocks(lines):
                 numbers, _ = self._numbers(means, text, starts[block.start : block.stop + 1])
-                result[block] = self._exact_probabilities(numbers)
+                if self.loss == HIERARCHICAL_SOFTMAX:
+                    products = np.empty((len(numbers), 2 * len(self.labels) - 1))
+                    multiply_along_tree(numbers, self.output, self._children, 0.0, products)
+                    result[block] = products[:, : len(self.labels)]
+                else:
+                    result[block] = softmax(numbers) if self.loss == SOFTMAX else sigmoid(numbers)
 
         run_slices(len(result), work, threads)
         return result
@@ -241,7 +226,16 @@ class LabelPredictor(AdvisesOnNames):
         Raises:
             SettingError: an argument is out of range, the classifier is quantised already, or it contains NaN.
         """
-        return quantize(self, cutoff, dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
+        dim = dense_table(self).shape[1]
+        if not 1 <= dsub <= dim:
+            raise SettingError(f"{S.dsub} must be in [1, {dim}], the dimension of the model, got {dsub}")
+        small = self if cutoff is None else prune(self, cutoff)
+        small = replace(small, features=small.features._replace(counts_missing=False))  # as in fastText's pruned models
+        inputs = quantise(dense_table(small), dsub, has_norms=qnorm, seed=seed)
+        if not qout:
+            return replace(small, inputs=inputs)
+        output = quantise(self.output, min(2, dim), has_norms=qnorm, seed=seed)
+        return replace(small, inputs=inputs, output=decode(output).table, quantised_output=output)
 
     def rank(
         self, text: bytes, starts: np.ndarray, k: int = 1, threshold: float = 0.0, *, threads: int | None = None,
@@ -252,7 +246,11 @@ class LabelPredictor(AdvisesOnNames):
         Text i is `text[starts[i]:starts[i + 1]]`, `starts` int64 (texts + 1,). -1 and 0 stand for no label. `means` is
         from `choose_means`, which is called for the text by default. Other arguments and errors are those of `predict`.
         """
-        k = check_request(k, threshold, len(self.labels))
+        if k < 1 and k != -1:
+            raise SettingError(f"{S.k} must be at least 1, or -1 for all labels, got {k}")
+        if not 0 <= threshold <= 1:
+            raise SettingError(f"{S.threshold} must be in [0, 1], got {threshold}")
+        k = len(self.labels) if k == -1 else min(k, len(self.labels))
         text, starts = self._normalize(text, starts)
         ids, best = np.empty((len(starts) - 1, k), np.int64), np.empty((len(starts) - 1, k))
         means = means or self.choose_means(len(text), threads)
@@ -260,7 +258,11 @@ class LabelPredictor(AdvisesOnNames):
         def work(lines: slice) -> None:
             for block in self._blocks(lines):
                 numbers, counts = self._numbers(means, text, starts[block.start : block.stop + 1])
-                self._rank(numbers, threshold, ids[block], best[block])
+                if self.loss == HIERARCHICAL_SOFTMAX:
+                    rank_in_tree(numbers, self.output, self._children, threshold, ids[block], best[block])
+                else:
+                    probabilities = softmax(numbers) if self.loss == SOFTMAX else tabulated_sigmoid(numbers)
+                    rank_labels(probabilities, threshold, OFFSET, ids[block], best[block])
                 ids[block][counts == 0] = -1
                 best[block][counts == 0] = 0
                 np.minimum(best[block], 1, out=best[block])  # fastText adds an offset, and so prints 1.00001
@@ -297,20 +299,6 @@ class LabelPredictor(AdvisesOnNames):
     def _check_finite(self, numbers: np.ndarray) -> None:
         if not np.isfinite(numbers).all():
             raise FormatError(f"{self.name} is broken: its matrices contain NaN or infinity, or too large numbers")
-
-    def _rank(self, numbers: np.ndarray, threshold: float, ids: np.ndarray, best: np.ndarray) -> None:
-        if self.loss == HIERARCHICAL_SOFTMAX:
-            rank_in_tree(numbers, self.output, self._children, threshold, ids, best)
-            return
-        probabilities = softmax(numbers) if self.loss == SOFTMAX else tabulated_sigmoid(numbers)
-        rank_labels(probabilities, threshold, ids, best)
-
-    def _exact_probabilities(self, numbers: np.ndarray) -> np.ndarray:
-        if self.loss == HIERARCHICAL_SOFTMAX:
-            products = np.empty((len(numbers), 2 * len(self.labels) - 1))
-            multiply_along_tree(numbers, self.output, self._children, products)
-            return products[:, : len(self.labels)]
-        return softmax(numbers) if self.loss == SOFTMAX else sigmoid(numbers)
 
     @cached_property
     def _means(self) -> TextMeans:
@@ -360,12 +348,3 @@ def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:
 def texts_at_a_time(k: int, labels: int) -> int:
     """The number of texts in a batch of predictions of k labels, so that memory is bounded."""
     return max(1, MAX_PREDICTIONS // (k if 0 < k < labels else labels))
-
-
-def check_request(k: int, threshold: float, labels: int) -> int:
-    """The number of labels to predict for each text."""
-    if k < 1 and k != -1:
-        raise SettingError(f"{S.k} must be at least 1, or -1 for all labels, got {k}")
-    if not 0 <= threshold <= 1:
-        raise SettingError(f"{S.threshold} must be in [0, 1], got {threshold}")
-    return labels if k == -1 else min(k, labels)

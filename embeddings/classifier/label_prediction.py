@@ -19,18 +19,18 @@ OFFSET = 1e-5
 
 
 @entry_point
-def rank_labels(probabilities: np.ndarray, threshold: float, ids: np.ndarray, best: np.ndarray) -> None:
+def rank_labels(probabilities: np.ndarray, threshold: float, offset: float, ids: np.ndarray, best: np.ndarray) -> None:
     """The labels of highest probability, best first.
 
     Arguments:
-        probabilities: float32 (texts, labels); those below `threshold` are skipped.
+        probabilities: (texts, labels); those below `threshold` are skipped, and `offset` is added to others.
         ids, best: int64 and float64 (texts, k), the labels and their probabilities; -1 and 0 if there are fewer than k.
     """
     for i in range(ids.shape[0]):
         clear(ids[i], best[i])
         for label in range(probabilities.shape[1]):
             if probabilities[i, label] >= threshold:
-                insert(ids[i], best[i], label, probabilities[i, label] + OFFSET)
+                insert(ids[i], best[i], label, probabilities[i, label] + offset)
         finish_ranking(ids[i], best[i])
 
 
@@ -40,7 +40,9 @@ def rank_in_tree(
     """The most probable labels by the tree of hierarchical softmax; see `rank_leaves` for the arguments."""
     labels = len(children) + 1
     if 2 * ids.shape[1] > labels:
-        rank_all_leaves(hidden, output, children, threshold, np.empty(2 * labels - 1), ids, best)
+        products = np.empty((len(hidden), 2 * labels - 1))
+        multiply_along_tree(hidden, output, children, OFFSET, products)
+        rank_labels(products[:, :labels], threshold + OFFSET, 0.0, ids, best)
     else:
         rank_leaves(
             hidden, output, children, threshold, np.empty(labels + 1, np.int64), np.empty(labels + 1), ids, best
@@ -82,26 +84,6 @@ def rank_leaves(
         finish_ranking(ids[i], best[i])
 
 
-@entry_point
-def rank_all_leaves(
-    hidden: np.ndarray, output: np.ndarray, children: np.ndarray, threshold: float, products: np.ndarray,
-    ids: np.ndarray, best: np.ndarray,
-) -> None:  # fmt: skip
-    """The labels of `rank_leaves` in one pass down the tree: faster if most of the labels are asked for.
-
-    Arguments:
-        products: scratch, float64 (2 * labels - 1,).
-    """
-    labels = children.shape[0] + 1
-    for i in range(ids.shape[0]):
-        clear(ids[i], best[i])
-        multiply_factors(hidden[i], output, children, OFFSET, products)
-        for label in range(labels):
-            if products[label] >= threshold + OFFSET:
-                insert(ids[i], best[i], label, products[label])
-        finish_ranking(ids[i], best[i])
-
-
 @inline
 def rise(nodes: np.ndarray, products: np.ndarray, slot: int, node: int, product: float) -> None:
     """Put a node into the free slot at the end of a heap, whose first product is the largest: it rises to its place."""
@@ -127,23 +109,17 @@ def sink(nodes: np.ndarray, products: np.ndarray, size: int) -> None:
 
 
 @entry_point
-def multiply_along_tree(hidden: np.ndarray, output: np.ndarray, children: np.ndarray, products: np.ndarray) -> None:
-    """The exact probabilities of all nodes of a tree, float64 (texts, 2 * labels - 1)."""
-    for i in range(hidden.shape[0]):
-        multiply_factors(hidden[i], output, children, 0.0, products[i])
-
-
-@inline
-def multiply_factors(
+def multiply_along_tree(
     hidden: np.ndarray, output: np.ndarray, children: np.ndarray, offset: float, products: np.ndarray
 ) -> None:
-    """The product of the factors, plus `offset`, on the path to each node of a tree; (2 * labels - 1,)."""
+    """The product of the factors, plus `offset`, on the path to each node of a tree; (texts, 2 * labels - 1)."""
     labels = children.shape[0] + 1
-    products[2 * labels - 2] = 1.0
-    for inner in range(labels - 2, -1, -1):
-        share = node_probability(hidden, output[inner])
-        products[children[inner, 0]] = products[labels + inner] * (1.0 - share + offset)
-        products[children[inner, 1]] = products[labels + inner] * (share + offset)
+    for i in range(hidden.shape[0]):
+        products[i, 2 * labels - 2] = 1.0
+        for inner in range(labels - 2, -1, -1):
+            share, product = node_probability(hidden[i], output[inner]), products[i, labels + inner]
+            products[i, children[inner, 0]] = product * (1.0 - share + offset)
+            products[i, children[inner, 1]] = product * (share + offset)
 
 
 @entry_point
@@ -248,27 +224,16 @@ class RowScores:
         with self._lock:
             self._bytes_read += size
             if self._means is None and self._bytes_read // WORD_BYTES * features.word_ngrams >= WORTH * n_rows:
-                scores = row_scores(rows, output, threads)
+                kernel: Callable[..., None] = score_dense_rows
+                scores, factors = np.empty((n_rows, labels), np.float32), np.ascontiguousarray(output)
+                if isinstance(rows, QuantisedRows):  # the scores of each centroid of each part, (labels, 256 * parts)
+                    kernel, parts = score_quantised_rows, []
+                    for first in range(0, dim, rows.part_size):
+                        vectors = output[:, first : first + rows.part_size]
+                        values = rows.centroids[CENTROIDS * first : CENTROIDS * (first + vectors.shape[1])]
+                        parts.append(vectors @ values.reshape(CENTROIDS, -1).T)
+                    factors = np.ascontiguousarray(np.concatenate(parts, axis=1), np.float32)
+                run_slices(n_rows, lambda part: kernel(rows, factors, part.start, part.stop, scores), threads)
                 if np.isfinite(scores).all():
                     self._means = TextMeans(features, DenseRows(scores), labels, gives_scores=True)
             return self._means
-
-
-def row_scores(rows: Rows, output: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """The scores of all labels for each row, float32 (rows, labels): the products with the rows of `output`."""
-    scores = np.empty((len(rows.table), len(output)), np.float32)
-    is_quantised = isinstance(rows, QuantisedRows)
-    kernel: Callable[..., None] = score_quantised_rows if is_quantised else score_dense_rows
-    factors = score_centroids(rows, output) if isinstance(rows, QuantisedRows) else np.ascontiguousarray(output)
-    run_slices(len(scores), lambda part: kernel(rows, factors, part.start, part.stop, scores), threads)
-    return scores
-
-
-def score_centroids(rows: QuantisedRows, output: np.ndarray) -> np.ndarray:
-    """The scores of each centroid of each part, float32 (labels, 256 * parts)."""
-    parts = []
-    for component in range(0, rows.dim, rows.part_size):
-        vectors = output[:, component : component + rows.part_size]
-        values = rows.centroids[CENTROIDS * component : CENTROIDS * (component + vectors.shape[1])]
-        parts.append(vectors @ values.reshape(CENTROIDS, -1).T)
-    return np.ascontiguousarray(np.concatenate(parts, axis=1), np.float32)

@@ -53,23 +53,6 @@ def prune(classifier: "LabelPredictor", cutoff: int) -> "LabelPredictor":
     )
 
 
-def quantize(
-    classifier: "LabelPredictor", cutoff: int | None = None, *, dsub: int = 2, qnorm: bool = False, qout: bool = False,
-    seed: int = 1,
-) -> "LabelPredictor":  # fmt: skip
-    """Keep the rows of largest norm, and quantise rows; see `LabelPredictor.quantize`."""
-    table = dense_table(classifier)
-    if not 1 <= dsub <= table.shape[1]:
-        raise SettingError(f"{S.dsub} must be in [1, {table.shape[1]}], the dimension of the model, got {dsub}")
-    small = classifier if cutoff is None else prune(classifier, cutoff)
-    small = replace(small, features=small.features._replace(counts_missing=False))  # as in fastText's pruned models
-    inputs = quantise(dense_table(small), dsub, has_norms=qnorm, seed=seed)
-    if not qout:
-        return replace(small, inputs=inputs)
-    output = quantise(classifier.output, min(2, table.shape[1]), has_norms=qnorm, seed=seed)
-    return replace(small, inputs=inputs, output=decode(output).table, quantised_output=output)
-
-
 def dense_table(classifier: "LabelPredictor") -> np.ndarray:
     """The rows of words and n-grams; refuses quantised ones."""
     if isinstance(classifier.inputs, DenseRows):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embeddings.classifier import classifier
-from embeddings.classifier.classifier import LabelPredictor, text_normalizer
+from embeddings.classifier.classifier import LabelPredictor, TextNormalizer
 from embeddings.classifier.classifier_settings import (
     HIERARCHICAL_SOFTMAX,
     NEGATIVE_SAMPLING,
@@ -15,10 +15,13 @@ from embeddings.classifier.classifier_settings import (
 )
 from embeddings.classifier.feature_extraction import index_entries, index_features
 from embeddings.corpora.reading.labelled_texts import PREFIX
+from embeddings.corpora.tokenizers import ascii_whitespace
+from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import FormatError
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.models.model_files import INPUTS
-from embeddings.models.text_settings import LABEL_PREFIX, model_settings
+from embeddings.models.text_settings import LABEL_PREFIX, model_settings, recorded_text_settings
+from embeddings.setting_names import WORD_SETTINGS
 from embeddings.support.arrow import string_bytes
 
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ def saved_classifier(model: "Model") -> LabelPredictor:
 
     Raises:
         FormatError: a table, a setting or the labels are missing or broken.
+        RegistryError: the tokenizer of the model is not installed.
     """
     settings: ClassifierSettings = model_settings(ClassifierSettings, model)
     prefix = model.record.get(LABEL_PREFIX)
@@ -58,6 +62,9 @@ def saved_classifier(model: "Model") -> LabelPredictor:
     words, labels = model.vocabulary, model.labels
     buckets = model.tables.get(NGRAM_BUCKETS, np.empty(0, np.int32))
     check_tables(model, settings, buckets)
+    text_settings = recorded_text_settings(model)
+    rules = WordRules(**{name: text_settings[name] for name in WORD_SETTINGS})
+    splits_at_spaces = rules.tokenizer is ascii_whitespace and rules.changes_nothing
     rows = np.column_stack([buckets, np.arange(len(buckets), dtype=np.int32)])
     parts = [string_bytes(words.column), string_bytes([PREFIX + label for label in labels.words])]
     text = np.concatenate([part for part, _ in parts])
@@ -85,7 +92,7 @@ def saved_classifier(model: "Model") -> LabelPredictor:
         name=f"the {model.name} model",
         word_counts=words.counts,
         bucket_rows=rows if settings.has_ngrams else None,
-        normalize=text_normalizer(model),
+        normalize=None if splits_at_spaces else TextNormalizer(rules),
     )
 
 

@@ -171,7 +171,7 @@ def learn_text(operands: ClassifierOperands, block: LabelledBlock, buffers: Step
     hidden = address(buffers.hidden_rows, HIDDEN)
     buffers.hidden_rows[:] = 0
     buffers.factor[0] = 1
-    start_text(operands, text)
+    operands.cursor[ITEM], operands.cursor[ROW] = operands.starts[text], 0
     m = gather_rows(operands, buffers.contexts, text)
     count = m
     while m > 0:
@@ -188,7 +188,7 @@ def learn_text(operands: ClassifierOperands, block: LabelledBlock, buffers: Step
     if count < TILE:  # the addresses are still there
         backprop_to_rows(buffers, count, width, 1 / count)
         return
-    start_text(operands, text)
+    operands.cursor[ITEM], operands.cursor[ROW] = operands.starts[text], 0
     m = gather_rows(operands, buffers.contexts, text)
     while m > 0:
         backprop_to_rows(buffers, m, width, 1 / count)
@@ -201,12 +201,6 @@ def backprop_to_rows(buffers: StepBuffers, m: int, width: int, factor: float) ->
     buffers.factor[0] = factor
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.contexts, m)
     scatter_add_row_list(buffers.factor, address(buffers.hidden_rows, GRADIENT), buffers.contexts, m, width)
-
-
-@inline
-def start_text(operands: ClassifierOperands, text: int) -> None:
-    """Go to the first row of a text."""
-    operands.cursor[ITEM], operands.cursor[ROW] = operands.starts[text], 0
 
 
 @inline
@@ -265,12 +259,8 @@ class SoftmaxLabels(NamedTuple):
     labels: np.ndarray
 
 
-class BinaryLabels(NamedTuple):
-    """Operands of `learn_binary_labels`, with the fields of `SoftmaxLabels`."""
-
-    output: np.ndarray
-    starts: np.ndarray
-    labels: np.ndarray
+class BinaryLabels(SoftmaxLabels):
+    """Operands of `learn_binary_labels`."""
 
 
 @inline

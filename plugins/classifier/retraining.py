@@ -19,14 +19,11 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import S, SettingError
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.kernels.separate_arrays import read_only
+from embeddings.models.model import Model
 from embeddings.models.model_files import INPUTS
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.classifier.text_classification import (
-    PreviousClassifier,
-    TextClassification,
-    copying_initializer,
-)
+from embeddings.plugins.classifier.text_classification import TextClassification, copying_initializer
 from embeddings.plugins.classifier.training_features import TextFeatures
 from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import Positive
@@ -107,17 +104,21 @@ def retraining(classifier: LabelPredictor) -> type[TextClassification]:
     """A trainer that starts from the rows of a classifier, and learns no others."""
 
     class Retraining(TextClassification):
-        def text_labels(self, data: TrainingData, previous: PreviousClassifier | None) -> TextLabels:
-            return known_labels(corpus_labels(data.encoded, self.min_label_count), classifier)
+        def text_labels(self, data: TrainingData, previous: Model | None) -> TextLabels:
+            labels = corpus_labels(data.encoded, self.min_label_count)
+            numbers = {name.removeprefix(PREFIX): number for number, name in enumerate(classifier.labels)}
+            rows = np.array([numbers.get(name, -1) for name in labels.vocabulary.words], np.int64)[labels.ids]
+            known = np.append(0, np.cumsum(rows >= 0))
+            if not known[-1]:
+                problem = "the texts have no label that the classifier has"
+                raise SettingError(f"{problem}; retrain it on the texts of its training")
+            vocabulary = Vocabulary(list(numbers), classifier.label_counts)
+            return TextLabels(vocabulary, known[labels.starts], rows[rows >= 0])
 
-        def text_features(
-            self, data: TrainingData, texts: np.ndarray, previous: PreviousClassifier | None
-        ) -> TextFeatures:
+        def text_features(self, data: TrainingData, texts: np.ndarray, previous: Model | None) -> TextFeatures:
             return known_features(super().text_features(data, texts, previous), classifier)
 
-        def tables(
-            self, features: TextFeatures, objective: Objective, previous: PreviousClassifier | None
-        ) -> dict[str, Table]:
+        def tables(self, features: TextFeatures, objective: Objective, previous: Model | None) -> dict[str, Table]:
             inputs, output = super().tables(features, objective, previous).items()
             matrix = classifier.output
             if self.objective == HIERARCHICAL_SOFTMAX:
@@ -129,16 +130,6 @@ def retraining(classifier: LabelPredictor) -> type[TextClassification]:
             }
 
     return Retraining
-
-
-def known_labels(labels: TextLabels, classifier: LabelPredictor) -> TextLabels:
-    """The labels of texts that a classifier has, in its order."""
-    numbers = {name.removeprefix(PREFIX): number for number, name in enumerate(classifier.labels)}
-    rows = np.array([numbers.get(name, -1) for name in labels.vocabulary.words], np.int64)[labels.ids]
-    known = np.append(0, np.cumsum(rows >= 0))
-    if not known[-1]:
-        raise SettingError("the texts have no label that the classifier has; retrain it on the texts of its training")
-    return TextLabels(Vocabulary(list(numbers), classifier.label_counts), known[labels.starts], rows[rows >= 0])
 
 
 def known_features(features: TextFeatures, classifier: LabelPredictor) -> TextFeatures:

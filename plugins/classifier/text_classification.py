@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from embeddings.classifier.saved_classifier import (
 )
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, TextLabels, corpus_labels
-from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import padded
@@ -39,6 +38,7 @@ from embeddings.plugins.classifier.learn_texts import (
 )
 from embeddings.plugins.classifier.training_features import (
     LINE_END_WORD,
+    NO_BUCKETS,
     TextFeatures,
     check_known_words,
     text_features,
@@ -49,79 +49,6 @@ from embeddings.training.plan import Plan
 from embeddings.training.run import NOTES
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
-
-
-@dataclass(frozen=True)
-class PreviousClassifier:
-    """The classifier that continued training starts from.
-
-    Arguments:
-        words: its vocabulary; the count of `</s>` is the number of texts.
-        labels: its labels.
-        prefix: the prefix of labels in its text.
-        buckets: int32 (n-grams,), the hash bucket of each n-gram.
-        inputs: float32 (words + n-grams, dim). output: float32 (labels, dim).
-    """
-
-    words: Vocabulary
-    labels: Vocabulary
-    prefix: str
-    buckets: np.ndarray
-    inputs: np.ndarray
-    output: np.ndarray
-
-    @classmethod
-    def of(cls, model: Model, settings: ClassifierSettings) -> Self:
-        """The classifier of a model.
-
-        Raises:
-            FormatError: a table or the labels are missing or broken.
-        """
-        if model.labels is None or LINE_END_WORD not in model.vocabulary:
-            raise FormatError(f"the {model.name} model is broken: it has no labels, or no word {LINE_END_WORD}")
-        buckets = np.asarray(model.tables.get(NGRAM_BUCKETS, np.empty(0, np.int32)))
-        check_tables(model, settings, buckets)
-        inputs, output = model.tables[INPUTS], model.tables[OUTPUT]
-        return cls(model.vocabulary, model.labels, label_prefix(model), buckets, inputs, output)
-
-    def extend_labels(self, labels: TextLabels) -> TextLabels:
-        """The labels of new texts, as rows of the union of previous and new labels, with added counts."""
-        everything = extend_vocabulary(self.labels, labels.vocabulary, min_count=1, max_vocab=None)
-        return TextLabels(everything, labels.starts, rows_in(everything, labels.vocabulary)[labels.ids])
-
-    def record(self, labels: Vocabulary) -> dict[str, Any]:
-        """What a model with these labels records."""
-        new = len(labels) - len(self.labels)
-        return {
-            LABEL_PREFIX: self.prefix,
-            NOTES: [f"{len(self.labels):,} labels continue from the model, {new:,} are new"],
-        }
-
-    def extend_features(self, settings: ClassifierSettings, encoded: EncodedCorpus, texts: np.ndarray) -> TextFeatures:
-        """The features of texts, with rows for all words and n-grams, previous and new."""
-        min_count, max_vocab = settings.min_count, settings.max_vocab
-        words = extend_vocabulary(self.words, encoded.vocabulary, min_count=min_count, max_vocab=max_vocab)
-        line_ends = encoded.meta["documents"] + int(self.words.counts[self.words.index(LINE_END_WORD)])
-        return text_features(settings, encoded, words, texts, line_ends=line_ends, known_buckets=self.buckets)
-
-    def continued_tables(
-        self, tables: Mapping[str, Table], features: TextFeatures, labels: Vocabulary
-    ) -> dict[str, Table]:
-        """The tables `inputs` and `output`, in this order, initialised with the rows of the previous classifier."""
-        rows = self.input_rows(features), rows_in(self.labels, labels)
-        starts = zip(tables.items(), (self.inputs, self.output), rows, strict=True)
-        return {
-            name: replace(table, init=copying_initializer(matrix, previous_rows, table.init), on_continue="restart")
-            for (name, table), matrix, previous_rows in starts
-        }
-
-    def input_rows(self, features: TextFeatures) -> np.ndarray:
-        """The previous row of each word and n-gram, -1 for new ones."""
-        words = rows_in(self.words, features.vocabulary)
-        _, previous_ngrams, new_ngrams = np.intersect1d(self.buckets, features.ngram_buckets, return_indices=True)
-        ngrams = np.full(len(features.ngram_buckets), -1)
-        ngrams[new_ngrams] = len(self.words) + previous_ngrams
-        return np.concatenate([words, ngrams])
 
 
 def copying_initializer(source: np.ndarray, rows: np.ndarray, initialize: Initializer | None) -> Initializer:
@@ -167,13 +94,26 @@ class TextClassification(Trainer, ClassifierSettings):
         Also "output" (labels, dim), and "ngram_buckets" (n-grams,), the hash bucket of each n-gram.
         """
         check_known_words(data.encoded)
-        continued = data.run_options.continued
-        previous = None if continued is None else PreviousClassifier.of(continued, self)
+        previous = data.run_options.continued
+        if previous is not None:
+            if previous.labels is None or LINE_END_WORD not in previous.vocabulary:
+                problem = f"it has no labels, or no word {LINE_END_WORD}"
+                raise FormatError(f"the {previous.name} model is broken: {problem}")
+            check_tables(previous, self, previous_buckets(previous))
         labels = self.text_labels(data, previous)
         texts = labelled_texts(labels)
         starts, ids = read_only(np.append(labels.starts[texts], len(labels.ids))), read_only(labels.ids)
         features = self.text_features(data, texts, previous)
         objective = new_label_objective(self, labels.vocabulary, starts, ids)
+        meta = data.encoded.meta
+        record: dict[str, Any] = {LABEL_PREFIX: str(meta["settings"]["labels"]["prefix"]) if meta.get(PREFIXED) else ""}
+        if previous is not None and previous.labels is not None:
+            old, new = len(previous.labels), len(labels.vocabulary) - len(previous.labels)
+            notes = [f"{old:,} labels continue from the model, {new:,} are new"]
+            record = {LABEL_PREFIX: label_prefix(previous), NOTES: notes}
+        weights = None  # how often each text is read: the mean of 1 / count over its labels
+        if self.class_weights == "balanced":
+            weights = np.add.reduceat(1 / np.bincount(ids)[ids], starts[:-1]) / np.diff(starts)
         noise = np.empty(0, np.uint64)
         if self.negative_count:
             noise = alias_table(labels.vocabulary.noise_weights(NOISE_EXPONENT))
@@ -185,7 +125,7 @@ class TextClassification(Trainer, ClassifierSettings):
 
         return Plan(
             tables=self.tables(features, objective, previous),
-            stream=TextStream(source, self.negative_count, self.text_weights(starts, ids)),
+            stream=TextStream(source, self.negative_count, weights),
             kernel=learn_texts,
             operands=operands,
             buffers=lambda: new_step_buffers(1, objective.max_targets, padded(self.dim), contexts=TILE, rows=2),
@@ -193,27 +133,29 @@ class TextClassification(Trainer, ClassifierSettings):
             export=lambda arrays: self.export(features, arrays),
             vocabulary=features.vocabulary,
             labels=labels.vocabulary,
-            record={LABEL_PREFIX: corpus_label_prefix(data)}
-            if previous is None
-            else previous.record(labels.vocabulary),
+            record=record,
             loss_is_estimate=objective.estimates_loss,
         )
 
-    def text_labels(self, data: TrainingData, previous: PreviousClassifier | None) -> TextLabels:
-        """The labels of the texts."""
-        if previous is not None:
-            return previous.extend_labels(corpus_labels(data.encoded, self.min_label_count, previous.labels.words))
-        return corpus_labels(data.encoded, self.min_label_count)
+    def text_labels(self, data: TrainingData, previous: Model | None) -> TextLabels:
+        """The labels of the texts, as rows of the union of the previous labels and the new ones, with added counts."""
+        if previous is None or previous.labels is None:
+            return corpus_labels(data.encoded, self.min_label_count)
+        labels = corpus_labels(data.encoded, self.min_label_count, previous.labels.words)
+        everything = extend_vocabulary(previous.labels, labels.vocabulary, min_count=1, max_vocab=None)
+        return TextLabels(everything, labels.starts, rows_in(everything, labels.vocabulary)[labels.ids])
 
-    def text_features(self, data: TrainingData, texts: np.ndarray, previous: PreviousClassifier | None) -> TextFeatures:
-        """The features of some texts."""
+    def text_features(self, data: TrainingData, texts: np.ndarray, previous: Model | None) -> TextFeatures:
+        """The features of some texts, with rows for all words and n-grams, previous and new."""
+        words, line_ends, buckets = data.vocabulary, data.encoded.meta["documents"], NO_BUCKETS
         if previous is not None:
-            return previous.extend_features(self, data.encoded, texts)
-        return text_features(self, data.encoded, data.vocabulary, texts, line_ends=data.encoded.meta["documents"])
+            old, new = previous.vocabulary, data.encoded.vocabulary
+            words = extend_vocabulary(old, new, min_count=self.min_count, max_vocab=self.max_vocab)
+            line_ends += int(old.counts[old.index(LINE_END_WORD)])
+            buckets = previous_buckets(previous)
+        return text_features(self, data.encoded, words, texts, line_ends=line_ends, known_buckets=buckets)
 
-    def tables(
-        self, features: TextFeatures, objective: Objective, previous: PreviousClassifier | None
-    ) -> dict[str, Table]:
+    def tables(self, features: TextFeatures, objective: Objective, previous: Model | None) -> dict[str, Table]:
         """The table `inputs`, of words and then n-grams, which start at zero, and the tables of the objective."""
         words = len(features.vocabulary)
 
@@ -223,7 +165,18 @@ class TextClassification(Trainer, ClassifierSettings):
         rows = words + len(features.ngram_buckets)
         inputs = Table(rows=rows, dim=self.dim, axis="subwords", init=initialize, on_continue="restart")
         tables = {INPUTS: inputs, **objective.tables()}
-        return tables if previous is None else previous.continued_tables(tables, features, objective.vocabulary)
+        if previous is None or previous.labels is None:
+            return tables
+        _, old, new = np.intersect1d(previous_buckets(previous), features.ngram_buckets, return_indices=True)
+        old_rows = np.concatenate([rows_in(previous.vocabulary, features.vocabulary), np.full(rows - words, -1)])
+        old_rows[words + new] = len(previous.vocabulary) + old
+        starts = {INPUTS: old_rows, OUTPUT: rows_in(previous.labels, objective.vocabulary)}
+        return {
+            name: replace(
+                table, init=copying_initializer(previous.tables[saved], of_rows, table.init), on_continue="restart"
+            )
+            for (name, table), (saved, of_rows) in zip(tables.items(), starts.items(), strict=True)
+        }
 
     def export(self, features: TextFeatures, arrays: Arrays) -> Arrays:
         """The arrays to save."""
@@ -232,12 +185,6 @@ class TextClassification(Trainer, ClassifierSettings):
         ngrams = {NGRAM_BUCKETS: features.ngram_buckets} if self.has_ngrams else {}
         vectors = inputs[: len(features.vocabulary)]
         return {VECTORS: vectors, INPUTS: inputs, OUTPUT: output_rows(self.objective, output), **ngrams}
-
-    def text_weights(self, starts: np.ndarray, ids: np.ndarray) -> np.ndarray | None:
-        """How often each text is read, float64 (texts,): the mean of 1 / count over its labels; None for once."""
-        if self.class_weights == "none":
-            return None
-        return np.asarray(np.add.reduceat(1 / np.bincount(ids)[ids], starts[:-1]) / np.diff(starts))
 
 
 def labelled_texts(labels: TextLabels) -> np.ndarray:
@@ -249,7 +196,6 @@ def labelled_texts(labels: TextLabels) -> np.ndarray:
     return texts
 
 
-def corpus_label_prefix(data: TrainingData) -> str:
-    """The prefix of labels in the text; empty if they came from tables."""
-    meta = data.encoded.meta
-    return str(meta["settings"]["labels"]["prefix"]) if meta.get(PREFIXED) else ""
+def previous_buckets(model: Model) -> np.ndarray:
+    """The hash bucket of each n-gram of a model, int32 (n-grams,)."""
+    return np.asarray(model.tables.get(NGRAM_BUCKETS, NO_BUCKETS))

@@ -192,10 +192,16 @@ def text_features(
         written = memory_mapped_zeros(count, 1, np.int32, "items of texts")[:, 0]
     write_items(source, starts, np.zeros(settings.word_ngrams, np.uint64), len(vocabulary), counts, written)
     counts[known_buckets] = np.maximum(counts[known_buckets], 1)
-    ngram_buckets, row_of_bucket = rank_buckets(counts)
+    used = np.flatnonzero(counts)  # sorted roughly by frequency, as numpy sorts 16-bit keys by radix sort
+    keys = (65535 - np.minimum(counts[used], 65535)).astype(np.uint16)
+    ngram_buckets = used[np.argsort(keys, kind="stable")].astype(np.int32)
+    row_of_bucket = np.full(buckets, -1, np.int32)
+    row_of_bucket[ngram_buckets] = np.arange(len(ngram_buckets), dtype=np.int32)
     replace_buckets(written, len(vocabulary), row_of_bucket)
-    if settings.max_n:
-        offsets, subwords = with_own_rows(offsets, len(vocabulary) + row_of_bucket[subwords], rows)
+    if settings.max_n:  # the rows of each type, with its own row first if it has one
+        known, subwords = rows != NO_ITEM, len(vocabulary) + row_of_bucket[subwords]
+        subwords = np.insert(subwords, offsets[:-1][known], rows[known]).astype(np.int32)
+        offsets = offsets + np.append(0, np.cumsum(known))
     arrays = map(read_only, (written, starts, offsets, subwords, ngram_buckets))
     return TextFeatures(vocabulary, *arrays)
 
@@ -234,23 +240,6 @@ def text_source(
         word_ngrams=settings.word_ngrams,
         buckets=max(settings.bucket_count, 1),
     )
-
-
-def rank_buckets(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The buckets that are used, roughly the most frequent first, and the position of each bucket among them, int32."""
-    used = np.flatnonzero(counts)
-    keys = (65535 - np.minimum(counts[used], 65535)).astype(np.uint16)  # numpy sorts 16-bit keys by radix sort
-    buckets = used[np.argsort(keys, kind="stable")].astype(np.int32)
-    rows = np.full(len(counts), -1, np.int32)
-    rows[buckets] = np.arange(len(buckets), dtype=np.int32)
-    return buckets, rows
-
-
-def with_own_rows(offsets: np.ndarray, rows: np.ndarray, word_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of each type, `rows[offsets[i]:offsets[i + 1]]`, with its own row first if it has one."""
-    known = word_rows != NO_ITEM
-    all_rows = np.insert(rows, offsets[:-1][known], word_rows[known]).astype(np.int32)
-    return offsets + np.append(0, np.cumsum(known)), all_rows
 
 
 def check_known_words(encoded: EncodedCorpus) -> None:

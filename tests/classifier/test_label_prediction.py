@@ -18,7 +18,7 @@ def tree():
     counts = np.concatenate([np.sort(rng.integers(1, 99, LABELS))[::-1], np.zeros(LABELS - 1, np.int64)])
     children, products = np.empty((LABELS - 1, 2), np.int64), np.empty((TEXTS, 2 * LABELS - 1))
     build_tree(counts, children)
-    multiply_along_tree(hidden, output, children, products)
+    multiply_along_tree(hidden, output, children, 0.0, products)
     return hidden, output, children, products[:, :LABELS]
 
 
