@@ -153,14 +153,6 @@ def fill_bucket_slots(pairs: np.ndarray, slots: np.ndarray, bits: np.ndarray) ->
 
 
 @inline
-def may_have_row(features: Features, bucket: int) -> int:
-    """1 if a bucket can have a row, by the filter, else 0."""
-    bits = features.bucket_filter
-    bit: int = np.int64((bits[filter_word(bits, bucket)] >> np.uint64(bucket % BITS)) & ONE)  # type: ignore[assignment]
-    return bit
-
-
-@inline
 def filter_word(bits: np.ndarray, bucket: int) -> int:
     """The index of the 64-bit filter word of a bucket."""
     word: int = bucket // BITS & (bits.shape[0] - 1)
@@ -256,7 +248,9 @@ def push_bucket(features: Features, matrix: Rows, code: np.uint64, scratch: Scra
         return
     prefetch_l2(address(features.bucket_slots, bucket & (slots - 1)), 1)
     push(features, matrix, ~bucket, scratch, total)
-    is_missing = 1 - may_have_row(features, bucket)  # without a branch, which could not be predicted
+    bits = features.bucket_filter
+    may_have_row: int = np.int64((bits[filter_word(bits, bucket)] >> np.uint64(bucket % BITS)) & ONE)  # type: ignore[assignment]
+    is_missing = 1 - may_have_row  # without a branch, which could not be predicted
     scratch.state[PENDING] -= is_missing
     scratch.state[COUNT] += is_missing * features.counts_missing
 
@@ -289,29 +283,22 @@ def prefetch_row(matrix: Rows, row: int) -> None:
 def add_pending(features: Features, matrix: Rows, start: int, scratch: Scratch, total: np.ndarray) -> None:
     """Add the pending rows from number `start` on to `total`."""
     stop: int = scratch.state[PENDING]
-    if features.bucket_slots.shape[0] > 0:
-        stop = find_rows(features, matrix, start, scratch)
+    if features.bucket_slots.shape[0] > 0:  # buckets are replaced by their rows, pruned ones are dropped
+        stop = start
+        for i in range(start, scratch.state[PENDING]):
+            row = scratch.rows[i]
+            if row < 0:
+                slot = bucket_slot(features.bucket_slots, ~row)
+                if features.bucket_slots[slot, 1] < 0:
+                    scratch.state[COUNT] += features.counts_missing
+                    continue
+                row = features.words + features.bucket_slots[slot, 1]
+                prefetch_row(matrix, row)
+            scratch.rows[stop] = row
+            stop += 1
     add_rows(matrix, scratch.rows, start, stop, total)
     scratch.state[COUNT] += stop - start
     scratch.state[PENDING] = start
-
-
-@inline
-def find_rows(features: Features, matrix: Rows, start: int, scratch: Scratch) -> int:
-    """Replace pending buckets by their rows, and drop pruned buckets; returns the end of the rows."""
-    stop = start
-    for i in range(start, scratch.state[PENDING]):
-        row = scratch.rows[i]
-        if row < 0:
-            slot = bucket_slot(features.bucket_slots, ~row)
-            if features.bucket_slots[slot, 1] < 0:
-                scratch.state[COUNT] += features.counts_missing
-                continue
-            row = features.words + features.bucket_slots[slot, 1]
-            prefetch_row(matrix, row)
-        scratch.rows[stop] = row
-        stop += 1
-    return stop
 
 
 WORD_NGRAM_PRIME = np.uint64(116049371)
@@ -359,29 +346,20 @@ def sum_features(
         counts: int64 (texts,), set to the number of rows in each sum.
     """
     for i in range(counts.shape[0]):
-        counts[i] = sum_text(features, matrix, text, starts[i], starts[i + 1], scratch, sums[i])
-
-
-@inline
-def sum_text(
-    features: Features, matrix: Rows, text: np.ndarray, start: int, stop: int, scratch: Scratch, total: np.ndarray
-) -> int:
-    """Add the rows of one text to `total`; returns their number."""
-    scratch.state[PENDING], scratch.state[COUNT], scratch.state[WORDS] = 0, 0, 0
-    at = start
-    while at < stop:
-        at = split_words(features, text, at, stop, scratch)
-        for i in range(scratch.state[SPLIT]):
-            word = Word(text, scratch.spans[i, 0], scratch.spans[i, 1], scratch.words[i])
-            add_word(features, matrix, word, scratch, total)
-    entry = entry_number(find_entry(features, Word(LINE_END, 0, LINE_END.shape[0], LINE_END_KEY)))
-    if entry < features.words:
-        if entry >= 0:
-            push_row(features, matrix, entry, scratch, total)
-        push_word_ngrams(features, matrix, LINE_END_HASH, scratch, total)
-    add_pending(features, matrix, 0, scratch, total)
-    count: int = scratch.state[COUNT]
-    return count
+        scratch.state[PENDING], scratch.state[COUNT], scratch.state[WORDS] = 0, 0, 0
+        at, total = starts[i], sums[i]
+        while at < starts[i + 1]:
+            at = split_words(features, text, at, starts[i + 1], scratch)
+            for k in range(scratch.state[SPLIT]):
+                word = Word(text, scratch.spans[k, 0], scratch.spans[k, 1], scratch.words[k])
+                add_word(features, matrix, word, scratch, total)
+        entry = entry_number(find_entry(features, Word(LINE_END, 0, LINE_END.shape[0], LINE_END_KEY)))
+        if entry < features.words:
+            if entry >= 0:
+                push_row(features, matrix, entry, scratch, total)
+            push_word_ngrams(features, matrix, LINE_END_HASH, scratch, total)
+        add_pending(features, matrix, 0, scratch, total)
+        counts[i] = scratch.state[COUNT]
 
 
 @inline
@@ -496,7 +474,7 @@ def push_word(features: Features, matrix: Rows, word: Word, entry: int, scratch:
             continue
         code, n, j = FNV_BASIS, 0, begin
         while j <= last and n < features.max_n:
-            code = fnv1a(code, enclosed_byte(word, j))
+            code = fnv1a(code, LESS_THAN if j < first else GREATER_THAN if j == last else text[j])
             j += 1
             while j < last and is_continuation_byte(text[j]):
                 code = fnv1a(code, text[j])
@@ -519,12 +497,6 @@ def push_word_ngrams(features: Features, matrix: Rows, code: np.uint64, scratch:
         push_bucket(features, matrix, recent[back], scratch, total)
     recent[0] = code
     scratch.state[WORDS] += 1
-
-
-@inline
-def enclosed_byte(word: Word, i: int) -> np.uint8:
-    """A byte of a word, or of the characters < and > that enclose it."""
-    return LESS_THAN if i < word.first else GREATER_THAN if i == word.last else word.text[i]
 
 
 @inline

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from embeddings.corpora.encoded_corpus import TagFile, load_tags
+from embeddings.corpora.encoded_corpus import load_tags
 from embeddings.corpora.reading.sources import unusable_reason
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import CorpusError, FormatError, RegistryError, SettingError
 from embeddings.models import model_files
 from embeddings.models.capabilities import installed_capability
 from embeddings.models.text_settings import PHRASES, corpus_settings
-from embeddings.support.arrow import to_arrow, write_table
+from embeddings.support.arrow import to_arrow
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -56,19 +56,6 @@ def document_vectors(model: "Model") -> DocumentVectors:
         return DocumentVectors(names, table)
     except SettingError as error:
         raise FormatError(f"the {model.name} model is broken: its tags do not fit its documents: {error}") from None
-
-
-def save_extras(model: "Model", folder: Path) -> None:
-    """Write the optional files: tags of documents, phrases and labels."""
-    if model.tags is not None:
-        file = TagFile(folder / model_files.TAGS)
-        for start in range(0, len(model.tags), 1 << 16):
-            file.append(model.tags[start : start + (1 << 16)].to_pylist())
-        file.close()
-    if model.phrases is not None:
-        write_table(model.phrases, folder / model_files.PHRASES)
-    if model.labels is not None:
-        model.labels.save(folder / model_files.LABELS)
 
 
 def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
@@ -187,15 +174,6 @@ def concatenate(*models: "Model") -> ConcatenatedModels:
     return ConcatenatedModels(models)
 
 
-def as_list(texts: Iterable[Any]) -> list[Any]:
-    """Texts as a list."""
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise SettingError(f"texts must be a list of texts or a Corpus, got {texts!r:.80}")
-    if reason := unusable_reason(texts):
-        raise SettingError(f"texts must be a list of texts or a Corpus, got a {type(texts).__name__}: {reason}")
-    return list(texts)
-
-
 def new_documents(model: "Model", documents: Any, texts: Any, has_tags: bool) -> "Corpus | list[Any]":
     """The documents to infer: a corpus, or a list of texts or token lists, which may have tags; see `Model.infer`."""
     from embeddings.corpora.corpus import Corpus
@@ -205,7 +183,11 @@ def new_documents(model: "Model", documents: Any, texts: Any, has_tags: bool) ->
     items = documents if texts is None else texts
     if isinstance(items, Corpus):
         return items
-    items = as_list(items)
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        raise SettingError(f"texts must be a list of texts or a Corpus, got {items!r:.80}")
+    if reason := unusable_reason(items):
+        raise SettingError(f"texts must be a list of texts or a Corpus, got a {type(items).__name__}: {reason}")
+    items = list(items)
     is_clear = texts is not None or has_tags or len(items) < 2
     if not is_clear and all(isinstance(item, str) and len(item.split()) == 1 for item in items):
         form = model.vectors.word_form

@@ -52,7 +52,16 @@ def load(
     if table != VECTORS:
         if not has_model(path):
             raise SettingError(f"{path} has no table {table!r}: only saved models have tables")
-        return table_vectors(load_model(path, allow_pickle=allow_pickle, errors=errors), table, path)
+        model = load_model(path, allow_pickle=allow_pickle, errors=errors)
+        if table == DOCUMENTS:
+            return model.documents
+        if table not in model.tables:
+            raise SettingError(f"{path} has no table {table!r}; it has {', '.join([VECTORS, *model.tables])}")
+        matrix, words = model.tables[table], model.vectors.words
+        if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
+            problem = f"it is {matrix.dtype} {matrix.shape}, not one vector for each of {len(words)} words"
+            raise SettingError(f"cannot load the table {table!r} of {path} as vectors: {problem}")
+        return Vectors(words, matrix, counts=model.vectors.counts, word_form=model.vectors.word_form)
     if is_model_folder(path):
         return Model.load(path).vectors
     return detect_format(path).read(Path(path), allow_pickle=allow_pickle, errors=errors)
@@ -175,16 +184,3 @@ def detect_format(path: str | os.PathLike[str]) -> Format:
             raise FormatError(f"{path} is {kind}, not a file of vectors")
     format_names = ", ".join(format_dispatch.names())
     raise FormatError(f"the format of {path} is unknown: it is neither a saved model nor any of {format_names}")
-
-
-def table_vectors(model: Model, table: str, path: str | os.PathLike[str]) -> Vectors:
-    """A table of a model as vectors of its words."""
-    if table == DOCUMENTS:
-        return model.documents
-    if table not in model.tables:
-        raise SettingError(f"{path} has no table {table!r}; it has {', '.join([VECTORS, *model.tables])}")
-    matrix, words = model.tables[table], model.vectors.words
-    if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
-        problem = f"it is {matrix.dtype} {matrix.shape}, not one vector for each of {len(words)} words"
-        raise SettingError(f"cannot load the table {table!r} of {path} as vectors: {problem}")
-    return Vectors(words, matrix, counts=model.vectors.counts, word_form=model.vectors.word_form)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from embeddings import registry
+from embeddings.corpora.encoded_corpus import TagFile
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
 from embeddings.errors import FormatError, SettingError
+from embeddings.indexes.cosine_search import check_search
 from embeddings.models.capabilities import installed_capability
 from embeddings.models.document_vectors import (
     DOCUMENTS,
@@ -20,13 +22,15 @@ from embeddings.models.document_vectors import (
     installed_inferencer,
     load_extras,
     new_documents,
-    save_extras,
 )
 from embeddings.models.model_files import (
     FILES,
     FORMAT_VERSION,
     INPUTS,
+    LABELS,
     MODEL_JSON,
+    PHRASES,
+    TAGS,
     TENSORS,
     VECTORS,
     VOCABULARY,
@@ -36,9 +40,10 @@ from embeddings.models.model_files import (
     read_tensors,
     read_vocabulary,
 )
-from embeddings.models.prediction import GapContexts, predict_output_word
+from embeddings.models.prediction import output_log_probabilities, word_ids
 from embeddings.settings import Range
 from embeddings.support import tensors
+from embeddings.support.arrow import write_table
 from embeddings.support.files import atomic_write
 from embeddings.support.html_elements import Html, tag
 from embeddings.support.interop import InteropMixin
@@ -69,18 +74,6 @@ def installed_composer(model: "Model") -> Compose:
 RECORD_FIELDS = ("seed", "threads", "words", "seconds", "words_per_second", "loss_by_epoch")
 
 
-def model_html(model: "Model") -> Html:
-    """Render the settings, the training record, the shapes of the tables, and the vectors."""
-    record = {name: model.record[name] for name in RECORD_FIELDS if name in model.record}
-    shapes = {name: array.shape for name, array in model.tables.items()}
-    sections = []
-    for title, values in {"settings": model.settings, "training": record, "tables": shapes}.items():
-        if values:
-            table = ResultTable([{title: name, "value": to_text(value)} for name, value in values.items()])
-            sections.append(tag("details", tag("summary", title), Html(table._repr_html_())))
-    return tag("div", tag("p", tag("b", "Model"), f" {model.name}"), *sections, vectors_html(model.vectors))
-
-
 def to_text(value: object) -> str:
     """Format a value for one table cell."""
     if isinstance(value, float):
@@ -90,10 +83,11 @@ def to_text(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
+GAP = "[]"
 N_FREQUENT = 10_000  # words that show whether the words of a model were converted
 
 
-class Model(GapContexts, InteropMixin):
+class Model(InteropMixin):
     """A trained model.
 
     Arguments:
@@ -257,7 +251,68 @@ class Model(GapContexts, InteropMixin):
             SettingError: the model has no output vector for each word, no word of the context is known, or `top` is
                 below 1.
         """
-        return predict_output_word(self, context_words, top)
+        check_search(top, None)
+        if isinstance(context_words, str):
+            raise SettingError(f"context_words must be a list of words, got the string {context_words!r:.80}")
+        logarithms = output_log_probabilities(self)
+        ids = [self.vectors.index(word) for word in context_words if word in self.vectors]
+        if not ids:
+            raise SettingError(f"no word of the context is in the vocabulary: {list(context_words)!r:.80}")
+        hidden = self.vectors.matrix[ids].sum(axis=0, dtype=np.float64)
+        if self.settings.get("combine", "mean") == "mean":
+            hidden /= len(ids)
+        probabilities = np.exp(logarithms(hidden))
+        order = np.argsort(-probabilities, kind="stable")[:top]
+        pairs = [(self.vectors.words[row], float(probabilities[row])) for row in order]
+        return Neighbours(pairs, columns={"word": "", "probability": ""})
+
+    def context_vector(self, text: str) -> np.ndarray:
+        """The vector of the context of a gap, such as "I ate a [] for lunch", float32 (dim,).
+
+        The text is split into words as in training; unknown words are read as the unknown word.
+
+        Raises:
+            SettingError: models of this trainer encode no contexts, or the text does not have one gap, [].
+            RegistryError: the trainer of a saved model is not installed.
+            FormatError: a table or setting is missing or broken.
+        """
+        return np.asarray(self.context_vectors([text])[0])
+
+    def context_vectors(self, texts: Sequence[str]) -> np.ndarray:
+        """The vectors of the contexts of the gaps of several texts, float32 (texts, dim); see `context_vector`."""
+        if isinstance(texts, str | bytes):
+            raise SettingError(f"context_vectors takes a list of texts, such as [{texts!r:.80}], got a string")
+        if not texts:
+            return np.zeros((0, self.vectors.dim), np.float32)
+        parts = []
+        for text in texts:
+            if not isinstance(text, str):
+                raise SettingError(f"a text must be a string, got {text!r:.80}")
+            sides = text.split(GAP)
+            if len(sides) != 2:
+                problem = "no gap" if len(sides) == 1 else f"{len(sides) - 1} gaps"
+                example = f"'I ate a {GAP} for lunch'"
+                raise SettingError(f"a text must have one gap, {GAP}, as in {example}: {text!r:.80} has {problem}")
+            parts += sides
+        ids, gap = word_ids(self, parts), [len(self.vocabulary)]
+        sentences = [np.concatenate([left, gap, right]) for left, right in zip(ids[::2], ids[1::2], strict=True)]
+        rows = self._encode_contexts(sentences)
+        return np.stack([row[len(left)] for row, left in zip(rows, ids[::2], strict=True)])
+
+    def substitutes(self, text: str, top: int = 10) -> Neighbours:
+        """The words that fit a gap best, such as that of "I ate a [] for lunch", each with its cosine, best first.
+
+        Raises:
+            SettingError: as `context_vector`, or `top` is below 1.
+        """
+        return self.vectors.most_similar(self.context_vector(text), top=top)
+
+    @cached_property
+    def _encode_contexts(self) -> Callable[[Sequence[np.ndarray]], list[np.ndarray]]:
+        encode: Callable[..., list[np.ndarray]] | None = installed_capability(self, "context_encoder")
+        if encode is None:
+            raise SettingError(f"{self.name} models have no vectors of contexts; train context2vec")
+        return encode
 
     @cached_property
     def _infer(self) -> Infer:
@@ -296,7 +351,14 @@ class Model(GapContexts, InteropMixin):
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
 
     def _repr_html_(self) -> str:
-        return model_html(self)
+        record = {name: self.record[name] for name in RECORD_FIELDS if name in self.record}
+        shapes = {name: array.shape for name, array in self.tables.items()}
+        sections = []
+        for title, values in {"settings": self.settings, "training": record, "tables": shapes}.items():
+            if values:
+                table = ResultTable([{title: name, "value": to_text(value)} for name, value in values.items()])
+                sections.append(tag("details", tag("summary", title), Html(table._repr_html_())))
+        return tag("div", tag("p", tag("b", "Model"), f" {self.name}"), *sections, vectors_html(self.vectors))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save to a folder, atomically.
@@ -327,7 +389,15 @@ class Model(GapContexts, InteropMixin):
             self.vocabulary.save(folder / VOCABULARY)
             vectors = {} if INPUTS in self.tables else {VECTORS: self.vectors.matrix}
             tensors.save({**vectors, **self.tables}, folder / TENSORS)
-            save_extras(self, folder)
+            if self.tags is not None:
+                file = TagFile(folder / TAGS)
+                for start in range(0, len(self.tags), 1 << 16):
+                    file.append(self.tags[start : start + (1 << 16)].to_pylist())
+                file.close()
+            if self.phrases is not None:
+                write_table(self.phrases, folder / PHRASES)
+            if self.labels is not None:
+                self.labels.save(folder / LABELS)
 
     def export(
         self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False, **options: Any

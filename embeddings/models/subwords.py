@@ -47,20 +47,20 @@ def bucket_rows(hashes: np.ndarray, buckets: int) -> np.ndarray:
     return hashes.view(np.int32)
 
 
-def default_buckets(hashes: np.ndarray) -> int:
-    """The number of distinct buckets, of fastText's 2,000,000, that n-grams with these hashes occupy.
+def bucket_count(settings: Any, continued: "Model | None", table: str, hashes: np.ndarray) -> int:
+    """The number of hash buckets: as set, or as in the model to continue, or by the hashes of the vocabulary.
 
-    Unoccupied buckets would be stored but never trained; a vocabulary of 20,000 words uses a sixteenth.
+    By the hashes, as many as are occupied of fastText's 2,000,000. Others would be stored but never trained; a
+    vocabulary of 20,000 words uses a sixteenth.
     """
+    if settings.max_n == 0:
+        return 0
+    count: int = settings.buckets or (0 if continued is None else len(continued.tables.get(table, ())))
+    if count:
+        return count
     is_used = np.zeros(FASTTEXT_BUCKETS, np.bool_)
     is_used[hashes % np.uint32(FASTTEXT_BUCKETS)] = True
     return max(1, int(is_used.sum()))
-
-
-def bucket_count(settings: Any, continued: "Model | None", table: str, hashes: np.ndarray) -> int:
-    """The number of hash buckets: as set, or as in the model to continue, or by the hashes of the vocabulary."""
-    old_buckets = 0 if continued is None else len(continued.tables.get(table, ()))
-    return 0 if settings.max_n == 0 else settings.buckets or old_buckets or default_buckets(hashes)
 
 
 def ngram_hashes(words: Sequence[Word], min_n: int, max_n: int) -> tuple[np.ndarray, np.ndarray]:

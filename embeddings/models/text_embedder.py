@@ -239,7 +239,15 @@ class TextEmbedder:
             raise SettingError("the vector of a text is too large for float32: scale the word vectors down")
         if self.normalize:
             rows = normalize_rows(rows)
-        return batch, encoded, cast_rows(rows, self.dtype)
+        if self.dtype == "int8":  # keeps directions, not norms
+            largest = np.abs(rows).max(axis=1, keepdims=True, initial=0)
+            cast = np.asarray(np.rint(rows * (127 / np.where(largest > 0, largest, 1))), np.int8)
+        else:
+            with np.errstate(over="ignore"):
+                cast = rows.astype(self.dtype, copy=False)
+            if self.dtype == "float16" and not np.isfinite(cast).all():
+                raise SettingError("a component does not fit float16: normalize the vectors")
+        return batch, encoded, cast
 
     def _pool(self, texts: EncodedTexts) -> np.ndarray:
         weights = None
@@ -282,21 +290,3 @@ def check_options(pool: Any, constant: Any, frequencies: Any, remove_components:
     for name, value in (("constant", constant), ("frequencies", frequencies)):
         if pool not in WEIGHTINGS and value is not None:
             raise SettingError(f"{S[name]} requires pool {' or '.join(WEIGHTINGS)}, got {pool}")
-
-
-def cast_rows(rows: np.ndarray, dtype: DataType) -> np.ndarray:
-    """Rows in this type.
-
-    "int8" multiplies each row by 127 / its largest absolute component and rounds, which keeps directions, not norms.
-
-    Raises:
-        SettingError: a component does not fit float16.
-    """
-    if dtype == "int8":
-        largest = np.abs(rows).max(axis=1, keepdims=True, initial=0)
-        return np.asarray(np.rint(rows * (127 / np.where(largest > 0, largest, 1))), np.int8)
-    with np.errstate(over="ignore"):
-        cast: np.ndarray = rows.astype(dtype, copy=False)
-    if dtype == "float16" and not np.isfinite(cast).all():
-        raise SettingError("a component does not fit float16: normalize the vectors")
-    return cast

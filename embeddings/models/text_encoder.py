@@ -117,35 +117,24 @@ class RowsByToken:
         if len(self.scanner.table) == known:
             return
         words: list[str] = self.scanner.table.words()[known:].to_pylist()
-        if self.rules is None:  # lists of tokens
-            rows = self.finder.find_forms(words)
-        else:
-            words = normalize(words, self.rules)
-            rows = self.finder.find(words) if self.rules.case != "keep" else self.finder.find_forms(words)
+        if self.rules is not None:  # no lists of tokens; the scanner has already normalised words of ASCII characters
+            places = [place for place, word in enumerate(words) if not word.isascii()]
+            for place, word in zip(places, self.rules.normalize_all([words[one] for one in places]), strict=True):
+                words[place] = word
+        is_converted = self.rules is not None and self.rules.case != "keep"
+        rows = self.finder.find(words) if is_converted else self.finder.find_forms(words)
         if self.finder.vectors.compose is not None:
-            self.compose([(place, words[place]) for place in np.flatnonzero(rows < 0).tolist()], rows)
+            missing = np.flatnonzero(rows < 0)
+            vectors = self.finder.compose([words[place] for place in missing.tolist()])
+            is_composed: NDArray[np.bool_] = np.any(vectors, axis=1)
+            places = missing[is_composed].tolist()
+            rows[places] = len(self.finder.vectors) + len(self.composed) + np.arange(len(places))
+            self.composed = np.concatenate([self.composed, vectors[is_composed]])
+            new = [words[place] for place in places]
+            self.composed_words += new
+            if self.weigh is not None and self.composed_weights is not None:
+                self.composed_weights = np.concatenate([self.composed_weights, self.weigh(new)])
         self.rows = np.concatenate([self.rows, rows])
-
-    def compose(self, missing: Sequence[tuple[int, str]], rows: NDArray[np.int64]) -> None:
-        """Compose vectors of words at places of `rows`, and set their rows."""
-        words = [word for _, word in missing]
-        vectors = self.finder.compose(words)
-        is_composed = np.asarray(vectors.any(axis=1))
-        places = np.fromiter((place for place, _ in missing), np.int64, len(missing))[is_composed]
-        rows[places] = len(self.finder.vectors) + len(self.composed) + np.arange(len(places))
-        self.composed = np.concatenate([self.composed, vectors[is_composed]])
-        new = [word for word, has_row in zip(words, is_composed.tolist(), strict=True) if has_row]
-        self.composed_words += new
-        if self.weigh is not None and self.composed_weights is not None:
-            self.composed_weights = np.concatenate([self.composed_weights, self.weigh(new)])
-
-
-def normalize(words: list[str], rules: WordRules) -> list[str]:
-    """Words normalised by the rules; the scanner has already normalised words of ASCII characters."""
-    places = [place for place, word in enumerate(words) if not word.isascii()]
-    for place, word in zip(places, rules.normalize_all([words[place] for place in places]), strict=True):
-        words[place] = word
-    return words
 
 
 class TextEncoder:
@@ -250,7 +239,11 @@ class JsonEncoder:
             return self.of_lists.encode(batch)
         texts = [batch.data[start:stop].decode().removesuffix("\n") for start, stop in pairwise(batch.starts.tolist())]
         lines = [[text] if self.is_of_folder else text.replace("\r\n", "\n").split("\n") for text in texts]
-        encodings = [one.ids for one in self.encode_all([line for each in lines for line in each])]
+        all_lines = [line for each in lines for line in each]
+        try:
+            encodings = [one.ids for one in self.tokenizer.encode_batch_fast(all_lines, add_special_tokens=False)]
+        except Exception as error:  # the library raises nothing more specific
+            raise CorpusError(f"the tokenizer.json failed: {' '.join(str(error).split()):.200}") from None
         ids = np.fromiter((number for one in encodings for number in one), np.int64, sum(map(len, encodings)))
         line_ends = np.append(0, np.cumsum(np.fromiter(map(len, encodings), np.int64, len(encodings))))
         ends = line_ends[np.append(0, np.cumsum(np.fromiter(map(len, lines), np.int64, len(lines))))]
@@ -258,10 +251,3 @@ class JsonEncoder:
         starts = np.append(0, np.cumsum(rows >= 0))[ends]
         nothing = np.zeros((0, self.dim), np.float32)
         return EncodedTexts(RowTexts(rows[rows >= 0], starts), np.diff(ends), nothing, [], np.zeros(0))
-
-    def encode_all(self, texts: list[str]) -> Any:
-        """The library's result for many texts."""
-        try:
-            return self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        except Exception as error:  # the library raises nothing more specific
-            raise CorpusError(f"the tokenizer.json failed: {' '.join(str(error).split()):.200}") from None

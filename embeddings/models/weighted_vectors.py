@@ -67,7 +67,14 @@ def weight_vectors(
     if fit_on is None:
         directions = expected_directions(embedder, count)
     else:
-        directions = text_directions(embedder, count, fit_on, text_column)
+        from embeddings.models.text_embedder import first_texts  # imports numba
+
+        if not count:
+            embedder.check_fit_on()
+        sample, _ = first_texts(text_batches_of(fit_on, text_column))
+        if embedder.requires_fit:
+            embedder.fit(sample)
+        directions = common_components(np.concatenate([rows for _, rows in embedder.embed(sample)]), count)
     if len(directions) < count:
         raise SettingError(
             f"{S.remove_components} and {S.pca} require {count} directions, but the texts span {len(directions)}"
@@ -86,18 +93,6 @@ def weighted_rows(embedder: "TextEmbedder") -> np.ndarray:
     """The word vectors by their weights, float64 (words, dim)."""
     rows = embedder.vectors.check_finite().matrix.astype(np.float64)
     return rows if embedder.weights is None else rows * embedder.weights[:, None]
-
-
-def text_directions(embedder: "TextEmbedder", count: int, texts: Any, text_column: str | None) -> np.ndarray:
-    """The first principal directions of texts, (count, dim), and fewer if they span fewer; fits the embedder."""
-    if not count:
-        embedder.check_fit_on()
-    from embeddings.models.text_embedder import first_texts  # imports numba
-
-    sample, _ = first_texts(text_batches_of(texts, text_column))
-    if embedder.requires_fit:
-        embedder.fit(sample)
-    return common_components(np.concatenate([rows for _, rows in embedder.embed(sample)]), count)
 
 
 def expected_directions(embedder: "TextEmbedder", count: int) -> np.ndarray:

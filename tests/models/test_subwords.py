@@ -1,5 +1,7 @@
 """Subword n-grams and hashes equal fastText's published values, a naive implementation, and gensim's."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +13,8 @@ from embeddings.errors import SettingError
 from embeddings.kernels.subword_rows import hash_words
 from embeddings.models.subwords import (
     FASTTEXT_BUCKETS,
+    bucket_count,
     concatenate_bytes,
-    default_buckets,
     ngram_hashes,
     subwords,
     to_bytes,
@@ -137,8 +139,9 @@ def test_default_buckets_is_the_number_of_used_buckets():
     words = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(5000)]
     ngrams = {ngram for word in words for ngram in naive_ngrams(word.encode(), 3, 6)}
     used = {naive_hash(ngram) % FASTTEXT_BUCKETS for ngram in ngrams}
-    assert default_buckets(ngram_hashes(words, 3, 6)[1]) == len(used) <= len(ngrams)
-    assert default_buckets(ngram_hashes([], 3, 6)[1]) == 1
+    settings = SimpleNamespace(max_n=6, buckets=None)
+    assert bucket_count(settings, None, "ngrams", ngram_hashes(words, 3, 6)[1]) == len(used) <= len(ngrams)
+    assert bucket_count(settings, None, "ngrams", ngram_hashes([], 3, 6)[1]) == 1
 
 
 INVALID = {
