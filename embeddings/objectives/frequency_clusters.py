@@ -85,7 +85,7 @@ class FrequencyClustersObjective(Objective):
 
     def tables(self) -> dict[str, Table]:
         """The vectors of clusters and the output vectors of words."""
-        return {"clusters": self.table(len(self.starts) - 1), **self.output_tables()}
+        return {"clusters": self.table(len(self.starts) - 1), **super().tables()}
 
     def operand(self, arrays: Arrays) -> FrequencyClusters:
         """The operand of one thread."""

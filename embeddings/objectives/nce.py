@@ -81,7 +81,7 @@ class NCEObjective(SoftmaxObjective, SampledObjective):
 
         shape: dict[str, Any] = {"dim": 1, "is_concatenated": False}
         shape["slots"] = 1 if self.is_concatenated else self.slots
-        tables = self.output_tables()
+        tables = super().tables()
         tables["bias"] = self.table(len(self.vocabulary), "words", initialize_biases, **shape)
         if self.settings.nce_normalizer == "trained":
             tables["log_normalizer"] = self.table(1, on_continue="copy", **shape)

@@ -74,8 +74,11 @@ class Objective(ABC):
         return self.vocabulary.noise_weights(self.settings.noise_exponent)
 
     def tables(self) -> dict[str, Table]:
-        """Tables that the objective adds to the tables of the model, by name: by default the output vectors."""
-        return self.output_tables()
+        """Tables that the objective adds to the tables of the model, by name.
+
+        By default the output vectors, zeros with a row for each word and slot; none with weight tying.
+        """
+        return {"output": self.table(len(self.vocabulary), "words")} if self.output_name == "output" else {}
 
     @abstractmethod
     def operand(self, arrays: Arrays) -> Any:
@@ -116,10 +119,6 @@ class Objective(ABC):
         """A table, by default of zeros, with `rows` rows as long as a hidden row, or as many for each slot."""
         shape = {"rows": rows, "dim": self.dim, "slots": self.slots, "is_concatenated": self.is_concatenated}
         return Table(**{**shape, "axis": axis, "init": init, **changes})
-
-    def output_tables(self) -> dict[str, Table]:
-        """The table of output vectors, zeros with a row for each word and slot; none with weight tying."""
-        return {"output": self.table(len(self.vocabulary), "words")} if self.output_name == "output" else {}
 
     def slot_rows(self, table: np.ndarray, slot: int) -> np.ndarray:
         """The rows of a saved table that are multiplied with hidden rows, (rows, length of a hidden row)."""

@@ -261,7 +261,13 @@ def count_and_shuffle(
             paths = [scratch / f"cells-{number}" for number in range(files)]
             spread(count_in_order(words, vocabulary, memory, symmetric=symmetric), paths, seed)
             path = folder / "cells"
-            concatenate_shuffled(paths, path, seed)
+            with output_errors(path, CONTENTS), path.open("wb") as file:
+                for part, key in zip(paths, thread_keys(seed, len(paths)), strict=True):
+                    cells = np.fromfile(part, CELL)
+                    for last in range(len(cells), 0, -CHUNK):
+                        shuffle_cells(cells, max(last - CHUNK, 0), last, key)
+                    file.write(cells.view(np.uint8).data)
+                    part.unlink()
         if not path.stat().st_size:
             raise CorpusError("the corpus has no line with two words of the vocabulary, so there is nothing to learn")
         log.info("counted %s cells of co-occurrence counts", path.stat().st_size // CELL.itemsize)
@@ -279,17 +285,6 @@ def spread(parts: Iterable[np.ndarray], paths: list[Path], seed: int) -> None:
             bounds = np.append(0, np.cumsum(np.bincount(numbers, minlength=len(files))))
             for file, begin, end in zip(files, bounds[:-1], bounds[1:], strict=True):
                 file.write(cells[order[begin:end]].view(np.uint8).data)
-
-
-def concatenate_shuffled(paths: list[Path], output: Path, seed: int) -> None:
-    """Write the cells of all files to one file, file by file, with the cells of each file in random order."""
-    with output_errors(output, CONTENTS), output.open("wb") as file:
-        for path, key in zip(paths, thread_keys(seed, len(paths)), strict=True):
-            cells = np.fromfile(path, CELL)
-            for last in range(len(cells), 0, -CHUNK):
-                shuffle_cells(cells, max(last - CHUNK, 0), last, key)
-            file.write(cells.view(np.uint8).data)
-            path.unlink()
 
 
 @entry_point

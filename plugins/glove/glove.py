@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -254,7 +254,12 @@ class GloVe(Trainer, UnknownWords, DocumentFrequency, VocabularySize, Schedule, 
             "word_biases": Table(rows=size, dim=1, axis="words"),
             "context_biases": Table(rows=size, dim=1, axis="words"),
         }
-        squares = {f"{name}_squares": squares_of(table) for name, table in tables.items()}
+        state: dict[str, Any] = {"saved_as": None, "on_continue": "restart", "on_merge": "sum"}  # only in checkpoints
+        squares = {f"{name}_squares": replace(table, init=ones, seed=0, **state) for name, table in tables.items()}
+
+        def with_sums(arrays: Arrays) -> Arrays:
+            return {VECTORS: arrays["words"] + arrays["contexts"], **arrays}
+
         return Plan(
             tables=tables | squares,
             stream=CellStream(CellSource(cells.array, self.x_max, self.weight_exponent), cells),
@@ -273,11 +278,6 @@ def new_operands(tables: Arrays) -> GloVeOperands:
     return GloVeOperands(words, contexts)
 
 
-def squares_of(table: Table) -> Table:
-    """The sums of squared steps of a table, which checkpoints hold and models do not."""
-    return replace(table, init=ones, seed=0, saved_as=None, on_continue="restart", on_merge="sum")
-
-
 def small_uniform(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with numbers uniform in (-0.5, 0.5) / dim."""
     uniform(table, dim, seed)
@@ -287,8 +287,3 @@ def small_uniform(table: np.ndarray, dim: int, seed: int) -> None:
 def ones(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with ones, padding included, because steps are divided by the values."""
     table[:] = 1
-
-
-def with_sums(arrays: Arrays) -> Arrays:
-    """The tables of a model whose vectors are the sums of words and contexts."""
-    return {VECTORS: arrays["words"] + arrays["contexts"], **arrays}
