@@ -192,7 +192,9 @@ class FastText(PredictionTrainer):
         inputs = contexts if self.architecture == "skipgram" else 1
         objective = self.new_objective(data.vocabulary)
         max_parts = 1 + int(np.diff(offsets).max())
-        parts = given.without_frozen(offsets, bucket_rows(hashes, buckets))
+        counts, rows_of_ngrams = np.diff(offsets), bucket_rows(hashes, buckets)
+        kept = np.concatenate([[0], np.cumsum(np.where(given.frozen, 0, counts))])  # none of frozen words
+        parts = kept, rows_of_ngrams[np.repeat(~given.frozen, counts)]
         stream = data.window_stream(objective.noise_weights, objective.noise, size=FASTTEXT_BLOCK_SIZE)
         kernel: Kernel = learn_skipgram
         if self.architecture == "cbow":
@@ -254,12 +256,6 @@ class GivenVectors:
         init, self.words = data.run_options.init, data.vocabulary.words
         self.min_n, self.max_n = min_n, max_n
         self.frozen = np.zeros(len(self.words), np.bool_) if init is None else init.frozen_rows(data)
-
-    def without_frozen(self, offsets: np.ndarray, buckets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The n-grams of words as in `SubwordTables`, with none for frozen words."""
-        counts = np.diff(offsets)
-        is_kept = np.repeat(~self.frozen, counts)
-        return np.concatenate([[0], np.cumsum(np.where(self.frozen, 0, counts))]), buckets[is_kept]
 
     def set_rows(self, tables: Arrays, rows: np.ndarray, matrix: np.ndarray) -> None:
         """Set the own rows of words from the vectors (n, dim) of the words."""

@@ -17,7 +17,7 @@ from embeddings.plugins.tensor_indexing.composition_settings import CompositionS
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
-    from embeddings.plugins.tensor_indexing.gradient_descent import Epoch
+    from embeddings.plugins.tensor_indexing.fitting import Epoch
 
 
 class FittingBar(Bar):

@@ -157,42 +157,33 @@ def learn_texts(block: LabelledBlock, operands: ClassifierOperands, buffers: Ste
 
         h = (x_1 + ... + x_n) / n    o += g * h    x_i += (sum of g * o) / n, of o before the step
     """
-    size = block.cursor[LAST]
+    size, width, hidden = block.cursor[LAST], operands.inputs.shape[1], address(buffers.hidden_rows, HIDDEN)
     for k in range(size):
         if k + 1 < size:
             prefetch_text(operands, block.texts[k + 1])
-        learn_text(operands, block, buffers, k, rate)
-
-
-@inline
-def learn_text(operands: ClassifierOperands, block: LabelledBlock, buffers: StepBuffers, k: int, rate: float) -> None:
-    """One step for text k of the block."""
-    text, width = block.texts[k], operands.inputs.shape[1]
-    hidden = address(buffers.hidden_rows, HIDDEN)
-    buffers.hidden_rows[:] = 0
-    buffers.factor[0] = 1
-    operands.cursor[ITEM], operands.cursor[ROW] = operands.starts[text], 0
-    m = gather_rows(operands, buffers.contexts, text)
-    count = m
-    while m > 0:
-        sum_row_list(buffers.factor, hidden, buffers.contexts, m, width)
-        if count < TILE:
-            break
+        text = block.texts[k]
+        buffers.hidden_rows[:] = 0
+        buffers.factor[0] = 1
+        operands.cursor[ITEM], operands.cursor[ROW] = operands.starts[text], 0
         m = gather_rows(operands, buffers.contexts, text)
-        count += m
-    scale = buffers.hidden_rows.dtype.type(1 / count)
-    for d in range(width):
-        buffers.hidden_rows[HIDDEN, d] *= scale
-    buffers.inputs[0], buffers.input_gradient_rows[0] = hidden, address(buffers.hidden_rows, GRADIENT)
-    predict(operands.objective, block, buffers, k, 1, rate)  # type: ignore[arg-type]  # it has the same fields
-    if count < TILE:  # the addresses are still there
-        backprop_to_rows(buffers, count, width, 1 / count)
-        return
-    operands.cursor[ITEM], operands.cursor[ROW] = operands.starts[text], 0
-    m = gather_rows(operands, buffers.contexts, text)
-    while m > 0:
-        backprop_to_rows(buffers, m, width, 1 / count)
-        m = gather_rows(operands, buffers.contexts, text)
+        count = m
+        while m > 0:
+            sum_row_list(buffers.factor, hidden, buffers.contexts, m, width)
+            if count < TILE:
+                break
+            m = gather_rows(operands, buffers.contexts, text)
+            count += m
+        scale = buffers.hidden_rows.dtype.type(1 / count)
+        for d in range(width):
+            buffers.hidden_rows[HIDDEN, d] *= scale
+        buffers.inputs[0], buffers.input_gradient_rows[0] = hidden, address(buffers.hidden_rows, GRADIENT)
+        predict(operands.objective, block, buffers, k, 1, rate)  # type: ignore[arg-type]  # it has the same fields
+        if count >= TILE:  # otherwise the addresses are still there
+            operands.cursor[ITEM], operands.cursor[ROW] = operands.starts[text], 0
+            m = gather_rows(operands, buffers.contexts, text)
+        while m > 0:
+            backprop_to_rows(buffers, m, width, 1 / count)
+            m = gather_rows(operands, buffers.contexts, text) if count >= TILE else 0
 
 
 @inline

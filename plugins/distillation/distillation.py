@@ -18,8 +18,15 @@ from embeddings.models.loading import load
 from embeddings.models.model import Model
 from embeddings.models.subwords import MAX_NGRAM_LENGTH, SubwordVectors, bucket_count, bucket_rows, ngram_hashes
 from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
-from embeddings.plugins.distillation.initial_rows import mean_cosine, principal_components, project, ridge_map
-from embeddings.plugins.distillation.ngram_rows import NGRAMS, fit_ngram_rows, new_composer
+from embeddings.plugins.distillation.word_rows import (
+    NGRAMS,
+    fit_ngram_rows,
+    mean_cosine,
+    new_composer,
+    principal_components,
+    project,
+    ridge_map,
+)
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCosine
 from embeddings.plugins.text_pairs.pair_stream import PairStream, corpus_pairs

@@ -84,23 +84,6 @@ def ngrams_within(trie: TokenTrie, ids: np.ndarray, borders: np.ndarray) -> Ngra
     return found
 
 
-def set_sums(
-    table: np.ndarray, parts: NgramOccurrences, lengths: np.ndarray, rows: np.ndarray, matrix: np.ndarray
-) -> None:
-    """Change `table[rows]` so that the composed vectors of these n-grams equal `matrix` (n, dim).
-
-    `lengths` are the lengths of these n-grams.
-    """
-    csr_array = import_library("scipy.sparse").csr_array
-
-    ones, dim = np.ones(len(parts.words), np.float32), matrix.shape[1]
-    occurrences_of_parts = csr_array((ones, parts.words, parts.offsets), shape=(len(table), len(table)))
-    for length in np.unique(lengths):  # the parts of an n-gram are itself, once, and shorter ones
-        chosen = lengths == length
-        sums = occurrences_of_parts[rows[chosen]] @ table[:, :dim]
-        table[rows[chosen], :dim] += matrix[chosen] - sums
-
-
 def code_points(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """The code points of all texts, int32, and their boundaries (texts + 1,), int64."""
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32)

@@ -42,6 +42,7 @@ from embeddings.settings import (
     VocabularyChoice,
     option,
 )
+from embeddings.support.imports import import_library
 from embeddings.training.plan import Plan
 from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import Trainer
@@ -328,6 +329,12 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
                         "vectors of all parts, or do not freeze"
                     )
             frozen.update(zip(rows.tolist(), matrix, strict=True))
-        ngram_vectors.set_sums(
-            tables["words"], parts, np.array([len(words[row]) for row in rows.tolist()]), rows, matrix
+        table, ones = tables["words"], np.ones(len(parts.words), np.float32)
+        occurrences = import_library("scipy.sparse").csr_array(
+            (ones, parts.words, parts.offsets), shape=(len(table), len(table))
         )
+        lengths = np.array([len(words[row]) for row in rows.tolist()])
+        for length in np.unique(lengths):  # the parts of an n-gram are itself, once, and shorter ones
+            chosen = lengths == length
+            sums = occurrences[rows[chosen]] @ table[:, : self.dim]
+            table[rows[chosen], : self.dim] += matrix[chosen] - sums

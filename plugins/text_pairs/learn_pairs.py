@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.compilation.jit import entry_point, inline, noinline
+from embeddings.compilation.jit import entry_point, inline
 from embeddings.kernels.block import LAST
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS, STEPS
@@ -140,36 +140,24 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
     for side in range(source.sides):
         for k in range(size):
             text = block.pairs[k] * source.sides + side
-            first, code = at, np.uint64(0)
-            for position in range(source.starts[text], text_end(source, text)):
+            first, code, dropout = at, np.uint64(0), source.dropout
+            stop = smaller(source.starts[text + 1], source.starts[text] + source.limit)
+            for position in range(source.starts[text], stop):
                 word = source.ids[position]
                 if word < source.words:
                     code = random_bits(code, np.uint64(word) + np.uint64(1))
                     bits = random_bits(block.keys[k], np.uint64(position))
-                    if source.dropout == 0 or uniform_uint32(bits) >= source.dropout:
+                    if dropout == 0 or uniform_uint32(bits) >= dropout:
                         batch.rows[at] = word
                         at += 1
             if at == first:
-                at = gather_all_words(batch, source, text, at)
+                for position in range(source.starts[text], stop):
+                    if source.ids[position] < source.words:
+                        batch.rows[at] = source.ids[position]
+                        at += 1
             batch.starts[side * size + k] = first
             batch.hashes[side * size + k] = code
     batch.starts[source.sides * size] = at
-
-
-@inline
-def text_end(source: PairTexts, text: int) -> int:
-    """Where the words of a text that are read end."""
-    return smaller(source.starts[text + 1], source.starts[text] + source.limit)  # type: ignore[no-any-return]
-
-
-@noinline
-def gather_all_words(batch: TextBatch, source: PairTexts, text: int, at: int) -> int:
-    """Collect all known words of a text; returns where they end."""
-    for position in range(source.starts[text], text_end(source, text)):
-        if source.ids[position] < source.words:
-            batch.rows[at] = source.ids[position]
-            at += 1
-    return at
 
 
 @inline

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from embeddings.plugins.tensor_indexing import gradient_descent
+from embeddings.plugins.tensor_indexing import fitting
 from embeddings.plugins.tensor_indexing.functions import PhraseVectors, TensorIndexing
 
 
@@ -22,7 +22,7 @@ class Deteriorating:
         return z * 0, {"steps": np.array([-1.0])}
 
 
-class Counting(gradient_descent.Adam):
+class Counting(fitting.Adam):
     """Adds one at every step, whatever the learning rate."""
 
     def step(self, parameters, gradient, rate):
@@ -30,12 +30,12 @@ class Counting(gradient_descent.Adam):
 
 
 def test_early_stopping_restores_the_best(monkeypatch):
-    monkeypatch.setattr(gradient_descent, "Adam", Counting)
+    monkeypatch.setattr(fitting, "Adam", Counting)
     target = PhraseVectors(*np.zeros((3, 1, 1)))
     how = SimpleNamespace(fit_learning_rate=0.1, fit_epochs=100, fit_batch=8, penalty=0, patience=4)
     start, reports = {"steps": np.zeros(1)}, []
     one = target._replace(z=target.z + 1e-3)
-    best, epochs = gradient_descent.descend(
+    best, epochs = fitting.descend(
         Deteriorating(),
         start,
         one,
@@ -56,7 +56,7 @@ def test_overflow_restores_the_best():
     train, dev = part(0), part(1)
     start = {name: np.ones((2, 4, 4), np.float32) for name in ("left", "right")} | {"identity": np.zeros(2, np.float32)}
     how = SimpleNamespace(fit_learning_rate=1e20, fit_epochs=50, fit_batch=8, penalty=0, patience=3)
-    best, epochs = gradient_descent.descend(TensorIndexing(), start, train, dev, how, np.random.default_rng(0))
+    best, epochs = fitting.descend(TensorIndexing(), start, train, dev, how, np.random.default_rng(0))
     assert len(epochs) == 4
     np.testing.assert_array_equal(best["left"], start["left"])
 
@@ -65,9 +65,9 @@ def test_penalty_keeps_parameters_near_the_start():
     train = part(0)
     start = {name: np.full((2, 4, 4), 0.5) for name in ("left", "right")} | {"identity": np.zeros(2)}
     how = SimpleNamespace(fit_learning_rate=0.01, fit_epochs=300, fit_batch=60, penalty=1e5, patience=300)
-    best, _ = gradient_descent.descend(TensorIndexing(), start, train, train, how, np.random.default_rng(0))
+    best, _ = fitting.descend(TensorIndexing(), start, train, train, how, np.random.default_rng(0))
     np.testing.assert_allclose(best["left"], 0.5, atol=0.011)
-    free, _ = gradient_descent.descend(
+    free, _ = fitting.descend(
         TensorIndexing(), start, train, train, SimpleNamespace(**{**vars(how), "penalty": 0}), np.random.default_rng(0)
     )
     assert abs(free["left"] - 0.5).max() > 0.1
