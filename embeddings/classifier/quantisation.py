@@ -9,7 +9,7 @@ from embeddings.classifier.feature_extraction import index_entries, index_featur
 from embeddings.errors import S, SettingError
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.models.subwords import LINE_END
-from embeddings.vectors.product_quantisation import decode, quantise, row_norms
+from embeddings.vectors.product_quantisation import row_norms
 
 if TYPE_CHECKING:
     from embeddings.classifier.classifier import LabelPredictor
