@@ -87,8 +87,8 @@ class EarlyStopping(Callback):
         # imported here, so that the command train, which has these arguments as options, starts without test sets
         from embeddings.eval.evaluation import Suite, mean_score
         from embeddings.eval.tasks.evaluation_kind import as_list
+        from embeddings.eval.tasks.perplexity import Validation
         from embeddings.eval.test_sets import DEV
-        from embeddings.eval.validation import Validation
 
         others = (labels is not None, validation is not None, score is not None)
         if bool(similarity or analogy) + sum(others) != 1:
@@ -108,7 +108,15 @@ class EarlyStopping(Callback):
             raise SettingError(f"decay={self.decay} requires {S.decay_on_plateau}")
         if labels is not None:
             self.sets["labels"] = [os.fspath(labels) if isinstance(labels, str | os.PathLike) else "a list of texts"]
-            score = label_score(labels, label_format or LabelFormat())
+            from embeddings.eval.tuning.metrics import LabelJudge
+
+            judge = LabelJudge.read(labels, label_format or LabelFormat(), "f1")
+            if not any(any(batch.labels) for batch in judge.batches):
+                raise SettingError("no text for early stopping has a label")
+
+            def score(model: Model) -> float:
+                return judge(model.classifier)
+
         self.validation = None if validation is None else Validation(validation)
         if self.validation is not None:
             score = self.validation.score
@@ -230,13 +238,3 @@ class EarlyStopping(Callback):
         self.decays = list(state["decays"])
         tables = {name.removeprefix(PREFIX): state[name] for name in state if name.startswith(PREFIX)}
         self.best_tables = {name: np.array(table, subok=False) for name, table in tables.items()}
-
-
-def label_score(labels: Any, label_format: LabelFormat) -> Callable[[Model], float]:
-    """The function that scores a classifier on labelled texts."""
-    from embeddings.eval.tuning.metrics import LabelJudge
-
-    judge = LabelJudge.read(labels, label_format, "f1")
-    if not any(any(batch.labels) for batch in judge.batches):
-        raise SettingError("no text for early stopping has a label")
-    return lambda model: judge(model.classifier)

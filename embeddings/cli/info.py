@@ -140,18 +140,12 @@ def describe_other_file(path: Path, start: bytes, properties: dict[str, Any], *,
         return {"what": "list of phrases"} | properties | text_properties(path, start, full=full) | phrases
     if not start:
         return {"what": "empty file"} | properties
-    if is_text(start):
-        return {"what": "text"} | properties | text_properties(path, start, full=full)
+    with suppress(UnicodeDecodeError):  # a character may be cut off at the end
+        if codecs.utf_8_decode(start)[0] and b"\0" not in start:
+            return {"what": "text"} | properties | text_properties(path, start, full=full)
     if not set(start) & CONTROLS:
         return {"what": "text", "encoding": "not UTF-8"} | properties | text_properties(path, start, full=full)
     return {"what": "unknown binary file"} | properties | {"first_bytes": start[:16].hex(" ")}
-
-
-def is_text(start: bytes) -> bool:
-    """Whether bytes are UTF-8 text; a character may be cut off at the end."""
-    with suppress(UnicodeDecodeError):
-        return bool(codecs.utf_8_decode(start)[0]) and b"\0" not in start
-    return False
 
 
 def text_properties(path: Path, start: bytes, *, full: bool) -> dict[str, Any]:

@@ -43,29 +43,22 @@ def writing_predictions(path: str, labels: Sequence[str], *, force: bool) -> Ite
     suffix = Path(path).suffix.lower()
     with atomic_write(path, force=force) as temporary:
         if suffix == PARQUET:
-            with writing_parquet(temporary, labels) as write:
+            names = pa.array(labels, pa.string())
+            schema = pa.schema({"labels": pa.list_(pa.string()), "probabilities": pa.list_(pa.float32())})
+            with pa.parquet.ParquetWriter(temporary, schema) as writer:
+
+                def write(ids: np.ndarray, probabilities: np.ndarray) -> None:
+                    is_label = ids >= 0
+                    offsets = np.concatenate([[0], np.cumsum(is_label.sum(axis=1))]).astype(np.int32)
+                    values = names.take(pa.array(ids[is_label])), pa.array(probabilities[is_label].astype(np.float32))
+                    lists = [pa.ListArray.from_arrays(offsets, column) for column in values]
+                    writer.write_table(pa.table(lists, schema=schema))
+
                 yield write
             return
         format_lines = json_lines if suffix == JSON_LINES else text_lines
         with temporary.open("w", encoding="utf-8", newline="\n") as stream:
             yield lambda ids, probabilities: stream.write(format_lines(labels, ids, probabilities))
-
-
-@contextmanager
-def writing_parquet(path: Path, labels: Sequence[str]) -> Iterator[Write]:
-    """Yield a function that writes a batch to a Parquet file, as a row group."""
-    names = pa.array(labels, pa.string())
-    schema = pa.schema({"labels": pa.list_(pa.string()), "probabilities": pa.list_(pa.float32())})
-    with pa.parquet.ParquetWriter(path, schema) as writer:
-
-        def write(ids: np.ndarray, probabilities: np.ndarray) -> None:
-            is_label = ids >= 0
-            offsets = np.concatenate([[0], np.cumsum(is_label.sum(axis=1))]).astype(np.int32)
-            values = names.take(pa.array(ids[is_label])), pa.array(probabilities[is_label].astype(np.float32))
-            lists = [pa.ListArray.from_arrays(offsets, column) for column in values]
-            writer.write_table(pa.table(lists, schema=schema))
-
-        yield write
 
 
 def text_lines(labels: Sequence[str], ids: np.ndarray, probabilities: np.ndarray) -> str:

@@ -16,6 +16,7 @@ from embeddings.cli.run_options import text_or_share
 from embeddings.cli.signals import EXIT_INTERRUPT, ignored_signals
 from embeddings.compilation.compile_process import CompileProcess
 from embeddings.corpora import Corpus
+from embeddings.corpora.corpus_cache import parse_size
 from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.settings import field_types, flag
 from embeddings.support.records import to_jsonable
@@ -30,26 +31,6 @@ NOT_REPEATED = (*SEARCH, "out", "resume", "config", "force", "quiet", "as_json")
 BEST = "best"
 TUNED = "tuned"  # the output of the command that trains the best settings
 INTERRUPTED = "nothing was scored on the test half yet; repeat the command with --resume to continue"
-UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
-
-
-class FileSize(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click
-    """A size in bytes, such as 500k or 2M."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number of bytes."""
-        if isinstance(value, int):
-            return value
-        number, unit = (value[:-1], UNITS[value[-1]]) if value[-1:] in UNITS else (value, 1)
-        try:
-            size = round(float(number) * unit)
-        except (ValueError, OverflowError):
-            size = 0
-        if size < 1:
-            self.fail(f"{value!r} is not a size such as 500k or 2M", param, ctx)
-        return size
 
 
 def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
@@ -110,7 +91,7 @@ def search_options(trainer: type[Trainer]) -> list[click.Option]:
         )
         size = "Quantise each classifier so that its file has at most this size, such as 2M, and score the small one."
         own += from_signature(tune, labels="FILE", half=None, k="--top k K")
-        own.append(option("--size", size, "SIZE", type=FileSize()))
+        own.append(option("--size", size, "SIZE"))
     return [
         *from_signature(tune, trials="N", seconds="SECONDS"),
         option("--metric", f"Score of a trial: {forms}.", "METRIC", multiple=True, required=True),
@@ -129,6 +110,8 @@ def tune_trainer(
 
     report_bus_errors()
     search = {name: options.pop(name) for name in SEARCH if name in options}
+    if search.get("size") is not None:
+        search["size"] = parse_size(search["size"])
     if isinstance(search.get("validation"), str):
         search["validation"] = text_or_share(search["validation"])
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))

@@ -170,7 +170,8 @@ class Benchmark:
     def run_all(
         self, workspace: Workspace, runs: Sequence[tuple[ModelConfig, int, Program]], machine: dict[str, Any]
     ) -> None:
-        """Do all missing runs, the tools of a configuration in turn for each seed."""
+        """Do and save all missing runs, the tools of a configuration in turn for each seed."""
+        table = self.folder / "results.csv"
         for config, tool in product(self.configs, self.tools):
             if any(one is config and other is tool for one, _, other in runs):
                 self.report(f"warm-up, not counted: {config.label}: {tool.name}")
@@ -179,17 +180,12 @@ class Benchmark:
             self.report(f"[{number}/{len(runs)}] {config.label}, seed {seed}: {tool.name}")
             row = workspace.run(config, seed, tool)
             self.report("    " + describe(row))
-            self.save(row, machine)
-
-    def save(self, row: Row, machine: dict[str, Any]) -> None:
-        """Save a finished run with the earlier ones."""
-        table = self.folder / "results.csv"
-        (self.folder / "results.png").unlink(missing_ok=True)  # it shows the results that are replaced now
-        write_text(json.dumps(machine, indent=2) + "\n", self.folder / "machine.json")
-        write_rows([*self.rows, row], table)
-        self.rows = read_rows(table)
-        tools = list({tool.name: tool for tool in [*self.tools, *PEERS]}.values())  # also those of earlier runs
-        write_text(markdown(self.rows, machine, tools), self.folder / "results.md")
+            (self.folder / "results.png").unlink(missing_ok=True)  # it shows the results that are replaced now
+            write_text(json.dumps(machine, indent=2) + "\n", self.folder / "machine.json")
+            write_rows([*self.rows, row], table)
+            self.rows = read_rows(table)
+            tools = list({tool.name: tool for tool in [*self.tools, *PEERS]}.values())  # also those of earlier runs
+            write_text(markdown(self.rows, machine, tools), self.folder / "results.md")
 
 
 def describe(row: Row) -> str:

@@ -38,21 +38,11 @@ class Text(NamedTuple):
     has_starts: bool
 
 
-class Ngrams(NamedTuple):
-    """The n-grams of one order that end in a part of a text, by hash, all (n-grams,).
-
-    words: the positions of their last words among the known words; contexts: the words before the last;
-    units: what is counted, an n-gram itself or with the word before it; 0 for an n-gram without a word before it.
-    """
-
-    words: NDArray[np.int64]
-    contexts: Hashes
-    keys: Hashes
-    units: Hashes
-
-
 class NgramTable(NamedTuple):
-    """Counted n-grams: each unit once, with the n-gram, its context and the number of occurrences, all (units,)."""
+    """N-grams of one order by hash, all (n-grams,): what is counted, the n-gram, the words before its last, a count.
+
+    What is counted is an n-gram itself, or with the word before it; 0 for an n-gram without a word before it.
+    """
 
     units: Hashes
     keys: Hashes
@@ -82,8 +72,13 @@ def mixed(hashes: Hashes, tokens: np.ndarray) -> Hashes:
     return np.asarray(z ^ (z >> np.uint64(31)) | np.uint64(1))
 
 
-def iter_ngrams(text: Text, n: int, chunk: int, *, is_highest: bool) -> Iterator[tuple[int, Ngrams]]:
-    """The n-grams that end in each part of `chunk` positions, with the end of the part."""
+def iter_ngrams(
+    text: Text, n: int, chunk: int, *, is_highest: bool
+) -> Iterator[tuple[int, NDArray[np.int64], NgramTable]]:
+    """The n-grams that end in each part of `chunk` positions.
+
+    Yields the end of the part, the numbers of the last words among the known words, and each n-gram, counted once.
+    """
     tokens, lines, last, number = np.empty(0, np.int64), np.empty(0, np.int64), 0, 0
     for begin in range(0, len(text.ids), chunk):
         end = min(begin + chunk, len(text.ids))
@@ -106,7 +101,7 @@ def iter_ngrams(text: Text, n: int, chunk: int, *, is_highest: bool) -> Iterator
         keys = mixed(contexts, tokens[rows])
         lefts = np.where(ages[rows] > n, mixed(keys ^ LEFT, tokens[rows - n]), np.uint64(0))
         units = np.where(is_highest | (tokens[rows - n + 1] == text.vocabulary), keys, lefts)
-        yield end, Ngrams(number + which, contexts, keys, units)
+        yield end, number + which, NgramTable(units, keys, contexts, np.ones(len(keys), np.int64))
         number += len(words)
 
 
@@ -133,18 +128,6 @@ def find(sorted_hashes: Hashes, hashes: Hashes) -> tuple[NDArray[np.int64], NDAr
     is_there[places < len(sorted_hashes)] = True
     is_there[is_there] = sorted_hashes[places[is_there]] == hashes[is_there]
     return places, is_there
-
-
-def summarize(table: NgramTable, needed: Needed, counts_of_counts: NDArray[np.int64]) -> None:
-    """Add the counts of a part to the needed n-grams and contexts, and to how many n-grams have counts 1 to 4."""
-    rows, counts = grouped(table.keys, table.counts)
-    keys, contexts = table.keys[rows], table.contexts[rows]
-    counts_of_counts += np.bincount(np.minimum(counts, 5), minlength=6)[:5]
-    places, is_there = find(needed.ngrams, keys)
-    needed.counts[places[is_there]] = counts[is_there]
-    places, is_there = find(needed.contexts, contexts)
-    np.add.at(needed.totals, places[is_there], counts[is_there])
-    np.add.at(needed.types, (places[is_there], np.minimum(counts[is_there], 3) - 1), 1)
 
 
 MAX_ORDER = 16
@@ -241,7 +224,7 @@ class CountedOrders:
         probabilities = np.full(words, 1 / test.vocabulary)
         discounts, passes = np.zeros((self.order, 3)), 0
         for n in range(1, self.order + 1):
-            ((_, ngrams),) = iter_ngrams(test, n, len(test.ids), is_highest=True)
+            ((_, last_words, ngrams),) = iter_ngrams(test, n, len(test.ids), is_highest=True)
             keys, contexts = np.unique(ngrams.keys), np.unique(ngrams.contexts)
             needed, counts_of_counts, more = self.count(n, keys, contexts)
             passes += more
@@ -249,10 +232,10 @@ class CountedOrders:
             place = np.searchsorted(contexts, ngrams.contexts)
             count = needed.counts[np.searchsorted(keys, ngrams.keys)]
             own = np.maximum(count - np.append(0, discounts[n - 1])[np.minimum(count, 3)], 0)
-            rest = (needed.types @ discounts[n - 1])[place] * probabilities[ngrams.words]
+            rest = (needed.types @ discounts[n - 1])[place] * probabilities[last_words]
             total_count = needed.totals[place]
             is_known = total_count > 0
-            probabilities[ngrams.words[is_known]] = (own + rest)[is_known] / total_count[is_known]
+            probabilities[last_words[is_known]] = (own + rest)[is_known] / total_count[is_known]
         if not probabilities.all():
             raise SettingError(f"discount is too small: a word has the probability 0; raise it, got {self.discount}")
         loss = float(-np.log(probabilities).mean())
@@ -274,7 +257,13 @@ class CountedOrders:
                 table = self.count_part(n, part, parts)
                 if table is None:
                     break
-                summarize(table, needed, counts_of_counts)
+                rows, counts = grouped(table.keys, table.counts)
+                counts_of_counts += np.bincount(np.minimum(counts, 5), minlength=6)[:5]
+                places, is_there = find(needed.ngrams, table.keys[rows])
+                needed.counts[places[is_there]] = counts[is_there]
+                places, is_there = find(needed.contexts, table.contexts[rows])
+                np.add.at(needed.totals, places[is_there], counts[is_there])
+                np.add.at(needed.types, (places[is_there], np.minimum(counts[is_there], 3) - 1), 1)
             else:
                 return needed, counts_of_counts, passes
             parts *= 2
@@ -283,10 +272,9 @@ class CountedOrders:
     def count_part(self, n: int, part: int, parts: int) -> NgramTable | None:
         """Count the n-grams of a part; None if they exceed the memory."""
         size, tables, limit = len(self.text.ids), [], self.memory // UNIT_BYTES
-        for end, ngrams in iter_ngrams(self.text, n, CHUNK, is_highest=n == self.order):
+        for end, _, ngrams in iter_ngrams(self.text, n, CHUNK, is_highest=n == self.order):
             rows = np.flatnonzero(((ngrams.keys >> np.uint64(40)) % np.uint64(parts) == part) & (ngrams.units > 0))
-            columns = ngrams.units[rows], ngrams.keys[rows], ngrams.contexts[rows]
-            tables.append(NgramTable(*columns, np.ones(len(rows), np.int64)))
+            tables.append(NgramTable._make(column[rows] for column in ngrams))
             if sum(len(table.units) for table in tables) > limit:
                 tables = [merged(tables)]
                 if len(tables[0].units) > limit:

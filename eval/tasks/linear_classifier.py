@@ -32,17 +32,6 @@ class Windows:
     table: np.ndarray
     places: NDArray[np.int64]
 
-    def selection(self) -> "tuple[object, object]":
-        """The sparse matrix (items, positions * rows) that sums products with the table, and its transpose."""
-        csr_array = import_library("scipy.sparse").csr_array
-
-        items, positions = self.places.shape
-        columns = (self.places + len(self.table) * np.arange(positions)).ravel().astype(np.int32)
-        starts = np.arange(0, items * positions + 1, positions, dtype=np.int32)
-        shape = items, positions * len(self.table)
-        matrix = csr_array((np.ones(len(columns), np.float32), columns, starts), shape=shape)
-        return matrix, matrix.T.tocsr()
-
 
 @dataclass(frozen=True)
 class Classifier:
@@ -77,11 +66,16 @@ class Objective:
     """The penalised mean loss and its gradient, as a function of weights and biases in one flat array."""
 
     def __init__(self, windows: Windows, classes: NDArray[np.int64], count: int) -> None:
-        self.table = windows.table
-        self.selection, self.transposed = windows.selection()
-        self.items = np.arange(len(classes))
-        self.classes = classes
-        self.shape = windows.places.shape[1], windows.table.shape[1], count
+        csr_array = import_library("scipy.sparse").csr_array
+
+        self.table, self.classes, self.items = windows.table, classes, np.arange(len(classes))
+        items, positions = windows.places.shape
+        columns = (windows.places + len(self.table) * np.arange(positions)).ravel().astype(np.int32)
+        starts = np.arange(0, items * positions + 1, positions, dtype=np.int32)
+        ones, shape = np.ones(len(columns), np.float32), (items, positions * len(self.table))
+        self.selection = csr_array((ones, columns, starts), shape=shape)  # sums products with the table
+        self.transposed = self.selection.T.tocsr()
+        self.shape = positions, self.table.shape[1], count
         self.size = int(np.prod(self.shape)) + count
 
     def unpack(self, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

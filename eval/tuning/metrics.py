@@ -1,9 +1,10 @@
 """Metrics of a search: trials are scored by the dev half of sets or texts, and the best by the test half."""
 
-from abc import ABC, abstractmethod
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,9 @@ from embeddings.eval.tasks.label_scores import (
     compare_labels,
     predict_labels,
 )
-from embeddings.eval.tasks.perplexity import known_words
+from embeddings.eval.tasks.perplexity import Validation, check_predicts_words, known_words, mean_loss
 from embeddings.eval.test_sets import ALL, DEV, DIGITS, TEST, content_fingerprint, select_texts
 from embeddings.eval.tuning.study_folder import Judgement, ModelSizeError
-from embeddings.eval.validation import Validation, check_predicts_words, mean_loss
 from embeddings.formats.fasttext_classifier import cutoff_for_size
 from embeddings.models.model import Model
 from embeddings.models.prediction import held_out_predictor
@@ -38,32 +38,25 @@ CHUNK = 1 << 20  # bytes that are read at a time
 Verdict = tuple[list[Result], list[Comparison]]
 
 
-class Metric(ABC):
-    """Scores models by one half of the items, and reports the best of them by the other half."""
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """Scores models by one half of the items, and reports the best of them by the other half.
 
-    fixed: Sequence[str] = ()  # settings that change what the score measures, so that they are not varied
+    Arguments:
+        description: the sets or texts that are scored, with their half.
+        judge: scores a model by the dev half.
+        test: scores named results by the test half, and compares them.
+        fingerprint: that of the items or texts; None if the fingerprint of the corpus covers them.
+        training_part: the text to train on.
+        fixed: settings that change what the score measures, so that they are not varied.
+    """
 
-    @property
-    @abstractmethod
-    def description(self) -> str:
-        """The sets or texts that are scored, with their half."""
-
-    @property
-    def fingerprint(self) -> str | None:
-        """The fingerprint of the items or texts; None if the fingerprint of the corpus covers them."""
-        return None
-
-    def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
-        """The text to train on."""
-        return encoded
-
-    @abstractmethod
-    def judge(self, model: Model) -> Judgement:
-        """Score a model by the dev half."""
-
-    def test(self, results: dict[str, Any]) -> Verdict:
-        """Score named results by the test half, and compare them."""
-        return [], []
+    description: str
+    judge: Callable[[Model], Judgement]
+    test: Callable[[dict[str, Any]], Verdict] = lambda results: ([], [])
+    fingerprint: str | None = None
+    training_part: Callable[[EncodedCorpus, Trainer], EncodedCorpus] = lambda encoded, trainer: encoded
+    fixed: Sequence[str] = ()
 
 
 N_PARTS = 200  # of lines of the test half, of about equal length, over which intervals resample
@@ -73,76 +66,62 @@ PROTOCOL = (
 )
 
 
-@dataclass
-class HeldOutLoss(Metric):
-    """The loss of the dev half of held-out text, negated as a score; see `Validation`."""
+LOSS_SETTINGS = ("window", "negatives", "noise_exponent", "objective", "min_count", "max_vocab", "cutoffs")
 
-    validation: Validation
-    halves: tuple[EncodedCorpus, EncodedCorpus] | None = None
-    fixed = ("window", "negatives", "noise_exponent", "objective", "min_count", "max_vocab", "cutoffs")
 
-    @property
-    def name(self) -> str:
-        """The text."""
-        return "held-out text" if isinstance(self.validation.source, float) else Path(self.validation.source).name
+def held_out_loss(validation: Validation) -> Metric:
+    """The loss of the dev half of held-out text, negated as a score."""
+    share = validation.source if isinstance(validation.source, float) else None
+    name = "held-out text" if isinstance(validation.source, float) else Path(validation.source).name
+    halves: list[EncodedCorpus] = []  # once a model says how the text is read
 
-    @property
-    def description(self) -> str:
-        """The loss and its text."""
-        share = f" ({self.validation.source:g} of the corpus)" if isinstance(self.validation.source, float) else ""
-        return f"negative loss on the dev half of {self.name}{share}"
+    def half(model: Model, number: int) -> EncodedCorpus:
+        if not halves:
+            halves.extend(dev_and_test(validation.text(model)))
+        return halves[number]
 
-    @property
-    def fingerprint(self) -> str | None:
-        """The fingerprint of the held-out text; None if it is cut from the corpus."""
-        if isinstance(self.validation.source, float):
-            return None
-        digest = sha256()
-        for file in resolve_source(self.validation.source):
-            if not isinstance(file, File) or not file.is_regular:
-                return None  # it cannot be read again
-            with file.open_stream() as stream:
-                content = sha256()
-                while chunk := stream.read(CHUNK):
-                    content.update(chunk)
-            digest.update(content.digest())
-        return digest.hexdigest()[:DIGITS]
-
-    def training_part(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
-        """The text without what is held out."""
-        return self.validation.training_part(encoded, trainer)
-
-    def parts(self, model: Model) -> tuple[EncodedCorpus, EncodedCorpus]:
-        """The dev half and the test half of the held-out text."""
-        if self.halves is None:
-            self.halves = dev_and_test(self.validation.text(model))
-        return self.halves
-
-    def judge(self, model: Model) -> Judgement:
-        """Score a model by the dev half."""
-        return Judgement(-mean_loss(model, self.parts(model)[0]), model)
-
-    def test(self, results: dict[str, Any]) -> Verdict:
-        """The loss of models on the test half."""
-        scores = [[self.part_losses(model, name)] for name, model in results.items()]
-        return [one.result() for (one,) in scores], compare_scores(scores)
-
-    def part_losses(self, model: Model, name: str) -> MeanScores:
-        """The mean losses of the parts of the test half."""
-        encoded, predictor = self.parts(model)[1], held_out_predictor(model)
-        known, lines = known_words(encoded, model.vocabulary)
+    def part_losses(model: Model, vectors: str) -> MeanScores:
+        predictor = held_out_predictor(model)
+        known, lines = known_words(half(model, 1), model.vocabulary)
         borders = np.unique(np.searchsorted(lines, np.linspace(0, lines[-1], N_PARTS + 1)))
         values = []
-        for first, last in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
+        for first, last in pairwise(borders.tolist()):
             begin, end = lines[first], lines[last]
             total, examples = predictor.total_loss(known[begin:end], lines[first : last + 1] - begin)
             values += [total / examples] * bool(examples)
         if not values:
             raise SettingError("the test half of the held-out text has no line with two words of the vocabulary")
         return MeanScores(
-            vectors=name, key=Key(self.name, "held-out loss", half=TEST), values=np.array(values),
+            vectors=vectors, key=Key(name, "held-out loss", half=TEST), values=np.array(values),
             covered=np.ones(len(values), bool), protocol=PROTOCOL, test=PARTS,
         )  # fmt: skip
+
+    def test(results: dict[str, Any]) -> Verdict:
+        scores = [[part_losses(model, vectors)] for vectors, model in results.items()]
+        return [one.result() for (one,) in scores], compare_scores(scores)
+
+    return Metric(
+        description=f"negative loss on the dev half of {name}" + f" ({share:g} of the corpus)" * (share is not None),
+        judge=lambda model: Judgement(-mean_loss(model, half(model, 0)), model),
+        test=test,
+        fingerprint=None if isinstance(validation.source, float) else files_fingerprint(validation.source),
+        training_part=validation.training_part,
+        fixed=LOSS_SETTINGS,
+    )
+
+
+def files_fingerprint(source: str | os.PathLike[str]) -> str | None:
+    """The fingerprint of the bytes of a file, a folder or a pattern; None if they cannot be read again."""
+    digest = sha256()
+    for file in resolve_source(source):
+        if not isinstance(file, File) or not file.is_regular:
+            return None
+        with file.open_stream() as stream:
+            content = sha256()
+            while chunk := stream.read(CHUNK):
+                content.update(chunk)
+        digest.update(content.digest())
+    return digest.hexdigest()[:DIGITS]
 
 
 MIN_CUTOFF = 256  # rows; fastText does not go below either
@@ -178,81 +157,60 @@ class LabelJudge:
         return predict_labels(classifier, self.batches, self.k, prefix=self.prefix, threads=self.threads)
 
 
-@dataclass(frozen=True)
-class LabelMetricOfTexts(Metric):
-    """A score of labels, of classifiers that are quantised first if their size is limited."""
+def score_of_labels(
+    source: Any, corpus: Corpus, metric: str, *, half: str = DEV, k: int, size: int | None, threads: int | None,
+    seed: int,
+) -> Metric:  # fmt: skip
+    """A score of labels, of classifiers that are quantised first if their size is limited.
 
-    dev: LabelJudge
-    held_back: LabelJudge | None
-    name: str
-    size: int | None
-    seed: int
+    Arguments:
+        source: labelled texts, which are written as those of the corpus.
+        half: "dev", or "all" of the texts, of which none are then held back.
 
-    @classmethod
-    def read(
-        cls, source: Any, corpus: Corpus, metric: str, *, half: str = DEV, k: int, size: int | None,
-        threads: int | None, seed: int,
-    ) -> "LabelMetricOfTexts":  # fmt: skip
-        """Read labelled texts, which are written as those of the corpus.
+    Raises:
+        SettingError: the metric is unknown, or a half of the texts is empty.
+        CorpusError: the texts cannot be read.
+    """
+    assert corpus.labels is not None
+    text = {"encoding": corpus.encoding, "encoding_errors": corpus.encoding_errors}
+    everything = LabelJudge.read(source, corpus.labels, metric, k=k, threads=threads, **text)
+    name, judges = resolve_source(source)[0].name, []
+    for one in (ALL,) if half == ALL else (DEV, TEST):
+        judges.append(replace(everything, batches=[select_texts(batch, one) for batch in everything.batches]))
+        if not any(any(batch.labels) for batch in judges[-1].batches):
+            place = name if one == ALL else f"the {one} half of {name}"
+            raise SettingError(f"{place} has no labels: use more texts with labels")
 
-        Arguments:
-            half: "dev", or "all" of the texts, of which none are then held back.
-
-        Raises:
-            SettingError: the metric is unknown, or a half of the texts is empty.
-            CorpusError: the texts cannot be read.
-        """
-        assert corpus.labels is not None
-        text = {"encoding": corpus.encoding, "encoding_errors": corpus.encoding_errors}
-        everything = LabelJudge.read(source, corpus.labels, metric, k=k, threads=threads, **text)
-        name, judges = resolve_source(source)[0].name, []
-        for one in (ALL,) if half == ALL else (DEV, TEST):
-            judges.append(replace(everything, batches=[select_texts(batch, one) for batch in everything.batches]))
-            if not any(any(batch.labels) for batch in judges[-1].batches):
-                place = name if one == ALL else f"the {one} half of {name}"
-                raise SettingError(f"{place} has no labels: use more texts with labels")
-        return cls(judges[0], None if half == ALL else judges[1], name, size, seed)
-
-    @property
-    def description(self) -> str:
-        """The metric and the texts."""
-        metric = self.dev.metric
-        name = str(metric) if metric.label is None else f"{metric}:{metric.label}"
-        part = "all texts" if self.held_back is None else "the dev half"
-        return f"{name} on {part} of {self.name}"
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the texts and labels of all parts."""
-        parts = [one.batches for one in (self.dev, self.held_back) if one is not None]
-        content = [[[sha256(text.data).hexdigest(), text.starts, text.labels] for text in batches] for batches in parts]
-        return content_fingerprint(content)
-
-    def judge(self, model: Model) -> Judgement:
-        """Score a classifier by the dev half, or all texts."""
-        if self.size is None:
-            return Judgement(self.dev(model.classifier), model)
+    def judge(model: Model) -> Judgement:
+        if size is None:
+            return Judgement(judges[0](model.classifier), model)
         whole = model.classifier
         options = {"dsub": min(2, whole.output.shape[1]), "qnorm": True, "qout": len(whole.labels) >= MIN_LABELS}
-        rows, cutoff = len(whole.inputs.table), cutoff_for_size(whole, self.size, **options)
+        rows, cutoff = len(whole.inputs.table), cutoff_for_size(whole, size, **options)
         if cutoff < min(MIN_CUTOFF, rows):
             raise ModelSizeError(
-                f"{self.size:,} bytes hold only {cutoff} of {rows:,} rows: allow a larger file or a lower {S.dim}"
+                f"{size:,} bytes hold only {cutoff} of {rows:,} rows: allow a larger file or a lower {S.dim}"
             )
-        small = whole.quantize(cutoff, **options, seed=self.seed)
-        return Judgement(self.dev(small), small, {"cutoff": cutoff})
+        small = whole.quantize(cutoff, **options, seed=seed)
+        return Judgement(judges[0](small), small, {"cutoff": cutoff})
 
-    def test(self, results: dict[str, Any]) -> Verdict:
-        """Score classifiers, and the most frequent labels, by the test half."""
-        judge, scores = self.held_back, list[LabelScores]()
-        if judge is None:
-            return [], []
-        for name, result in results.items():
-            predictions = judge.predict(result.classifier if isinstance(result, Model) else result)
-            scores.append(LabelScores(predictions, self.name, name, judge.k, 0.0, [judge.metric], TEST))
+    def test(results: dict[str, Any]) -> Verdict:
+        scores = list[LabelScores]()
+        for vectors, result in results.items() if half != ALL else ():
+            predictions = judges[1].predict(result.classifier if isinstance(result, Model) else result)
+            scores.append(LabelScores(predictions, name, vectors, k, 0.0, [everything.metric], TEST))
         lines = [line for one in scores for line in one.results() if line.section is None and not line.is_detail]
         pairs = [compare_labels(scores[0], other) for other in scores[1:]]
         return list(dict.fromkeys(lines)), [line for pair in pairs for line in pair]
+
+    wanted, part = everything.metric, "all texts" if half == ALL else "the dev half"
+    texts = [[[sha256(one.data).hexdigest(), one.starts, one.labels] for one in judge.batches] for judge in judges]
+    return Metric(
+        description=f"{wanted}{'' if wanted.label is None else f':{wanted.label}'} on {part} of {name}",
+        judge=judge,
+        test=test,
+        fingerprint=content_fingerprint(texts),
+    )
 
 
 SETS = ("similarity", "analogy", "pairs")  # that a metric names, as in similarity:wordsim353
@@ -273,7 +231,13 @@ def new_metric(
     if half != DEV and labels is None:
         raise SettingError(f"{S.half(half)} requires {S.labels}: other scores use the dev half")
     if callable(metric):
-        return FunctionMetric(metric)
+        function = metric
+
+        def judge(model: Model) -> Judgement:
+            value = function(model)
+            return value if isinstance(value, Judgement) else Judgement(float(value), model)
+
+        return Metric(description="a function", judge=judge)
     names = check_metric(metric, trainer)
     is_set, is_loss = names[0].partition(":")[0] in SETS, names == [LOSS]
     if labels is not None and (is_set or is_loss):
@@ -285,12 +249,12 @@ def new_metric(
     if validation is not None and not is_loss:
         raise SettingError(f"{S.validation} requires the metric loss")
     if is_set:
-        return SetMetric.read(names)
+        return score_of_sets(names)
     if is_loss:
-        return HeldOutLoss(Validation(0.05 if validation is None else validation))
+        return held_out_loss(Validation(0.05 if validation is None else validation))
     if labels is None:
         raise SettingError(f"the metric {names[0]} requires {S.labels}: labelled texts that are not trained on")
-    return LabelMetricOfTexts.read(labels, corpus, names[0], half=half, k=k, size=size, threads=threads, seed=seed)
+    return score_of_labels(labels, corpus, names[0], half=half, k=k, size=size, threads=threads, seed=seed)
 
 
 def check_metric(metric: str | Sequence[str], trainer: Trainer) -> list[str]:
@@ -310,59 +274,31 @@ def check_metric(metric: str | Sequence[str], trainer: Trainer) -> list[str]:
     return names
 
 
-@dataclass(frozen=True)
-class SetMetric(Metric):
-    """The mean of Spearman's correlation on sets of word or text pairs, and of the accuracy on analogies."""
+def score_of_sets(names: Sequence[str]) -> Metric:
+    """The mean of Spearman's correlation on sets of word or text pairs, and of the accuracy on analogies.
 
-    dev: Suite
-    held_back: Suite
-    names: Sequence[str]
+    Arguments:
+        names: sets, such as "similarity:wordsim353".
+    """
+    sets: dict[str, Any] = {}
+    for name in names:
+        kind, _, path = name.partition(":")
+        if not path:
+            raise SettingError(f"the metric {name} requires a set, such as {kind}:FILE")
+        sets.setdefault(kind, []).append(path)
+    dev, held_back = (Suite.read(**sets, restrict=None, half=half) for half in (DEV, TEST))
 
-    @classmethod
-    def read(cls, names: Sequence[str]) -> "SetMetric":
-        """The metric of sets such as "similarity:wordsim353"."""
-        sets: dict[str, Any] = {}
-        for name in names:
-            kind, _, path = name.partition(":")
-            if not path:
-                raise SettingError(f"the metric {name} requires a set, such as {kind}:FILE")
-            sets.setdefault(kind, []).append(path)
-        dev, test = (Suite.read(**sets, restrict=None, half=half) for half in (DEV, TEST))
-        return cls(dev, test, names)
-
-    @property
-    def description(self) -> str:
-        """The sets."""
-        return f"{'mean ' * (len(self.names) > 1)}score on the dev half of {' and '.join(self.names)}"
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the items of both halves."""
-        parts = [[suite.sets[kind] for kind in SETS] for suite in (self.dev, self.held_back)]
-        return content_fingerprint(parts)
-
-    def judge(self, model: Model) -> Judgement:
-        """Score a model by the dev half."""
-        return Judgement(mean_score(self.dev, model), model)
-
-    def test(self, results: dict[str, Any]) -> Verdict:
-        """Score models by the test half."""
-        scores = [self.held_back.score(model, name) for name, model in results.items()]
+    def test(results: dict[str, Any]) -> Verdict:
+        scores = [held_back.score(model, name) for name, model in results.items()]
         values = [one.result() for part in scores for one in part]
         return [one for one in values if is_headline(one)], [one for one in compare_scores(scores) if is_headline(one)]
 
-
-@dataclass(frozen=True)
-class FunctionMetric(Metric):
-    """A function of a model. It has no test half."""
-
-    function: Callable[[Model], float]
-    description = "a function"
-
-    def judge(self, model: Model) -> Judgement:
-        """The value of the function, which may be a judgement."""
-        value = self.function(model)
-        return value if isinstance(value, Judgement) else Judgement(float(value), model)
+    return Metric(
+        description=f"{'mean ' * (len(names) > 1)}score on the dev half of {' and '.join(names)}",
+        judge=lambda model: Judgement(mean_score(dev, model), model),
+        test=test,
+        fingerprint=content_fingerprint([[suite.sets[kind] for kind in SETS] for suite in (dev, held_back)]),
+    )
 
 
 def is_headline(line: Result | Comparison) -> bool:

@@ -109,7 +109,7 @@ def suggest(trial: Any, trainer: Trainer, space: Space, *, is_first: bool = Fals
     The first trial has the trainer's own settings, also those that are outside of their ranges.
     """
     values: dict[str, Any] = {}
-    own = {} if not is_first else {name: getattr(trainer, name) for name in space}
+    types, own = field_types(type(trainer)), {name: getattr(trainer, name) for name in space} if is_first else {}
     for name in sorted(space, key=lambda name: space[name].requires is not None):
         one = space[name]
         if one.requires is not None and not values.get(one.requires, getattr(trainer, one.requires)):
@@ -118,17 +118,12 @@ def suggest(trial: Any, trainer: Trainer, space: Space, *, is_first: bool = Fals
             values[name] = own[name]
         elif one.choices:
             values[name] = trial.suggest_categorical(name, one.choices)
-        elif is_integer(trainer, name):
+        elif split_optional(types[name])[0] is int:
             values[name] = trial.suggest_int(name, int(one.low), int(one.high), log=one.log)
         else:
             value = trial.suggest_float(name, one.low, one.high, log=one.log)
             values[name] = float(f"{value:.4g}")  # so that a command line repeats the trial
     return values
-
-
-def is_integer(trainer: Trainer, name: str) -> bool:
-    """Whether a setting is a whole number."""
-    return split_optional(field_types(type(trainer))[name])[0] is int
 
 
 def contains(one: SearchRange, value: Any) -> bool:
@@ -250,8 +245,12 @@ class Search:
                 raise TuningError("the time was over before the first trial was complete: allow more seconds")
             raise TuningError(f"no trial succeeded; the first one failed: {self.tuning.trials[0].reason}")
         self.tuning.result = self.result(BEST)
-        if not self.tuning.is_interrupted:
-            self.test()
+        if self.tuning.is_interrupted:
+            return
+        results = {f"trial {self.tuning.best.number}": self.tuning.result}
+        if self.tuning.best.number != 1 and self.tuning.trials[0].state == "complete":
+            results[DEFAULTS] = self.result(DEFAULTS)
+        self.tuning.test, self.tuning.comparisons = self.metric.test(results)
 
     def run_trial(self) -> None:
         """Train and score with the next settings."""
@@ -344,15 +343,6 @@ class Search:
             threads=self.threads, seed=self.seed, progress=self.progress, run_options=options,
         )  # fmt: skip
 
-    def test(self) -> None:
-        """Score the best and the first trial on the test half."""
-        best = self.tuning.best
-        assert best is not None
-        results = {f"trial {best.number}": self.result(BEST)}
-        if best.number != 1 and self.tuning.trials[0].state == "complete":
-            results[DEFAULTS] = self.result(DEFAULTS)
-        self.tuning.test, self.tuning.comparisons = self.metric.test(results)
-
 
 def finite_score(judgement: Judgement) -> float:
     """The score; a TrainingError if it is not finite."""
@@ -377,7 +367,7 @@ def tune(
     labels: Any = None,
     half: Literal["dev", "all"] = "dev",
     k: Positive = 1,
-    size: int | None = None,
+    size: Positive | None = None,
     validation: Any = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -435,7 +425,7 @@ def tune(
     """
     if (trials is None) == (seconds is None):
         raise SettingError("a search requires a number of trials or of seconds, and not both")
-    check_arguments(tune, trials=trials, seconds=seconds, half=half)
+    check_arguments(tune, trials=trials, seconds=seconds, half=half, size=size)
     if isinstance(trainer, str):
         base = new_trainer(trainer, settings)
     elif settings:

@@ -126,7 +126,10 @@ ERRORS = {
     "metric": ([*WORDS, "--metric", "f2"], "f2"),
     "labels": ([*CLASSIFIER, "--trials", 1, "--metric", "f1"], "requires --labels"),
     "label": ([*CLASSIFIER, *LABELS, "--metric", "f1:zz", "--trials", 1], "'zz'"),
-    "unknown size": ([*CLASSIFIER, *LABELS, "--metric", "f1", "--trials", 1, "--size", "much"], "is not a size"),
+    "unknown size": (
+        [*CLASSIFIER, *LABELS, "--metric", "f1", "--trials", 1, "--size", "much"],
+        "a size must be a number",
+    ),
     "missing": ([*CLASSIFIER, "--labels", "missing.txt", "--metric", "f1", "--trials", 1], "missing.txt"),
     "unlabelled": ([*CLASSIFIER, "--labels", "text.txt", "--metric", "f1", "--trials", 1], "has no labels"),
     "overlap": ([*WORDS[:-4], "--metric", "analogy:google-analogies", "--trials", 1], "no score on google-analogies"),

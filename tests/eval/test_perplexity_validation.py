@@ -9,7 +9,7 @@ from commands import expect, refused
 import embeddings as em
 from embeddings.corpora.resampling import hold_out
 from embeddings.errors import CorpusError, SettingError
-from embeddings.eval.validation import Validation
+from embeddings.eval.tasks.perplexity import Validation
 from embeddings.objectives import negative_sampling
 from embeddings.training.loss_curves import read_curves
 
