@@ -162,18 +162,12 @@ class IndexQuality:
 
 @dataclass(frozen=True)
 class GridResult:
-    """The indexes of one grid, "speed" or "rank", measured on one query set."""
+    """The indexes of one grid, "speed" or "rank", measured on one query set, which is named without its folder."""
 
     grid: str
     vectors: str
     fingerprint: str
     results: list[IndexQuality]
-
-    @classmethod
-    def of(cls, grid: str, query_set: QuerySet, results: Sequence[IndexQuality]) -> "GridResult":
-        """Results that name the vectors by the last part of their path."""
-        name = Path(query_set.name).name
-        return cls(grid, name, query_set.vectors.fingerprint, [replace(one, vectors=name) for one in results])
 
 
 def measure_indexes(

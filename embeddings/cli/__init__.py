@@ -22,52 +22,17 @@ from embeddings.support.remote.address import without_credentials
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # which takes 5 % of the time of a compilation
 EXIT_FAILURE, EXIT_MISUSE = 1, 2  # exit codes
 COMMANDS = {
-    "Train": {
-        "train": "Train vectors on text with one of the installed trainers.",
-        "tune": "Search for the settings of a trainer.",
-        "infer": "Infer vectors for new documents.",
-        "fit": "Fit phrase composition to trained vectors.",
-    },
-    "Use vectors": {
-        "neighbours": "Print the nearest neighbours of words.",
-        "similarity": "Print the cosine similarity of words.",
-        "analogy": "Solve an analogy: A is to B as C is to what?",
-        "compose": "Print the nearest neighbours of a two-word phrase.",
-        "substitutes": "Print words that fit a gap in a text.",
-        "induce": "Compute vectors of new words from contexts.",
-        "explore": "Look at vectors in a browser: search, compare, map.",
-        "embed": "Write a vector for every text.",
-        "predict": "Predict labels of texts with a classifier.",
-        "quantize": "Write a small copy of a classifier.",
-        "index": "Index texts, or vectors.",
-        "search": "Find texts of an index.",
-        "export": "Convert vectors to another format.",
-        "align": "Map vectors of one language onto another's.",
-        "info": "Describe a file or folder.",
-    },
-    "Evaluate": {
-        "evaluate": "Score vectors on test sets, classifiers on texts.",
-        "compare": "Test score differences between vectors.",
-        "perplexity": "Print the perplexity of an n-gram model.",
-        "explain": "Print the contexts that two words share.",
-        "shift": "Find words whose use differs between two corpora.",
-        "stability": "Train a model again to measure how it varies.",
-        "benchmark": "Compare trainers with gensim and fastText.",
-        "benchmark-indexes": "Measure recall and speed of indexes.",
-    },
-    "Prepare text": {
-        "vocabulary": "Count the words of a corpus.",
-        "teach": "Write a teacher's vectors of texts.",
-        "concordance": "Print lines of a corpus around a word.",
-        "phrases": "Find phrases in a corpus.",
-        "cache": "List or remove cached corpora.",
-    },
-    "Set up": {
-        "trainers": "List the installed trainers.",
-        "warm": "Compile kernels ahead of time.",
-        "completion": "Print a shell completion script.",
-    },
-}
+    "Train": ("train", "tune", "infer", "fit"),
+    "Use vectors": (
+        "neighbours", "similarity", "analogy", "compose", "substitutes", "induce", "explore", "embed", "predict",
+        "quantize", "index", "search", "export", "align", "info",
+    ),
+    "Evaluate": (
+        "evaluate", "compare", "perplexity", "explain", "shift", "stability", "benchmark", "benchmark-indexes",
+    ),
+    "Prepare text": ("vocabulary", "teach", "concordance", "phrases", "cache"),
+    "Set up": ("trainers", "warm", "completion"),
+}  # fmt: skip
 EPILOG = 'Shell completion: add `eval "$(embeddings completion bash)"` to ~/.bashrc; zsh and fish work likewise.'
 
 
@@ -130,7 +95,16 @@ class CommandLine(click.Group):
         """The commands by section, without importing any."""
         for section, commands in COMMANDS.items():
             with formatter.section(section):
-                formatter.write_dl([(name.ljust(17), summary) for name, summary in commands.items()])
+                formatter.write_dl([(name.ljust(17), summary_of(name)) for name in commands])
+
+
+def summary_of(name: str) -> str:
+    """What a command does, as the first line of its module says."""
+    from importlib.resources import files
+
+    with files(__name__).joinpath(f"{name.replace('-', '_')}.py").open(encoding="utf-8") as module:
+        text = module.readline().partition(": ")[2].rstrip('"\n')
+    return text[:1].upper() + text[1:]
 
 
 def print_error(error: BaseException, arguments: list[str], color: bool | None, group: click.Group) -> None:

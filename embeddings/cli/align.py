@@ -1,4 +1,4 @@
-"""`embeddings align`: map vectors onto those of another training or language."""
+"""`embeddings align`: map vectors of one language onto another's."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""`embeddings analogy`: A is to B as C is to what?"""
+"""`embeddings analogy`: solve an analogy: A is to B as C is to what?"""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""`embeddings benchmark`: our trainers compared with gensim and fastText."""
+"""`embeddings benchmark`: compare trainers with gensim and fastText."""
 
 import dataclasses
 from pathlib import Path

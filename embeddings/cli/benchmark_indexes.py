@@ -1,4 +1,4 @@
-"""`embeddings benchmark-indexes`: recall and speed of nearest-neighbour indexes."""
+"""`embeddings benchmark-indexes`: measure recall and speed of indexes."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -85,7 +85,9 @@ def command(
                 ):  # fmt: skip
                     done.append(quality)
                     yield quality
-                finished.append(GridResult.of(grid_name, points, done))
+                title = Path(name).name
+                named = [dataclasses.replace(one, vectors=title) for one in done]
+                finished.append(GridResult(grid_name, title, points.vectors.fingerprint, named))
 
     def row(quality: IndexQuality) -> dict[str, Any]:
         values = dataclasses.asdict(quality)

@@ -1,4 +1,4 @@
-"""`embeddings cache`: encoded corpora that are cached for later runs."""
+"""`embeddings cache`: list or remove cached corpora."""
 
 import time
 from pathlib import Path

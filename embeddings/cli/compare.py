@@ -1,4 +1,4 @@
-"""`embeddings compare`: paired significance tests between vectors."""
+"""`embeddings compare`: test score differences between vectors."""
 
 from collections import deque
 from typing import Any

@@ -1,4 +1,4 @@
-"""`embeddings completion`: shell completion."""
+"""`embeddings completion`: print a shell completion script."""
 
 import click
 from click.shell_completion import get_completion_class

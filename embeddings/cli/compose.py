@@ -1,4 +1,4 @@
-"""`embeddings compose`: vectors of two-word phrases."""
+"""`embeddings compose`: print the nearest neighbours of a two-word phrase."""
 
 from typing import Any
 

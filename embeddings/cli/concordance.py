@@ -1,4 +1,4 @@
-"""`embeddings concordance`: lines of a corpus around a word."""
+"""`embeddings concordance`: print lines of a corpus around a word."""
 
 from dataclasses import asdict
 from typing import Any

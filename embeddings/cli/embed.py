@@ -1,4 +1,4 @@
-"""`embeddings embed`: a vector for every text."""
+"""`embeddings embed`: write a vector for every text."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""`embeddings evaluate`: scores on test sets."""
+"""`embeddings evaluate`: score vectors on test sets, classifiers on texts."""
 
 import shlex
 import sys

@@ -1,4 +1,4 @@
-"""`embeddings explain`: why two words have similar vectors."""
+"""`embeddings explain`: print the contexts that two words share."""
 
 from dataclasses import asdict
 from typing import Any

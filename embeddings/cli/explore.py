@@ -1,4 +1,4 @@
-"""`embeddings explore`: a local page to look at vectors."""
+"""`embeddings explore`: look at vectors in a browser: search, compare, map."""
 
 import os
 import sys

@@ -1,9 +1,9 @@
-"""`embeddings export`: vectors in other formats."""
+"""`embeddings export`: convert vectors to another format."""
 
 import inspect
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -30,10 +30,6 @@ from embeddings.vectors.file_format import decode_words
 from embeddings.vectors.merge import retrofit as retrofitted
 from embeddings.vectors.precision import rounding_error
 from embeddings.vectors.vectors import Vectors
-
-if TYPE_CHECKING:
-    from embeddings.classifier.classifier import LabelPredictor
-
 
 WEIGHTING = {  # parameters of `weight_vectors` and the metavars of their options
     **dict.fromkeys(("weighting", "constant")),
@@ -120,11 +116,8 @@ def command(
     a classifier as .bin or, if it is quantised, .ftz for fastText; model2vec, sentence-transformers, numpy-folder,
     spacy and projector (TensorBoard) write folders.
     """
-    options: dict[str, Any] = {
-        name: value
-        for name, value in {"dtype": dtype, "language": language, "normalize": normalize or None}.items()
-        if value is not None
-    }
+    given = {"dtype": dtype, "language": language, "normalize": normalize or None}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     choice: dict[str, Any] = {"format": format, "counts": counts}
     targets = format_dispatch.output_files(out, **choice, options=options)
     check_not_input(targets, [("the input", Path(vectors))], replaceable=["the input"])
@@ -135,7 +128,13 @@ def command(
     changes_rows = check_weighting(weighting)
     is_whole = words is None and table == "vectors" and not changes_rows and retrofit is None
     if is_whole and format_dispatch.load_format(name).write_classifier is not None and has_classifier(vectors):
-        export_classifier(load_classifier(vectors, errors=errors), out, name, force, as_json)
+        classifier = load_classifier(vectors, errors=errors)
+        classifier.export(out, name, force=force)
+        labels = len(classifier.labels)
+        if as_json:
+            print_json({"files": [out], "format": name, "labels": labels, "words": classifier.features.words})
+        else:
+            note(f"exported a classifier of {quantity(labels, 'label')} to {out}")
         return
     takes_models = format_dispatch.load_format(name).write_model is not None
     if is_whole and takes_models and has_model(vectors):
@@ -174,21 +173,16 @@ def report_export(vectors: Vectors, paths: list[str], format: str, dtype: str | 
         note(f"{dtype} rounding: maximum error {rounding.max_error:.3g}, minimum cosine {rounding.min_cosine:.6f}")
 
 
-def export_classifier(classifier: "LabelPredictor", out: str, format: str, force: bool, as_json: bool) -> None:
-    """Write a classifier, and report it."""
-    classifier.export(out, format, force=force)
-    labels = len(classifier.labels)
-    if as_json:
-        print_json({"files": [out], "format": format, "labels": labels, "words": classifier.features.words})
-    else:
-        note(f"exported a classifier of {quantity(labels, 'label')} to {out}")
-
-
 def select_words(vectors: Vectors, words: str) -> Vectors:
     """The vectors of the first N words, or of the words in a file; reports how many listed words have no vector."""
     if words.isdecimal() and words.isascii():
         return vectors.subset(int(words))
-    listed_words = read_words(words)
+    with open_decompressed(Path(words)) as stream:
+        lines = [line.rstrip(b"\r\n") for line in stream]
+    decoded = dict.fromkeys(decode_words(lines, "strict", f"{words}, line", 1))  # one to a line, distinct
+    listed_words = [word for word in decoded if word]
+    if not listed_words:
+        raise FormatError(f"{words} holds no words")
     known = [word for word in listed_words if word in vectors]
     if not known:
         raise FormatError(f"none of the {len(listed_words)} words in {words} has a vector")
@@ -197,13 +191,3 @@ def select_words(vectors: Vectors, words: str) -> Vectors:
         count = f"{len(missing)} of the {len(listed_words)}"
         note(f"{count} words in {words} have no vector, such as {missing[0]!r}")
     return vectors.subset(known)
-
-
-def read_words(path: str) -> list[str]:
-    """The distinct words of a text file, one to a line, in order; empty lines are skipped."""
-    with open_decompressed(Path(path)) as stream:
-        lines = [line.rstrip(b"\r\n") for line in stream]
-    words = [word for word in dict.fromkeys(decode_words(lines, "strict", f"{path}, line", 1)) if word]
-    if not words:
-        raise FormatError(f"{path} holds no words")
-    return words

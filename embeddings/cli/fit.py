@@ -1,4 +1,4 @@
-"""`embeddings fit`: phrase composition functions for trained vectors."""
+"""`embeddings fit`: fit phrase composition to trained vectors."""
 
 from typing import TYPE_CHECKING, Any
 

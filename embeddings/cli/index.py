@@ -1,4 +1,4 @@
-"""`embeddings index`: a subcommand for each installed kind of index of vectors, and those for texts."""
+"""`embeddings index`: index texts, or vectors."""
 
 import os
 from pathlib import Path

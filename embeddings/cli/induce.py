@@ -1,4 +1,4 @@
-"""`embeddings induce`: vectors of new words from their contexts in a corpus."""
+"""`embeddings induce`: compute vectors of new words from contexts."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from embeddings.analysis.induced_vectors import MAP_FOLDER, ContextInducer, ContextMap, Induced, fit_context_map
+from embeddings.analysis.induced_vectors import MAP_FOLDER, ContextInducer, ContextMap, fit_context_map
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.explain import read_as_in_training
@@ -95,7 +95,12 @@ def command(
     new, old = result.vectors, as_vectors(source)
     whole = new if only_new else old.add_vectors(new.words, new.matrix, counts=new.counts)  # type: ignore[arg-type]
     save_vectors(whole, out, format, force, bar)
-    print_rows(rows_of(result), as_json)
+    assert new.counts is not None
+    rows = [*zip(new.words, new.counts.tolist(), strict=True), *result.missing.items()]
+    numbered = enumerate(rows)  # words without a vector come last
+    print_rows(
+        [{"word": word, "contexts": count, "induced": row < len(new)} for row, (word, count) in numbered], as_json
+    )
 
 
 def new_inducer(
@@ -127,14 +132,3 @@ def check_options(method: str, use_map: str | None, save_map: str | None) -> Non
         names += [name for name, value in (("--map", use_map), ("--save-map", save_map)) if value is not None]
         if names:
             raise click.UsageError(f"{names[0]} requires --method {MAP}")
-
-
-def rows_of(result: Induced) -> list[dict[str, Any]]:
-    """The number of contexts of each new word; words without a vector come last."""
-    counts = result.vectors.counts
-    assert counts is not None
-    rows = [*zip(result.vectors.words, counts.tolist(), strict=True), *result.missing.items()]
-    return [
-        {"word": word, "contexts": count, "induced": number < len(result.vectors)}
-        for number, (word, count) in enumerate(rows)
-    ]

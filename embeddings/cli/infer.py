@@ -1,4 +1,4 @@
-"""`embeddings infer`: vectors of new documents."""
+"""`embeddings infer`: infer vectors for new documents."""
 
 from pathlib import Path
 from time import perf_counter

@@ -1,4 +1,4 @@
-"""`embeddings info`: a description of a file or folder."""
+"""`embeddings info`: describe a file or folder."""
 
 import codecs
 import os

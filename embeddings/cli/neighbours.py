@@ -1,4 +1,4 @@
-"""`embeddings neighbours`: nearest neighbours of words, or of documents."""
+"""`embeddings neighbours`: print the nearest neighbours of words."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""`embeddings perplexity`: the perplexity of an n-gram model, as a reference for those of trained models."""
+"""`embeddings perplexity`: print the perplexity of an n-gram model."""
 
 from typing import Any
 

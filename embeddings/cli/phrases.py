@@ -1,4 +1,4 @@
-"""`embeddings phrases`: the phrases of a corpus, with counts, scores and types."""
+"""`embeddings phrases`: find phrases in a corpus."""
 
 from typing import Any
 

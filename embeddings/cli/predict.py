@@ -1,4 +1,4 @@
-"""`embeddings predict`: labels of texts."""
+"""`embeddings predict`: predict labels of texts with a classifier."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

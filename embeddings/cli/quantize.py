@@ -1,4 +1,4 @@
-"""`embeddings quantize`: small copies of classifiers."""
+"""`embeddings quantize`: write a small copy of a classifier."""
 
 from pathlib import Path
 from typing import Any

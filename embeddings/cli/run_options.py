@@ -156,11 +156,6 @@ def all_options() -> list[click.Option]:
     ]
 
 
-def names() -> list[str]:
-    """The options of a single run."""
-    return [str(option.name) for option in all_options()]
-
-
 def run_options_for(
     out: str, report: Callable[[str], None], options: dict[str, Any], *, force: bool,
     labels: LabelFormat | None,

@@ -1,4 +1,4 @@
-"""`embeddings search`: the texts of an index that answer a query."""
+"""`embeddings search`: find texts of an index."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`embeddings shift`: words whose use differs between two corpora or groups of documents."""
+"""`embeddings shift`: find words whose use differs between two corpora."""
 
 import dataclasses
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`embeddings similarity`: cosines of words."""
+"""`embeddings similarity`: print the cosine similarity of words."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`embeddings stability`: train a model again on resamples of its corpus."""
+"""`embeddings stability`: train a model again to measure how it varies."""
 
 from collections.abc import Mapping
 from pathlib import Path

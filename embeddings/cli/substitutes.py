@@ -1,4 +1,4 @@
-"""`embeddings substitutes`: words that fit a gap in a text."""
+"""`embeddings substitutes`: print words that fit a gap in a text."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`embeddings teach`: the vectors of texts by a teacher, from which `train distill` learns."""
+"""`embeddings teach`: write a teacher's vectors of texts."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`embeddings train`: one subcommand for each installed trainer, made from its settings."""
+"""`embeddings train`: train vectors on text with one of the installed trainers."""
 
 import dataclasses
 from typing import Any
@@ -110,7 +110,9 @@ def train(
 ) -> None:  # fmt: skip
     """Train and save; an interrupted run is saved too."""
     report_bus_errors()
-    run: dict[str, Any] = {name: options.pop(name) for name in run_options.names() if name in options}
+    run: dict[str, Any] = {
+        str(one.name): options.pop(one.name) for one in run_options.all_options() if one.name in options
+    }
     if options.get("phrases") is None and run.get("continued") is not None:
         options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))

@@ -1,4 +1,4 @@
-"""`embeddings trainers`: the installed trainers."""
+"""`embeddings trainers`: list the installed trainers."""
 
 from typing import Any
 

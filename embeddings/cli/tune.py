@@ -1,4 +1,4 @@
-"""`embeddings tune`: a search for the settings of a trainer."""
+"""`embeddings tune`: search for the settings of a trainer."""
 
 import shlex
 from typing import TYPE_CHECKING, Any

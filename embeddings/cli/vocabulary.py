@@ -1,4 +1,4 @@
-"""`embeddings vocabulary`: the words of a corpus and their counts."""
+"""`embeddings vocabulary`: count the words of a corpus."""
 
 from typing import Any
 

@@ -243,19 +243,11 @@ def label_of(line: Result | Comparison) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
-@dataclass(frozen=True)
-class SetSection:
-    """The tables of a test set: whole sets by heading, details by heading, and paired tests."""
+def set_sections(results: Sequence[Result], comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """A section for each test set, in order; statistics have their own table.
 
-    name: str
-    tables: dict[str, Table[Result]]
-    details: dict[str, Table[Result]]
-    tests: Table[Comparison] | None
-    test_names: list[str]
-
-
-def set_sections(results: Sequence[Result], comparisons: Sequence[Comparison]) -> list[SetSection]:
-    """A section for each test set, in order; statistics have their own table."""
+    A section has tables of whole sets and of details, by heading, and of paired tests.
+    """
     sections = []
     for name in dict.fromkeys(one.set for one in results if one.set != STATISTICS):
         whole, details = dict[str, Table[Result]](), dict[str, Table[Result]]()
@@ -266,7 +258,8 @@ def set_sections(results: Sequence[Result], comparisons: Sequence[Comparison]) -
                     tables[heading] = Table.of(members)
         tests = [one for one in comparisons if one.set == name and not one.is_detail]
         table = Table.of(tests, with_zero=True) if tests else None
-        sections.append(SetSection(name, whole, details, table, list(dict.fromkeys(one.test for one in tests))))
+        names = list(dict.fromkeys(one.test for one in tests))
+        sections.append({"name": name, "tables": whole, "details": details, "tests": table, "test_names": names})
     return sections
 
 

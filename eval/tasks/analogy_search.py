@@ -146,12 +146,6 @@ def is_below(
     return not any_reach(scores[:GROUPS], least)
 
 
-@entry_point
-def score_rows(method: int, pair: np.ndarray, third: np.ndarray, shift: float, scores: np.ndarray) -> None:
-    """`score`, for a single question."""
-    score(method, pair, third, shift, scores)
-
-
 @inline
 def score(method: int, pair: np.ndarray, third: np.ndarray, shift: float, scores: np.ndarray) -> None:
     """Scores in the order of nearness, from a row of each table."""
@@ -375,7 +369,8 @@ def all_candidates(
     for part in vocabulary_blocks(cosines.bytes_per_word, [limit]):
         cosines.compute(part)
         block = cosines.block(method)
-        score_rows(METHODS.index(method), block.pairs[0], block.third[2], shift, scores[part])
+        pair, third = block.pairs[0], block.third[2]
+        scores[part] = pair + third if method == "3cosadd" else (pair - shift) * third
     scores[excluded[excluded < limit]] = -np.inf
     best = scores.max()
     return np.flatnonzero(scores >= best - MARGIN * max(1.0, abs(best)))

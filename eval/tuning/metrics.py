@@ -71,7 +71,7 @@ LOSS_SETTINGS = ("window", "negatives", "noise_exponent", "objective", "min_coun
 
 def held_out_loss(validation: Validation) -> Metric:
     """The loss of the dev half of held-out text, negated as a score."""
-    share = validation.source if isinstance(validation.source, float) else None
+    share = f" ({validation.source:g} of the corpus)" if isinstance(validation.source, float) else ""
     name = "held-out text" if isinstance(validation.source, float) else Path(validation.source).name
     halves: list[EncodedCorpus] = []  # once a model says how the text is read
 
@@ -101,7 +101,7 @@ def held_out_loss(validation: Validation) -> Metric:
         return [one.result() for (one,) in scores], compare_scores(scores)
 
     return Metric(
-        description=f"negative loss on the dev half of {name}" + f" ({share:g} of the corpus)" * (share is not None),
+        description=f"negative loss on the dev half of {name}{share}",
         judge=lambda model: Judgement(-mean_loss(model, half(model, 0)), model),
         test=test,
         fingerprint=None if isinstance(validation.source, float) else files_fingerprint(validation.source),

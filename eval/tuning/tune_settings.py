@@ -140,10 +140,6 @@ class TimeUp(Exception):
     """The time of the search is over."""
 
 
-class Halved(Exception):
-    """A trial was ended because its score is not in the better half."""
-
-
 class JudgementError(EmbeddingsError):
     """A model cannot be scored."""
 
@@ -181,7 +177,7 @@ class Halving(Callback):
         self.scores[epoch] = score
         self.trial.report(score, epoch)
         if self.trial.should_prune():
-            raise Halved
+            raise import_optuna().TrialPruned
 
 
 def import_optuna() -> Any:
@@ -264,7 +260,7 @@ class Search:
             judgement = self.judge(self.train(replace(self.trainer, **settings), halving))
             finite_score(judgement)
             state = "complete"
-        except Halved:
+        except self.optuna.TrialPruned:
             state = "halved"
         except JudgementError as error:
             if number == 1:
@@ -309,7 +305,8 @@ class Search:
         """Count a trial; the result of the best or the first one is saved."""
         value = trial.score if trial.state == "complete" else None
         self.study.tell(asked, value, state=self.states[trial.state])
-        is_best = self.is_best(trial)
+        best = self.tuning.best
+        is_best = value is not None and (best is None or best.score is None or value > best.score)
         if judgement is not None:
             for name in [BEST] * is_best + [DEFAULTS] * (trial.number == 1):
                 self.results[name] = judgement.result
@@ -318,13 +315,6 @@ class Search:
         if is_best:
             self.tuning.best, self.tuning.trainer = trial, replace(self.trainer, **trial.settings)
         self.tuning.trials.append(trial)
-
-    def is_best(self, trial: Trial) -> bool:
-        """Whether a trial is complete and better than all earlier ones."""
-        if trial.state != "complete" or trial.score is None:
-            return False
-        best = self.tuning.best
-        return best is None or best.score is None or trial.score > best.score
 
     def result(self, name: str) -> Any:
         """The result of the best or first trial."""

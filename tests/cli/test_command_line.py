@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from commands import SMALL, TEXT, expect, process, refused, table
 
-from embeddings.cli import COMMANDS, main
+from embeddings.cli import COMMANDS, main, summary_of
 
 NAMES = [name for commands in COMMANDS.values() for name in commands]
 
@@ -23,9 +23,12 @@ def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_help_lists_every_command_with_its_whole_summary():
     lines = expect("--help").stdout.splitlines()
-    for commands in COMMANDS.values():
-        for name, summary in commands.items():
-            assert any(line.split(maxsplit=1) == [name, summary] for line in lines)
+    for name in NAMES:
+        (line,) = [line for line in lines if line.split(maxsplit=1)[:1] == [name]]
+        assert line.split(maxsplit=1)[1] == summary_of(name)
+        assert line[-1] in ".?"
+        assert "..." not in line
+        assert len(line) <= 80
 
 
 @pytest.mark.parametrize("name", NAMES)

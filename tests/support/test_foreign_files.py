@@ -76,6 +76,7 @@ OWN_NAMES = {
     "corpora/key_counts.py": (1, "a number"),
     "corpora/reading/sources.py": (1, "constants"),
     "corpora/resampling.py": (1, "constants"),
+    "embeddings/cli/__init__.py": (1, "names of commands"),
     "embeddings/cli/saving.py": (1, "the name of the output"),
     "embeddings/explorer/http_server.py": (1, "names of the files of the page"),
     "embeddings/explorer/word_map.py": (1, "a digest"),
