@@ -5,7 +5,7 @@ from typing import Any, Literal
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, from_signature
+from embeddings.cli.options import CONFIDENCE, JSON, VECTOR_INPUT, exclude, from_signature
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
 from embeddings.models.loading import load
@@ -28,10 +28,7 @@ def command(
     confidence: str | None, as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
     """Print the words that are to C as B is to A, such as: man king woman."""
-    if confidence is not None:
-        for name, is_set in (("--method", method != "3cosadd"), ("--restrict", restrict is not None)):
-            if is_set:
-                raise click.UsageError(f"--confidence cannot be combined with {name}")
+    exclude("confidence", "method", "restrict")
     source = load(vectors, **read_options)
     if confidence is not None:
         from embeddings.analysis.confidence import confident_analogy  # imports scipy

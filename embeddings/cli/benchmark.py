@@ -8,7 +8,7 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example, grouped
-from embeddings.cli.options import OUTPUT, from_settings, is_given, option
+from embeddings.cli.options import OUTPUT, exclude, from_settings, is_given, option
 from embeddings.cli.output import note, print_json, print_lines
 from embeddings.cli.progress_bar import ReadingBar
 from embeddings.cli.signals import EXIT_INTERRUPT
@@ -84,8 +84,7 @@ def command(
     from embeddings.eval.benchmark.runner import Benchmark, BenchmarkError, Interrupted
     from embeddings.eval.benchmark.tools import model_configs, select_tools
 
-    if resume and force:
-        raise click.UsageError("--resume cannot be combined with --force")
+    exclude("resume", "force")
     additional, tokenization = ({name: options.pop(name) for name in names} for names in (TEST_SETS, WORD_SETTINGS))
     models = model_configs(trainer, **options)
     for name in ("dim", "negatives", "window", "subsample", "min_count", "epochs"):

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_signature, option, seed
+from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, exclude, from_signature, option, require, seed
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval import index_quality
@@ -64,7 +64,7 @@ def command(
 
     VECTORS are files, or random points such as random:10000x128.
     """
-    check(vectors, indexes, allow_faiss, grid, plot, results, force)
+    check(vectors, indexes, allow_faiss, plot, results, force)
     finished: list[GridResult] = []
 
     def measurements() -> Iterator[IndexQuality]:
@@ -104,18 +104,15 @@ def command(
 
 
 def check(
-    vectors: tuple[str, ...], indexes: tuple[str, ...], allow_faiss: bool, grid: str | None, plot: str | None,
-    results: str | None, force: bool,
+    vectors: tuple[str, ...], indexes: tuple[str, ...], allow_faiss: bool, plot: str | None, results: str | None,
+    force: bool,
 ) -> None:  # fmt: skip
     """Refuse invalid options, inputs and outputs before any work."""
     if plot and len(vectors) > 1:
         raise click.UsageError("--plot requires exactly one VECTORS argument")
-    if allow_faiss and not indexes:
-        raise click.UsageError("--allow-faiss requires --index")
-    if grid and indexes:
-        raise click.UsageError("--grid cannot be combined with --index")
-    if force and not (plot or results):
-        raise click.UsageError("--force requires --plot or --results")
+    require("allow_faiss", "indexes")
+    exclude("grid", "indexes")
+    require("force", "plot", "results")
     if plot:
         check_figure_path(plot, force=force)
     if results:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import JSON, option
+from embeddings.cli.options import JSON, exclude, option
 from embeddings.cli.output import note, print_rows
 from embeddings.corpora import corpus_cache
 from embeddings.corpora.corpus_cache import Entry, find_damage
@@ -40,8 +40,7 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
     The cache holds at most 20 GB or a tenth of the disk, whichever is less; set EMBEDDINGS_CACHE_LIMIT to change
     this. Corpora in use are never removed.
     """
-    if check and (limit is not None or remove is not None):
-        raise SettingError("--check cannot be combined with --remove or --limit")
+    exclude("check", "remove", "limit")
     folder = cache_folder("corpora")
     if folder is None:
         note("there is no cache: its folder is not writable; set EMBEDDINGS_CACHE to another folder")

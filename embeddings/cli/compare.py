@@ -8,7 +8,7 @@ import click
 from embeddings.cli import evaluation_options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.evaluate import Evaluation, classifier_arguments, compare_classifiers, label_options
-from embeddings.cli.options import JSON
+from embeddings.cli.options import JSON, exclude
 from embeddings.cli.output import note, print_rows
 from embeddings.eval.evaluation import compare_scores
 
@@ -38,8 +38,7 @@ def command(
     if len(vectors) < 2 and len(set(options["ranking"])) < 2:
         raise click.UsageError("compare requires at least two VECTORS, or two --ranking")
     if (of_labels := classifier_arguments(options)) is not None:
-        if sections:
-            raise click.UsageError("--sections cannot be combined with --labels")
+        exclude("sections", "labels")
         tests = compare_classifiers(vectors, errors=errors, **of_labels)
         print_rows(tests, as_json)
         return

@@ -12,7 +12,7 @@ import click
 from embeddings.cli import corpus_options, evaluation_options
 from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.error_messages import typed_name
-from embeddings.cli.options import FORCE, JSON, THREADS, from_signature, is_given, option
+from embeddings.cli.options import FORCE, JSON, THREADS, exclude, from_signature, is_given, option, require
 from embeddings.cli.output import note, print_json, print_rows, quantity
 from embeddings.cli.progress_bar import ByteBar
 from embeddings.cli.vector_input import check_paths, parse_runs
@@ -178,10 +178,9 @@ def command(
     if (of_labels := classifier_arguments(options)) is not None:
         evaluate_classifiers(vectors, sections=sections, as_json=as_json, errors=errors, **of_labels)
         return
-    if concat_with and report is not None:
-        raise click.UsageError("--report requires word vectors and cannot be combined with --concat-with")
-    if report is None and (show_neighbours_of or force):
-        raise click.UsageError(f"{'--show-neighbours-of' if show_neighbours_of else '--force'} requires --report")
+    exclude("report", "concat_with", why=": it requires word vectors")
+    require("show_neighbours_of", "report")
+    require("force", "report")
     if report is not None:
         check_file(report, force=force)
     defaults = evaluation_options.DEFAULTS if report is None else evaluation_options.REPORT_DEFAULTS
@@ -233,8 +232,7 @@ class Evaluation:
         suite = Suite.read(**settings, encoding_errors=read_options["errors"])
         runs = list(map(parse_runs, vectors))
         check_paths((*(path for _, paths in runs for path in paths), *concat_with))
-        if concat_with and options["unknown"] is not None:
-            raise click.UsageError("--unknown requires word vectors and cannot be combined with --concat-with")
+        exclude("unknown", "concat_with", why=": it requires word vectors")
 
         def load(path: str) -> Evaluable:
             if concat_with:

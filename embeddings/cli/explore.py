@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from embeddings.cli import corpus_options
+from embeddings.cli import corpus_options, options
 from embeddings.cli.command_help import command_by_example
 from embeddings.cli.explain import read_as_in_training
-from embeddings.cli.options import CONFIDENCE, DOCUMENTS, QUIET, VECTOR_INPUT, from_signature, is_given, option, seed
+from embeddings.cli.options import CONFIDENCE, DOCUMENTS, QUIET, VECTOR_INPUT, from_signature, option, seed
 from embeddings.cli.output import note
 from embeddings.indexes.index import load_index
 from embeddings.models.loading import load, load_model_or_vectors
-from embeddings.settings import flag
 from embeddings.support.imports import import_extra
 from embeddings.vectors.vectors import Vectors, as_vectors
 
@@ -79,9 +78,10 @@ def command(
 
     Only this computer can open the page, and only with the address that is printed. Ctrl-C ends the command.
     """
-    check_options(corpus, confidence, documents)
-    if allow_faiss and texts is None:
-        raise click.UsageError("--allow-faiss requires --texts")
+    options.exclude("documents", "corpus", "confidence")
+    for one in CORPUS_OPTIONS:
+        options.require(str(one.name), "corpus")
+    options.require("allow_faiss", "texts")
     if projection == "tsne":
         import_extra("openTSNE", "explore", "--projection tsne")
     projection = projection or ("tsne" if find_spec("openTSNE") else "pca")
@@ -115,17 +115,6 @@ def command(
         if not no_browser and has_display:  # without one, Python would start a browser in this terminal
             Thread(target=webbrowser.open, args=[server.address], name="browser", daemon=True).start()
         server.serve_forever(poll_interval=0.1)
-
-
-def check_options(corpus: str | None, confidence: str | None, documents: bool) -> None:
-    """Refuse options that would not be used."""
-    for name, value in (("--corpus", corpus), ("--confidence", confidence)):
-        if documents and value is not None:
-            raise click.UsageError(f"{name} cannot be combined with --documents")
-    if corpus is None:
-        for one in CORPUS_OPTIONS:
-            if is_given(str(one.name)):
-                raise click.UsageError(f"{flag(str(one.name))} requires --corpus")
 
 
 def read_group_option(groups: str, vectors: Vectors) -> "int | WordGroups":

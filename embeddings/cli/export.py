@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import command_by_example, grouped
-from embeddings.cli.options import FORCE, FORMAT, JSON, VECTOR_INPUT, from_signature, option, take_arguments
+from embeddings.cli.options import FORCE, FORMAT, JSON, VECTOR_INPUT, from_signature, option, require, take_arguments
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.saving import check_not_input
 from embeddings.corpora.reading.compression import open_decompressed
@@ -45,8 +45,7 @@ def check_weighting(weighting: Mapping[str, Any]) -> bool:
     for name in ("constant", "fit_on"):
         if name in weighting and not changes:
             raise click.UsageError(f"{flag(name)} requires --weighting, --remove-components or --pca")
-    if "text_column" in weighting and "fit_on" not in weighting:
-        raise click.UsageError("--text-column requires --fit-on")
+    require("text_column", "fit_on")
     if weighting.get("fit_on") == STANDARD_INPUT:
         raise click.UsageError("--fit-on requires a file")
     return changes

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from embeddings.analysis.induced_vectors import MAP_FOLDER, ContextInducer, ContextMap, fit_context_map
-from embeddings.cli import corpus_options
+from embeddings.cli import corpus_options, options
 from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.explain import read_as_in_training
 from embeddings.cli.options import FORMAT, OUT_FILE, OUTPUT, THREADS, VECTOR_INPUT, from_signature, is_given, option
@@ -18,7 +18,6 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
-from embeddings.settings import flag
 from embeddings.support.text_lines import read_text_lines
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors, as_vectors
@@ -66,7 +65,10 @@ def command(
     be read as the training text of VECTORS; for saved models it is.
     """
     fit_settings = {name: settings.pop(name) for name in FIT_OPTIONS}
-    check_options(method, use_map, save_map)
+    options.exclude("use_map", *FIT_OPTIONS, "save_map", why=": the map is fitted and saved already")
+    for name in (*FIT_OPTIONS, "use_map", "save_map") if method == MEAN else ():
+        if is_given(name) and name not in ("window", "context_weights"):
+            raise click.UsageError(f"{options.shown(name)} requires --method {MAP}")
     inputs = [("VECTORS", Path(vectors)), ("CORPUS", Path(corpus)), ("WORDS", Path(words))]
     check_not_input(format_dispatch.output_files(out, format=format), inputs)
     format_dispatch.check_export(out, format=format, force=force)
@@ -119,16 +121,3 @@ def new_inducer(
         cosine = f"the mean cosine of their vectors and the mapped contexts is {fitted.mean_cosine:.3f}"
         bar.report(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")
     return ContextInducer(source, encoded, fitted, threads=threads)
-
-
-def check_options(method: str, use_map: str | None, save_map: str | None) -> None:
-    """Refuse options that would be ignored."""
-    given = [name for name in FIT_OPTIONS if is_given(name)]
-    if use_map is not None and (given or save_map is not None):
-        option_name = flag(given[0]) if given else "--save-map"
-        raise click.UsageError(f"{option_name} cannot be combined with --map, which is fitted and saved already")
-    if method == MEAN:
-        names = [flag(name) for name in given if name not in ("window", "context_weights")]
-        names += [name for name, value in (("--map", use_map), ("--save-map", save_map)) if value is not None]
-        if names:
-            raise click.UsageError(f"{names[0]} requires --method {MAP}")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import ALLOW_PICKLE, FORCE, JSON, option
+from embeddings.cli.options import ALLOW_PICKLE, FORCE, JSON, option, require
 from embeddings.cli.output import note, print_json, print_pairs
 from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
 from embeddings.corpora.phrases import phrase_list
@@ -188,8 +188,7 @@ def command(path: str, full: bool, allow_pickle: bool, curve: str | None, force:
         else:
             note(f"saved the loss curve to {curve}")
         return
-    if force:
-        raise click.UsageError("--force requires --curve")
+    require("force", "curve")
     properties = describe(path, full=full, allow_pickle=allow_pickle)
     print_json(properties) if as_json else print_pairs(flatten(properties))
 

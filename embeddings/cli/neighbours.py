@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import CONFIDENCE, DOCUMENTS, JSON, VECTOR_INPUT, from_signature, option
+from embeddings.cli.options import CONFIDENCE, DOCUMENTS, JSON, VECTOR_INPUT, exclude, from_signature, option, require
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import SEARCH, report_lookups
 from embeddings.corpora.vocabulary import UnknownWordError
@@ -45,15 +45,9 @@ def command(
     among: str | None, method: Any, confidence: str | None, documents: bool, as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
     """Print the words with the highest cosine similarity to each of WORDS, or the highest score of --method."""
-    if allow_faiss and index is None:
-        raise click.UsageError("--allow-faiss requires --index")
+    require("allow_faiss", "index")
+    exclude("confidence", "index", "restrict", "documents", "among", "method")
     if confidence is not None:
-        for name, value in (
-            ("--index", index), ("--restrict", restrict), ("--documents", documents or None),
-            ("--among", among), ("--method", None if method == "cosine" else method),
-        ):  # fmt: skip
-            if value is not None:
-                raise click.UsageError(f"--confidence cannot be combined with {name}")
         from embeddings.analysis.confidence import confident_neighbours  # imports scipy
         from embeddings.analysis.stability_runs import StabilityRuns
 

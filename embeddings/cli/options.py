@@ -10,6 +10,7 @@ from typing import Any, Literal
 import click
 
 from embeddings.cli.command_help import Option
+from embeddings.cli.error_messages import typed_name
 from embeddings.settings import field_types, flag, split_optional, split_range
 from embeddings.support.docstrings import argument_texts
 
@@ -183,3 +184,22 @@ def is_given(name: str) -> bool:
     """Whether the user set an option of the current command, on the command line or in a configuration file."""
     source = click.get_current_context().get_parameter_source(name)
     return source not in (None, click.core.ParameterSource.DEFAULT)
+
+
+def shown(name: str) -> str:
+    """An option of the current command as it is typed, by the name of its value; an argument in capitals."""
+    parameters = {one.name: one for one in click.get_current_context().command.params}
+    one = parameters.get(name)
+    return name.upper() if isinstance(one, click.Argument) else flag(name) if one is None else typed_name(one)
+
+
+def require(name: str, *others: str) -> None:
+    """Refuse an option of the current command unless one of some others is given."""
+    if is_given(name) and not any(map(is_given, others)):
+        raise click.UsageError(f"{shown(name)} requires {' or '.join(map(shown, others))}")
+
+
+def exclude(name: str, *others: str, why: str = "") -> None:
+    """Refuse an option of the current command together with any of some others; `why` ends the message."""
+    for other in filter(is_given, others if is_given(name) else ()):
+        raise click.UsageError(f"{shown(name)} cannot be combined with {shown(other)}{why}")

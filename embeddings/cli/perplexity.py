@@ -6,12 +6,12 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import JSON, QUIET, from_settings, from_signature, is_given, option
+from embeddings.cli.options import JSON, QUIET, exclude, from_settings, from_signature, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.corpora import Corpus
 from embeddings.eval.tasks.kneser_ney import ngram_perplexity
-from embeddings.settings import VocabularySize, flag
+from embeddings.settings import VocabularySize
 
 
 @command_by_example(
@@ -38,9 +38,7 @@ def command(
     The model predicts each known word from those before it on its line. Words outside the vocabulary are dropped from
     both texts first. With --vocabulary MODEL the words are those of a trained model.
     """
-    for name in ("min_count", "max_vocab"):
-        if vocabulary is not None and is_given(name):
-            raise click.UsageError(f"{flag(name)} cannot be combined with --vocabulary, all words of which are used")
+    exclude("vocabulary", "min_count", "max_vocab", why=": all of its words are used")
     text, other = Corpus(*corpus, vocabulary=vocabulary, **settings), Corpus(test, **settings)
     with ReadingBar(quiet) as reading:
         text.encode(progress=reading)

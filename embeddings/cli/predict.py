@@ -14,7 +14,7 @@ from embeddings.classifier.classifier import LabelPredictor, encode_texts, texts
 from embeddings.classifier.label_prediction import TextMeans
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, THREADS, from_signature, option
+from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, require
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import ByteBar
 from embeddings.cli.saving import check_extension, check_not_input
@@ -115,11 +115,10 @@ def command(
     Each output line has the labels of one text, most probable first, each followed by its probability; with --json, an
     object with labels and probabilities. With --out, --json prints statistics instead.
     """
+    require("force", "out")
     if out is not None:
         check_not_input([Path(out)], [("MODEL", Path(model)), ("the texts", Path(text))])
         check_extension(out, EXTENSIONS, force=force)
-    elif force:
-        raise click.UsageError("--force requires --out")
     classifier = load_classifier(model, errors=encoding_errors)
     start = perf_counter()
     with ByteBar(quiet, "predicting") as bar:

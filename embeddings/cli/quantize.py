@@ -7,18 +7,15 @@ import click
 
 from embeddings.classifier.classifier import LabelPredictor
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, require, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import ByteBar, TrainingBar
 from embeddings.cli.saving import check_not_input
 from embeddings.corpora.corpus import Corpus
 from embeddings.models.loading import load_classifier
-from embeddings.settings import flag
 from embeddings.support.files import check_file
 from embeddings.support.local_paths import local_path
 from embeddings.support.system import size_on_disk
-
-RETRAINING = ("epochs", "learning_rate")
 
 
 @command_by_example(
@@ -54,10 +51,9 @@ def command(
     check_not_input([Path(out)], inputs)
     check_file(out, force=force)
     changes = {name: value for name, value in settings.items() if value is not None}
-    if retrain is None and (without := next((name for name in RETRAINING if name in changes), None)):
-        raise click.UsageError(f"{flag(without)} requires --retrain")
-    if retrain is not None and changes.get("cutoff") is None:
-        raise click.UsageError("--retrain requires --cutoff")
+    require("epochs", "retrain")
+    require("learning_rate", "retrain")
+    require("retrain", "cutoff")
     result: dict[str, Any] = {"file": out}
     with ByteBar(quiet, "predicting") as bar:
         classifier = load_classifier(model, errors=encoding_errors)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import JSON, from_signature, option
+from embeddings.cli.options import JSON, exclude, from_signature, option
 from embeddings.cli.output import is_terminal, note, print_rows
 from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.sources import STANDARD_INPUT, resolve_source
@@ -40,10 +40,8 @@ def command(
     INDEX is a folder that `embeddings index` wrote. Texts are ranked by the cosines of vectors and by words (BM25).
     Without QUERIES they are read from standard input, a line each; on a terminal they are asked for.
     """
-    if vectors and lexical:
-        raise click.UsageError("--vectors cannot be combined with --lexical: by default texts are ranked by both")
-    if queries and queries_file:
-        raise click.UsageError("--queries cannot be combined with queries as arguments")
+    exclude("vectors", "lexical", why=": by default texts are ranked by both")
+    exclude("queries_file", "queries")
     opened = TextIndex(index, model=model, allow_faiss=allow_faiss)
     method: Method = "vectors" if vectors else "lexical" if lexical else "fused"
 

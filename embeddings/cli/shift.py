@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.usage_change import compare_usage
-from embeddings.cli import corpus_options
+from embeddings.cli import corpus_options, options
 from embeddings.cli.command_help import command_by_example, grouped
 from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, from_signature, option, seed, take_arguments
 from embeddings.cli.output import print_json, print_rows, quantity
@@ -64,9 +64,8 @@ def command(
     """
     if [second, groups, split_at].count(None) != 2:
         raise click.UsageError("name two corpora, or one corpus with --tag-column and --groups or --split-at")
-    for name, value in (("--groups", groups), ("--split-at", split_at)):
-        if value is not None and not settings.get("tag_column"):
-            raise click.UsageError(f"{name} requires --tag-column")
+    options.require("groups", "tag_column")
+    options.require("split_at", "tag_column")
     if groups and groups[0] == groups[1]:
         raise click.UsageError(f"--groups requires two different tags, got {groups[0]!r} twice")
     usage, trainer = take_arguments(settings, USAGE), SkipGram(**{name: settings.pop(name) for name in SETTINGS})

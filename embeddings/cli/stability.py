@@ -18,7 +18,7 @@ from embeddings.analysis.stability_runs import (
 )
 from embeddings.cli import corpus_options
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUT_FOLDER, OUTPUT, THREADS, from_signature, option, seed
+from embeddings.cli.options import OUT_FOLDER, OUTPUT, THREADS, exclude, from_signature, option, seed
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import check_outside_corpus, is_vector_file, save
@@ -105,9 +105,7 @@ def check_train_options(options: Mapping[str, Any]) -> None:
         raise click.UsageError(f"--resamples requires a model folder, and {out} is a vector file")
     if "-" in options["corpus"]:
         raise click.UsageError("--resamples reads the text again and cannot be combined with standard input")
-    for name, flag in (("init", "--init"), ("continued", "--continue")):
-        if options.get(name) is not None:
-            raise click.UsageError(f"--resamples trains again from random values and cannot be combined with {flag}")
+    exclude("resamples", "init", "continued", why=": the trainings start from random values")
     REPLICATES_FOLDER.check_target(replicates_folder(out), force=options["force"])
 
 

@@ -10,7 +10,7 @@ from embeddings.cli import corpus_options, run_options, saving, stability
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import Command, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
-from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, exclude, from_settings, is_given, option, seed
 from embeddings.cli.output import note, print_json
 from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
 from embeddings.cli.saving import model_writer, save
@@ -20,7 +20,6 @@ from embeddings.corpora import Corpus, EncodedCorpus
 from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
-from embeddings.settings import flag
 from embeddings.support.docstrings import documentation
 from embeddings.support.records import to_jsonable
 from embeddings.training.compile_ahead import training_work
@@ -73,16 +72,15 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
 
 def train_and_resample(trainer: type[Trainer], settings: dict[str, Any], options: dict[str, Any]) -> None:
     """Train a model, and models of resamples of the corpus if they are requested."""
-    check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
+    exclude("vocabulary", "continued", why=", which extends the model's vocabulary")
+    exclude("vocabulary", "min_count", "max_vocab", "min_documents", why=": all of its words are trained")
     if options.get("init") is not None and "dim" in settings and not is_given("dim"):
         options["init"] = run_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
         init, dim = options["init"], settings["dim"]
         settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(options.get("init_mode")), init.dim)
     resamples = options.pop("resamples", None)
     if options.get("runs") is not None:
-        for name, value in {"--log": options.get("log"), "--resamples": resamples}.items():
-            if value is not None:
-                raise click.UsageError(f"--runs cannot be combined with {name}")
+        exclude("runs", "log", "resamples")
         if saving.is_vector_file(options["out"]):
             raise click.UsageError(f"--runs requires a folder, and {options['out']} is a vector file")
         saving.check_folder_name(options["out"])
@@ -91,17 +89,6 @@ def train_and_resample(trainer: type[Trainer], settings: dict[str, Any], options
     train(trainer(**settings), **options)
     if resamples is not None:
         stability.run_after_training(options["out"], resamples, options)
-
-
-def check_vocabulary_options(vocabulary: str | None, continued: Any) -> None:
-    """Refuse options that select words together with --vocabulary, which trains all of its words."""
-    if vocabulary is None:
-        return
-    if continued is not None:
-        raise click.UsageError("--continue cannot be combined with --vocabulary: it extends the model's vocabulary")
-    for name in ("min_count", "max_vocab", "min_documents"):
-        if is_given(name):
-            raise click.UsageError(f"{flag(name)} cannot be combined with --vocabulary, which trains all its words")
 
 
 def train(

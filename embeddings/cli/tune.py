@@ -9,7 +9,7 @@ from embeddings.cli import corpus_options, saving
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.command_help import GENERAL, Command, Option, grouped
 from embeddings.cli.config_file import CONFIG_OPTION
-from embeddings.cli.options import OUTPUT, THREADS, from_settings, from_signature, is_given, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, exclude, from_settings, from_signature, is_given, option, seed
 from embeddings.cli.output import note, print_json, print_lines, print_rows
 from embeddings.cli.progress_bar import ReadingBar, TrainingBar
 from embeddings.cli.run_options import text_or_share
@@ -59,8 +59,7 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
         options = {name: values.pop(name) for name in names if name in values}
         if options["trials"] is None and options["seconds"] is None:
             raise click.UsageError("give the number of --trials, or --seconds")
-        if options["trials"] is not None and options["seconds"] is not None:
-            raise click.UsageError("--trials cannot be combined with --seconds")
+        exclude("trials", "seconds")
         tune_trainer(trainer(**values), **options)
 
     return Command(

@@ -3,10 +3,10 @@
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import JSON, QUIET, option
+from embeddings.cli.options import JSON, QUIET, exclude, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.progress_bar import Bar
-from embeddings.errors import OutputError, SettingError
+from embeddings.errors import OutputError
 from embeddings.support.cache_folder import cache_folder, existing_folder, foreign_access
 
 
@@ -29,8 +29,7 @@ def command(trainers: tuple[str, ...], as_list: bool, quiet: bool, as_json: bool
     from embeddings.compilation.compile_monitor import missing_cache
     from embeddings.training.precompile import compiled_parts, precompile, trainable
 
-    if as_list and trainers:
-        raise SettingError("--list cannot be combined with TRAINER: it lists all trainers")
+    exclude("as_list", "trainers", why=": all are listed")
     if as_list:
         print_rows(compiled_parts(), as_json)
         if not quiet:
