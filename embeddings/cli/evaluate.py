@@ -90,14 +90,9 @@ def compare_classifiers(models: Sequence[str], labels: Sequence[str], *, errors:
     by_model: list[list[ItemScores]] = []
     with ByteBar(False, "predicting") as bar:
         for model in models:
-            scored = label_scores([model], labels, bar, errors=errors, **settings)
-            by_model.append(
-                [
-                    one
-                    for name, runs in scored
-                    for one in group_runs(name, [list(run.overall(run.predictions)) for run in runs])
-                ]
-            )
+            by_model.append([])
+            for name, runs in label_scores([model], labels, bar, errors=errors, **settings):
+                by_model[-1] += group_runs(name, [list(run.overall(run.predictions)) for run in runs])
     pairs = (zip(*pair, strict=True) for pair in combinations(by_model, 2))
     tests = (compare_settings(*sides) for pair in pairs for sides in pair)
     return Comparisons.corrected(test for test in tests if test is not None)

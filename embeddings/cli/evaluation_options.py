@@ -49,16 +49,6 @@ TEXT_SETTINGS = {
 COMMON = ("similarity", "analogy", "categories", "pairs", "retrieval", "probe", "half")  # in short help
 
 
-class WordLimit(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click
-    """An integer of at least 1, or `all`."""
-
-    name = "words"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The integer, or `all`."""
-        return ALL_WORDS if value == ALL_WORDS else click.IntRange(min=1).convert(value, param, ctx)
-
-
 def options() -> list[click.Option]:
     """The options that `evaluate` and `compare` share."""
     retrieval = option(
@@ -79,9 +69,8 @@ def options() -> list[click.Option]:
         option(
             "--restrict",
             "Answer analogies among the N most frequent words, or all.  [default: all and 30000]",
-            type=WordLimit(),
+            "N|all",
             multiple=True,
-            metavar="N|all",
         ),
         *from_suite({"half": "HALF", "window": "N", "target": "VECTORS"}),
     ]
@@ -128,5 +117,7 @@ def suite_settings(options: dict[str, Any], defaults: dict[str, Any]) -> dict[st
     if settings.pop("unknown", None) is not None:
         settings["compose"] = True
     if "restrict" in settings:
-        settings["restrict"] = [None if limit == ALL_WORDS else limit for limit in settings["restrict"]]
+        settings["restrict"] = [
+            None if limit == ALL_WORDS else int(limit) if limit.isdecimal() else limit for limit in settings["restrict"]
+        ]
     return settings

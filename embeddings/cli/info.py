@@ -54,8 +54,21 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
 def describe_vectors(
     path: Path, name: str, properties: dict[str, Any], *, full: bool, allow_pickle: bool
 ) -> dict[str, Any]:
-    """The properties of a file or folder in a vector format."""
-    own = format_properties(path, name, full=full, allow_pickle=allow_pickle)
+    """The properties of a file or folder in a vector format; with `full`, every vector is read and checked."""
+    format = format_dispatch.load_format(name)
+    own = format.describe(path)
+    if "columns" in own:
+        what = "vocabulary" if {"word", "count"} <= set(own["columns"]) else "table without vectors"
+        own = {"what": what} | own
+    elif "what" not in own:
+        if full and (allow_pickle or not own.get("pickle")):
+            vectors = format.read(path, allow_pickle=allow_pickle)
+            own |= {"words": len(vectors), "dim": vectors.dim, "counts": vectors.counts is not None, "checked": True}
+            own["first_words"] = vectors.words
+        if "first_words" in own:
+            own["first_words"] = [word[:MAX_LENGTH] for word in own["first_words"][:MAX_WORDS]]
+        if own.get("pickle") and not str(own["holds"]).startswith("gensim."):
+            own["what"] = "pickle"
     return {"what": own.pop("what", "vectors"), "format": name} | properties | own
 
 
@@ -109,26 +122,6 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         "record": description["record"],
         "packages": description["packages"],
     }
-
-
-def format_properties(path: Path, name: str, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
-    """The properties that a format reads from a file; with `full`, every vector is read and checked."""
-    format = format_dispatch.load_format(name)
-    properties = format.describe(path)
-    if "what" in properties:
-        return properties
-    if "columns" in properties:
-        columns = set(properties["columns"])
-        return {"what": "vocabulary" if {"word", "count"} <= columns else "table without vectors"} | properties
-    if full and (allow_pickle or not properties.get("pickle")):
-        vectors = format.read(path, allow_pickle=allow_pickle)
-        properties |= {"words": len(vectors), "dim": vectors.dim, "counts": vectors.counts is not None, "checked": True}
-        properties["first_words"] = vectors.words
-    if "first_words" in properties:
-        properties["first_words"] = [word[:MAX_LENGTH] for word in properties["first_words"][:MAX_WORDS]]
-    if properties.get("pickle") and not str(properties["holds"]).startswith("gensim."):
-        properties["what"] = "pickle"
-    return properties
 
 
 def describe_other_file(path: Path, start: bytes, properties: dict[str, Any], *, full: bool) -> dict[str, Any]:

@@ -73,20 +73,9 @@ POOLING_OPTIONS = {  # parameters of `embeddings.embed` that pool vectors of wor
 }
 
 
-class LargeRange(click.types.IntParamType):
-    """A range of integers whose bounds help does not show."""
-
-    def __init__(self, minimum: int, maximum: int) -> None:
-        self.range = click.IntRange(minimum, maximum)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The integer, if it is in range."""
-        return self.range.convert(value, param, ctx)
-
-
 def seed(help: str) -> Option:
     """The option --seed."""
-    return option("--seed", help, type=LargeRange(0, 2**63 - 1), default=1)
+    return option("--seed", help, 0, default=1)
 
 
 def from_settings(settings: type, only: Collection[str] | None = None) -> list[Option]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, THREADS, option
+from embeddings.cli.options import OUTPUT, THREADS, from_signature, option
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import check_not_input
@@ -24,14 +24,7 @@ from embeddings.plugins.distillation.teach import load_teacher, teach
             required=True,
         ),
         option("-o --out", "Output: Parquet.", "FILE", required=True),
-        option("--text-column", "The text column of tables.", "NAME"),
-        option(
-            "--exclude",
-            "Leave out texts that are near one of this file, such as a test set: at least half of their content words "
-            "are the same.",
-            "FILE",
-            multiple=True,
-        ),
+        *from_signature(teach, text_column="NAME", exclude="FILE..."),
         THREADS,
         *OUTPUT,
     ],

@@ -343,17 +343,22 @@ def write_report(
         OutputError: the file exists (without `force`) or cannot be written.
     """
     with atomic_write(path, force=force) as fresh:
-        page = render(suite, evaluated, words=words, command=command)
-        fresh.write_text(page, encoding="utf-8", errors="replace")
+        fresh.write_text(render(suite, evaluated, words, command), encoding="utf-8", errors="replace")
 
 
-def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequence[str], command: str | None) -> str:
+def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], words: Sequence[str], command: str | None) -> str:
     """The page as text."""
     names, vectors = [one.name for one in evaluated], [one.vectors for one in evaluated]
     results = [[scores.result() for scores in one.scores] for one in evaluated]
     everything = list(chain.from_iterable(results))
     comparisons = compare_scores([one.scores for one in evaluated])
     record = run_record(suite, vectors, names, command)
+    by_vectors = [{one.measure: one.value for one in lines if one.set == STATISTICS} for lines in results]
+    statistics = dict.fromkeys(measure for values in by_vectors for measure in values)
+    protocols: dict[str, dict[str, None]] = {}  # the test sets, or statistics, that each protocol describes
+    for one in everything:
+        if one.protocol:
+            protocols.setdefault(one.protocol, {})[one.measure if one.set == STATISTICS else one.set] = None
     data = {"record": record, "results": [dataclasses.asdict(one) for one in everything]}
     jinja2 = import_library("jinja2")
     environment = jinja2.Environment(
@@ -366,33 +371,17 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequen
         record=record,
         summary=summary(results, comparisons, names),
         sets=set_sections(everything, comparisons),
-        statistics=statistics(results),
+        statistics={measure: [values.get(measure) for values in by_vectors] for measure in statistics},
         neighbours={one: neighbour_rows(vectors, one) for one in words or choose_words(vectors)},
         maps=word_maps(vectors),
         map_words=MAPPED,
         map_size=SIZE,
         map_label=MAX_LABEL,
-        protocols=protocols(everything),
+        protocols={protocol: list(names) for protocol, names in protocols.items()},
         pretty_record=json.dumps(record, indent=2, ensure_ascii=False),
         data=Html(json.dumps(data).replace("<", "\\u003c").replace("&", "\\u0026")),  # inside a script element
     )
     return page
-
-
-def statistics(results: Sequence[Sequence[Result]]) -> dict[str, list[float | None]]:
-    """The values of each statistic, one for each set of vectors."""
-    by_vectors = [{one.measure: one.value for one in lines if one.set == STATISTICS} for lines in results]
-    measures = dict.fromkeys(measure for values in by_vectors for measure in values)
-    return {measure: [values.get(measure) for values in by_vectors] for measure in measures}
-
-
-def protocols(results: Sequence[Result]) -> dict[str, list[str]]:
-    """The test sets, or statistics, that each protocol describes."""
-    sets: dict[str, dict[str, None]] = {}
-    for one in results:
-        if one.protocol:
-            sets.setdefault(one.protocol, {})[one.measure if one.set == STATISTICS else one.set] = None
-    return {protocol: list(names) for protocol, names in sets.items()}
 
 
 def printable(value: object) -> object:

@@ -30,29 +30,19 @@ CROSS_VALIDATED = (
 
 
 @dataclass(frozen=True)
-class LabelledDocuments:
-    """Documents as word ids, the offset of each document in `ids` (documents + 1,), and their labels."""
+class DocumentSet:
+    """Documents with labels, and for each of several splits the documents to train and to test on.
 
+    Document d has the words `ids[starts[d]:starts[d + 1]]` of `words`. The documents are the column `text_column` of
+    `sources`, in order. `names` (documents,) are the names of their trained vectors; None where vectors are inferred,
+    or means of word vectors.
+    """
+
+    name: str
     words: list[str]
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
     labels: list[str]
-
-    def contents(self) -> list[bytes]:
-        """A key for each document that is equal for equal words in equal order."""
-        return [self.ids[start:stop].tobytes() for start, stop in pairwise(self.starts)]
-
-
-@dataclass(frozen=True)
-class DocumentSet:
-    """Documents, and for each of several splits the documents to train and to test on.
-
-    The documents are the column `text_column` of `sources`, in order. `names` (documents,) are the names of their
-    trained vectors; None where vectors are inferred, or means of word vectors.
-    """
-
-    name: str
-    documents: LabelledDocuments
     splits: list[Split]
     protocol: str
     sources: tuple[str, ...]
@@ -74,36 +64,34 @@ def read_documents(
     matched to trained vectors by number (from 0, TRAIN before TEST); with `name_column`, by the names in that column.
     """
     parts = train_and_test_files(name, "documents")
-    documents, *others = (read_labelled(part, text_column, label_column) for part in parts)
-    training = len(documents.labels) if others else None
-    for other in others:
-        documents = LabelledDocuments(
-            documents.words + other.words,
-            np.append(documents.ids, other.ids + np.int32(len(documents.words))),
-            np.append(documents.starts, other.starts[1:] + documents.starts[-1]),
-            documents.labels + other.labels,
-        )
-    splits = splits_of(documents.contents(), documents.labels, training)
+    (words, ids, starts, labels), *others = (read_labelled(part, text_column, label_column) for part in parts)
+    training = len(labels) if others else None
+    for more_words, more_ids, more_starts, more_labels in others:
+        ids = np.append(ids, more_ids + np.int32(len(words)))
+        starts = np.append(starts, more_starts[1:] + starts[-1])
+        words, labels = words + more_words, labels + more_labels
+    contents = [ids[start:stop].tobytes() for start, stop in pairwise(starts)]  # equal for equal words in equal order
+    splits = splits_of(contents, labels, training)
     if min(len(test_rows) for _, test_rows in splits) == 0:
-        distinct = len(set(documents.contents()))
-        raise CorpusError(f"{name} contains {distinct} distinct documents; at least {FOLDS} are required")
-    names = document_numbers(len(documents.labels)) if use_trained_vectors else None
+        raise CorpusError(f"{name} contains {len(set(contents))} distinct documents; at least {FOLDS} are required")
+    names = document_numbers(len(labels)) if use_trained_vectors else None
     if name_column is not None:
-        names = [tag for part in parts for tag in read_labelled(part, text_column, name_column).labels]
+        names = [tag for part in parts for tag in read_labelled(part, text_column, name_column)[-1]]
+    protocol = TRAIN_TEST if others else CROSS_VALIDATED
     title = Path(parts[-1]).name.split(".")[0]
-    return DocumentSet(
-        title, documents, splits, TRAIN_TEST if others else CROSS_VALIDATED, tuple(parts), text_column, names
-    )
+    return DocumentSet(title, words, ids, starts, labels, splits, protocol, tuple(parts), text_column, names)
 
 
-def read_labelled(source: str, text_column: str, label_column: str) -> LabelledDocuments:
-    """The documents of a source with their labels."""
+def read_labelled(
+    source: str, text_column: str, label_column: str
+) -> tuple[list[str], NDArray[np.int32], NDArray[np.int64], list[str]]:
+    """The words, the ids and the offsets of the documents of a source, and their labels."""
     with Corpus(source, case="keep", text_column=text_column, tag_column=label_column).encode() as encoded:
         labels = encoded.single_tags.to_pylist()
         if None in labels:
             raise CorpusError(f"{source}: document {labels.index(None) + 1} has no {label_column}")
         starts = np.array(encoded.sentences[encoded.documents])
-        return LabelledDocuments(list(encoded.vocabulary.words), np.array(encoded.ids), starts, labels)
+        return list(encoded.vocabulary.words), np.array(encoded.ids), starts, labels
 
 
 PROTOCOL = (
@@ -133,7 +121,7 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
     source = subject.source if isinstance(subject.source, ConcatenatedModels) else subject.word_source
     name = subject.name
     matrix, covered, kind = represent(source, test)
-    labels, label = np.unique(test.documents.labels, return_inverse=True)
+    labels, label = np.unique(test.labels, return_inverse=True)
     reason = None if covered.any() else NOT_COVERED[kind]
     predictions = cross_predict(label, test.splits, None if reason else partial(predict_rows, matrix, covered, label))
     guess, common = predictions.guess, predictions.most_frequent
@@ -161,7 +149,7 @@ def score_documents(subject: Subject, test: DocumentSet) -> list[ItemScores]:
     if kind is TRAINED or isinstance(source, ConcatenatedModels):
         return scores
     _, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
-    known, words = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
+    known, words = int(counts[is_tested].sum()), int(np.diff(test.starts)[is_tested].sum())
     return [*scores, word_coverage(name, test.name, known, words)]
 
 
@@ -179,9 +167,9 @@ def represent(
         models = source if isinstance(source, ConcatenatedModels) else concatenate(source)
         texts = [models.corpus(path, text_column=test.text_column) for path in test.sources]
         matrix = np.concatenate([models.infer(text) for text in texts])
-        if len(matrix) != len(test.documents.labels):
+        if len(matrix) != len(test.labels):
             raise SettingError(
-                f"{', '.join(test.sources)}: {len(test.documents.labels)} labelled documents, but {len(matrix)} "
+                f"{', '.join(test.sources)}: {len(test.labels)} labelled documents, but {len(matrix)} "
                 "documents for the models, which were trained with documents='lines'"
             )
         return matrix, np.asarray(matrix.any(axis=1)), INFERRED
@@ -191,8 +179,8 @@ def represent(
 
 def mean_vectors(vectors: Vectors, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.int64]]:
     """The mean vector of each document's known words (documents, dim) float32, and their number (documents,)."""
-    matrix, has_vector = look_up(vectors, test.documents.words)
-    texts = RowTexts(test.documents.ids.astype(np.int64), test.documents.starts)
+    matrix, has_vector = look_up(vectors, test.words)
+    texts = RowTexts(test.ids.astype(np.int64), test.starts)
     sums, counts = sum_rows([matrix], texts, [has_vector]), sum_weights(texts, has_vector)
     return np.asarray(sums / np.maximum(counts, 1)[:, None], dtype=np.float32), counts.astype(np.int64)
 

@@ -83,12 +83,13 @@ HOW = {
 }
 
 
-def score_rated_phrases(composer: Composer, name: str, test: PhraseRatings) -> list[ItemScores]:
+def score_rated(subject: Subject, test: PhraseRatings) -> list[ItemScores]:
     """Spearman's correlation of cosines and ratings, for every function, by type and averaged over types (None).
 
     Three measures: "spearman" uses the mean rating of each pair; "spearman-ratings" every single rating as an item;
     "spearman-participants" is the mean of each participant's own correlation.
     """
+    composer, name = Composer.of(subject.word_source), subject.name
     folding = CaseFolding(composer.vectors.words, composer.vectors.word_form)
     scores: list[ItemScores] = []
     functions = [function for type in composer.known_types for function in composer.known_functions(type)]
@@ -190,13 +191,14 @@ class HeldOut:
     name: str = HELD_OUT
 
 
-def score_held_out(composer: Composer, name: str) -> list[ItemScores]:
+def score_held_out(subject: Subject) -> list[ItemScores]:
     """Eight measures for every type and function, over the test phrases of a fitted model.
 
     The mean "cosine" of composed and true vector; the mean "squared-error"; "median-rank", "mean-rank" and the mean
     "reciprocal-rank" of the true phrase by cosine, where rank 1 is the nearest of all phrases; and these three
     "by-distance", the order that goes with the squared error (a cosine ignores norms).
     """
+    composer, name = Composer.of(subject.word_source), subject.name
     if not len(composer.examples):
         raise SettingError("held-out phrases require a fitted composition model: see `embeddings fit`")
     scores: list[ItemScores] = []
@@ -244,14 +246,8 @@ def median_interval(values: np.ndarray) -> Interval:
     return (float(sorted_values[low - 1]), float(sorted_values[high - 1])) if low >= 1 and high <= n else NO_INTERVAL
 
 
-def score_phrases(subject: Subject, test: PhraseRatings | HeldOut) -> list[ItemScores]:
-    """The scores of composed phrases on rated or held-out ones."""
-    sides = Composer.of(subject.word_source), subject.name
-    return score_held_out(*sides) if isinstance(test, HeldOut) else score_rated_phrases(*sides, test)
-
-
 KIND = Kind(
     name="phrases",
     read=lambda test, settings: HeldOut() if str(test) == HELD_OUT else read_phrase_ratings(test),
-    score=score_phrases,
+    score=lambda subject, test: score_held_out(subject) if isinstance(test, HeldOut) else score_rated(subject, test),
 )

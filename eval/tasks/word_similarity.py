@@ -61,7 +61,9 @@ def read_word_pairs(name: str | os.PathLike[str]) -> WordPairs:
             if layout.has_heading:
                 continue
         fields = split_line(line, layout.separator, f"{path}, line {number}")
-        if not layout.fits(fields):
+        # two words and a rating; separated by white space nothing else
+        is_complete = len(fields) > max(layout.rating, *layout.words) and all(fields[word] for word in layout.words)
+        if not is_complete or (layout.separator is None and not layout.has_heading and len(fields) != 3):
             raise line_error(path, number, EXPECTED, line)
         rating = to_number(fields[layout.rating])
         if rating is None:
@@ -81,11 +83,6 @@ class Layout:
     rating: int
     words: tuple[int, int] = (0, 1)
     has_heading: bool = False
-
-    def fits(self, fields: list[str]) -> bool:
-        """Whether a line has two words and a rating; separated by white space it may hold nothing else."""
-        is_complete = len(fields) > max(self.rating, *self.words) and all(fields[word] for word in self.words)
-        return is_complete and (self.separator is not None or self.has_heading or len(fields) == 3)
 
 
 def detect_layout(line: str, position: str) -> Layout:

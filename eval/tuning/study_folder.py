@@ -246,13 +246,9 @@ def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None
     """Write the trials as a table, the report and the picture of a search into its folder."""
     rows = tuning.trial_rows()
     write_rows(rows, folder.path / TABLE, list(rows[0]), delimiter="\t")
-    write_text(markdown(tuning, folder.study, command), folder.path / REPORT)
-    draw_trials(tuning, folder.path / PICTURE, force=True)
-
-
-def markdown(tuning: Tuning, study: dict[str, Any], command: str | None) -> str:
-    """The report."""
+    draw_trials(tuning, folder.path / PICTURE)
     assert tuning.best is not None
+    study = folder.study
     states = [trial.state for trial in tuning.trials]
     counts = f"{len(states)} trials of `{study['trainer']}`: {states.count('complete')} complete, "
     counts += f"{states.count('halved')} ended early, {states.count('failed')} failed"
@@ -267,7 +263,8 @@ def markdown(tuning: Tuning, study: dict[str, Any], command: str | None) -> str:
         lines += [*score_table(list(map(table.shown, table))), ""] if table else []
     if command is not None:
         lines += ["The command that trains the best settings:", "", "```sh", command, "```", ""]
-    return "\n".join([*lines, *score_table(tuning.trial_rows(with_seconds=False)), ""])
+    lines += [*score_table(tuning.trial_rows(with_seconds=False)), ""]
+    write_text("\n".join(lines), folder.path / REPORT)
 
 
 def score_table(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -279,7 +276,7 @@ def score_table(rows: Sequence[dict[str, Any]]) -> list[str]:
     return markdown_table(list(rows[0]), cells)
 
 
-def draw_trials(tuning: Tuning, path: Path, *, force: bool = False) -> None:
+def draw_trials(tuning: Tuning, path: Path) -> None:
     """Parallel coordinates: a line for each trial through its settings and its score.
 
     Darker lines have higher scores, grey ones were ended early, and the best trial is red.
@@ -319,7 +316,7 @@ def draw_trials(tuning: Tuning, path: Path, *, force: bool = False) -> None:
     axes.set_title(f"score: {tuning.metric}", fontsize=9)
     figure.legend(kinds.values(), kinds, loc="outside lower center", ncols=3, frameon=False)
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "trials"}):  # text as text, reproducible ids
-        save_figure(figure, path, force=force)
+        save_figure(figure, path, force=True)
 
 
 def positions(values: Sequence[Any]) -> tuple[list[float], list[tuple[float, str]]]:

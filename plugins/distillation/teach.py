@@ -60,8 +60,8 @@ def teach(
         out: the file, with the columns text and embedding.
         text_column: the text column of tables.
         name: of the teacher; only a run with the same name is continued.
-        exclude: files, such as test sets; texts that share at least half of their content words with a text of them
-            are left out.
+        exclude: leave out texts that share at least half of their content words with a text of this file, such as a
+            test set. In Python several files.
         group_size: texts that are encoded at a time, ordered by length.
         force: replace existing output, and do not continue an earlier run.
         progress: as for `embeddings.train`.

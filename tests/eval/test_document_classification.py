@@ -66,7 +66,7 @@ def test_predictions_equal_scikit_learn(tmp_path, vectors):
 
     test = read_documents(f"{write(tmp_path / 'a.csv', 400)},{write(tmp_path / 'b.csv', 100, seed=1)}", "text", "label")
     means, counts = mean_vectors(vectors, test)
-    label = np.array([label == "good" for label in test.documents.labels]).astype(int)
+    label = np.array([label == "good" for label in test.labels]).astype(int)
     (learned, asked), known = test.splits[0], counts > 0
     weights = np.zeros(500)
     weights[learned] = known[learned]
@@ -96,8 +96,8 @@ def test_the_order_of_documents_does_not_matter(tmp_path, vectors):
         (tmp_path / "d.csv").write_text("label,text\n" + "\n".join(rows) + "\n")
         assert evaluate(vectors, documents=tmp_path / "d.csv")[-2].value > 0.9
         test = read_documents(tmp_path / "d.csv", "text", "label")
-        for label in set(test.documents.labels):
-            counts = [sum(test.documents.labels[place] == label for place in asked) for _, asked in test.splits]
+        for label in set(test.labels):
+            counts = [sum(test.labels[place] == label for place in asked) for _, asked in test.splits]
             assert max(counts) - min(counts) <= 1
 
 
