@@ -40,7 +40,7 @@ def vectors():
 
 def test_mean_vectors_equal_the_naive_implementation(tmp_path, vectors):
     test = read_documents(write(tmp_path / "d.csv"), "text", "label")
-    documents, (means, counts) = test.documents, mean_vectors(vectors, test)
+    documents, (means, counts) = test, mean_vectors(vectors, test)
     for place, (label, text) in enumerate(rows(200, 0)):
         words = [word for word in text.lower().strip(".").split() if word in vectors]
         assert counts[place] == len(words)
