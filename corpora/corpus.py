@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from embeddings.corpora.corpus_cache import entry_name, load_or_write, new_folder, warn_once
+from embeddings.corpora.documents import PREFIXED
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.label_encoding import PREFIXED
 from embeddings.corpora.phrases.phrase import PhraseMode, PhraseSource
 from embeddings.corpora.reading.columns import ColumnSelection, check_column, check_tag_columns, column_names
+from embeddings.corpora.reading.compression import FileOpener
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import DecodingPolicy, check_encoding
-from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.paragraphs import Lines
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
@@ -170,7 +170,13 @@ class Corpus:
         if not isinstance(vocabulary, Vocabulary | None):
             vocabulary = read_vocabulary_file(vocabulary)
         self.vocabulary: Vocabulary | None = vocabulary
-        self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, WordForm(self.rules.settings))
+        self.phrase_config: PhraseConfig | None = None
+        if phrases is not None:
+            from embeddings.corpora.phrases.detection import phrase_config
+
+            self.phrase_config = phrase_config(phrases, joiner, phrase_mode, WordForm(self.rules.settings))
+        elif (joiner, phrase_mode) != ("_", "replace"):
+            raise SettingError(f"{S.joiner} and {S.phrase_mode} require {S.phrases}")
         self._uncached: EncodedCorpus | None = None  # the last result, if it is not in the cache
         self._uncached_name: str | None = None
 
@@ -325,16 +331,3 @@ HARD_WRAPPED = (
     "seems to be hard-wrapped, so contexts end at its line ends: to join its lines, set lines='paragraph' "
     "(--text-lines paragraph)"
 )
-
-
-def load_phrase_config(
-    phrases: PhraseSource | str | os.PathLike[str] | None, joiner: str, mode: str, form: WordForm
-) -> "PhraseConfig | None":
-    """Return the source of phrases, their joiner and mode; None without phrases."""
-    if phrases is not None:
-        from embeddings.corpora.phrases.detection import phrase_config
-
-        return phrase_config(phrases, joiner, mode, form)
-    if (joiner, mode) != ("_", "replace"):
-        raise SettingError(f"{S.joiner} and {S.phrase_mode} require {S.phrases}")
-    return None

@@ -65,8 +65,13 @@ def warn_once(message: str) -> None:
 
 @contextmanager
 def new_folder(cache: Path | None) -> Iterator[Path]:
-    """Yield a new folder that is removed only if the block fails."""
-    folder = create_folder(cache)
+    """Yield a new folder, in the cache if possible, that is removed only if the block fails."""
+    folder = None
+    if cache is not None:
+        with contextlib.suppress(OSError):  # it was removed, or is no longer writable
+            create_private(cache)
+            folder = Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=cache))
+    folder = folder or Path(tempfile.mkdtemp(prefix="embeddings-"))
     try:
         yield folder
     except BaseException:
@@ -77,22 +82,9 @@ def new_folder(cache: Path | None) -> Iterator[Path]:
 @contextmanager
 def temporary_folder(cache: Path | None) -> Iterator[Path]:
     """Yield a new folder that is removed after the block."""
-    folder = create_folder(cache)
-    try:
+    with new_folder(cache) as folder:
         yield folder
-    finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def create_folder(cache: Path | None) -> Path:
-    """Create a folder in the cache if possible, else in the temporary folder of the system."""
-    if cache is not None:
-        try:
-            create_private(cache)
-            return Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=cache))
-        except OSError:  # removed, or no longer writable
-            pass
-    return Path(tempfile.mkdtemp(prefix="embeddings-"))
 
 
 @dataclass(frozen=True)
@@ -250,11 +242,19 @@ def find(entry: Path) -> EncodedCorpus | None:
 
 
 def store(folder: Path, entry: Path) -> EncodedCorpus:
-    """Move a complete corpus into the cache, and evict others if necessary; if moving fails, it is temporary."""
+    """Move a complete corpus into the cache; if that fails, it is temporary.
+
+    Entries of an older state of its sources, and abandoned folders, are removed, and others are evicted if necessary.
+    """
     try:
         fsync(folder)
         with contextlib.suppress(OSError):
-            remove_stale(entry)
+            remove_abandoned(entry.parent)
+            for other in entry.parent.glob(f"{entry.name.split('-')[0]}-*"):  # of the same sources in another state
+                is_damaged = other == entry and find_damage(entry) is not None
+                if other != entry or is_damaged:
+                    with contextlib.suppress(OSError):  # another process may have removed it
+                        remove(other, even_used=is_damaged)
         folder.rename(entry)
     except OSError:
         entry_corpus = find(entry)  # another process may have been faster
@@ -265,19 +265,6 @@ def store(folder: Path, entry: Path) -> EncodedCorpus:
     encoded = EncodedCorpus(entry, is_new=True)  # locked from here on
     make_room(entry, size_limit(entry.parent))
     return encoded
-
-
-def remove_stale(entry: Path) -> None:
-    """Remove entries of the same sources in an older state, `entry` if it is damaged, and abandoned partial folders."""
-    remove_abandoned(entry.parent)
-    identity = entry.name.split("-")[0]
-    for name in os.listdir(entry.parent):
-        if name.startswith(f"{identity}-"):
-            other = entry.parent / name
-            is_damaged = other == entry and find_damage(entry) is not None
-            if other != entry or is_damaged:
-                with contextlib.suppress(OSError):  # another process may have removed it
-                    remove(other, even_used=is_damaged)
 
 
 def find_damage(entry: Path) -> FormatError | None:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.array_file import BLOCK, ArrayFile, load_array, output_errors
-from embeddings.corpora.reading.columns import Tag, tag_list
+from embeddings.corpora.array_file import BLOCK, load_array, output_errors
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.support.arrow import combine_chunks, pa, read_table, to_arrow, to_nullable_array
@@ -72,31 +71,6 @@ class TagFile:
         """Complete the file."""
         with output_errors(self.path), self.file:
             self.writer.close()
-
-
-class DocumentTagFiles:
-    """The growing tag files of a corpus whose documents have one tag, several tags or none."""
-
-    def __init__(self, tags: Path, starts: Path) -> None:
-        self.tags = TagFile(tags)
-        self.starts: ArrayFile | None = None
-        self.starts_path = starts
-
-    def append(self, tags: Sequence[Tag]) -> None:
-        """Append the tags of documents."""
-        # the tags of a document that are not empty, each once, or a null tag
-        distinct: list[list[str | None]] = [[*dict.fromkeys(filter(None, tag_list(tag)))] or [None] for tag in tags]
-        if self.starts is None and any(len(one) > 1 for one in distinct):
-            self.starts = ArrayFile(self.starts_path, np.int64)
-            self.starts.append(np.arange(self.tags.count + 1))
-        if self.starts is not None:
-            self.starts.append(self.tags.count + np.cumsum([len(one) for one in distinct]))
-        self.tags.append([tag for one in distinct for tag in one])
-
-    @property
-    def files(self) -> list[ArrayFile | TagFile]:
-        """The file of tags, and, if a document has several, the file of their starts."""
-        return [self.tags, *([] if self.starts is None else [self.starts])]
 
 
 def load_tags(path: Path, count: int) -> Any:

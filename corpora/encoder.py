@@ -26,10 +26,10 @@ from embeddings.corpora.encoded_corpus import (
     TAGS,
     TEXT_VECTORS,
     VOCABULARY,
-    DocumentTagFiles,
     TagFile,
     write_meta,
 )
+from embeddings.corpora.reading.columns import Tag, tag_list
 from embeddings.corpora.reading.text_block import TextBlock, split_text
 from embeddings.corpora.scanner_tables import ScannedTokenizer
 from embeddings.corpora.segmenter_pool import SegmenterPool
@@ -57,9 +57,9 @@ def merge_spellings(
     """
     changed_rows: list[int] = []
     changed_words: list[str] = []
-    may_change = ChangeTable(rules)
+    table = new_change_table()
     for start in range(0, len(words), CHUNK):
-        rows = np.flatnonzero(may_change(words.slice(start, CHUNK))) + start
+        rows = np.flatnonzero(may_change(words.slice(start, CHUNK), rules, table)) + start
         old = words.take(to_arrow(rows)).to_pylist()
         new = rules.normalize_all(old) if old else []
         changes = [(row, word) for row, word, before in zip(rows.tolist(), new, old, strict=True) if word != before]
@@ -72,29 +72,31 @@ def merge_spellings(
     return add_up_words(pc.replace_with_mask(words, to_arrow(is_changed), to_string_array(changed_words)), counts)
 
 
-class ChangeTable:
-    """Finds the words that rules may change, by their code points; each code point is tried once."""
+def new_change_table() -> NDArray[np.uint8]:
+    """Return for each code point whether words with it may change, UNKNOWN for most."""
+    table = np.zeros(PLANE + 1, np.uint8)
+    table[:0x80], table[PLANE] = NEVER, MAYBE
+    return table
 
-    def __init__(self, rules: WordRules) -> None:
-        self.rules = rules
-        self.table = np.zeros(PLANE + 1, np.uint8)
-        self.table[:0x80], self.table[PLANE] = NEVER, MAYBE
 
-    def __call__(self, words: Any) -> NDArray[np.bool_]:
-        """Return for each word of a pyarrow array whether rules may change it (words,); false for words of ASCII."""
-        text, starts = string_bytes(words)
-        points = np.frombuffer(text[: starts[-1]].tobytes().decode().encode("utf-32-le"), np.uint32)
-        points = np.minimum(points, PLANE)
-        is_present = np.zeros(PLANE + 1, np.bool_)
-        is_present[points] = True
-        new = np.flatnonzero(is_present & (self.table == UNKNOWN))
-        if len(new):
-            self.table[new] = np.where(self.rules.may_change(new), MAYBE, NEVER)
-        places = np.flatnonzero(self.table[points] == MAYBE)  # code points; their words are found by bytes
-        first_bytes = np.flatnonzero(text[: starts[-1]] & 0xC0 != 0x80)
-        flags = np.zeros(len(words), np.bool_)
-        flags[np.searchsorted(starts, first_bytes[places], "right") - 1] = True
-        return flags
+def may_change(words: Any, rules: WordRules, table: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return for each word of a pyarrow array whether rules may change it (words,); false for words of ASCII.
+
+    table: as of `new_change_table`; each code point is tried once.
+    """
+    text, starts = string_bytes(words)
+    points = np.frombuffer(text[: starts[-1]].tobytes().decode().encode("utf-32-le"), np.uint32)
+    points = np.minimum(points, PLANE)
+    is_present = np.zeros(PLANE + 1, np.bool_)
+    is_present[points] = True
+    new = np.flatnonzero(is_present & (table == UNKNOWN))
+    if len(new):
+        table[new] = np.where(rules.may_change(new), MAYBE, NEVER)
+    places = np.flatnonzero(table[points] == MAYBE)  # code points; their words are found by bytes
+    first_bytes = np.flatnonzero(text[: starts[-1]] & 0xC0 != 0x80)
+    flags = np.zeros(len(words), np.bool_)
+    flags[np.searchsorted(starts, first_bytes[places], "right") - 1] = True
+    return flags
 
 
 MAX_SCANNED = 1 << 18  # bytes of a row that are scanned at a time
@@ -121,7 +123,8 @@ class Encoder:
         self.ids = ArrayFile(folder / IDS, np.int32, is_draft=True)
         self.sentences = ArrayFile(folder / SENTENCES, np.int64)
         self.documents = ArrayFile(folder / DOCUMENTS, np.int64)
-        self.tags: DocumentTagFiles | None = None
+        self.tags: TagFile | None = None
+        self.tag_starts: ArrayFile | None = None  # if a document has several tags
         self.vectors: ArrayFile | None = None
         self.has_items = False  # some text came as rows or items, each a document
         self.has_text = False  # some input was text, so spellings must be merged; token lists are taken verbatim
@@ -130,8 +133,7 @@ class Encoder:
         """Encode the blocks of the source `name`."""
         for block in blocks if self.pool is None else self.pool.blocks(blocks, name):
             if block.tags is not None:
-                self.tags = self.tags or DocumentTagFiles(self.folder / TAGS, self.folder / TAG_STARTS)
-                self.tags.append(block.tags)
+                self.add_tags(block.tags)
             self.has_items |= block.parts_are_documents
             if block.token_lists is not None:
                 self.add_lists(block.token_lists)
@@ -151,6 +153,17 @@ class Encoder:
         self.ids.append(ids)
         self.words.state[scanner.LINE_IS_BLANK] = 1  # all lines have ended
         self.words.state[scanner.N_LINES] = self.sentences.count - 1
+
+    def add_tags(self, tags: Sequence[Tag]) -> None:
+        """Write the tags of the next documents: those that are not empty, each once, or a null tag."""
+        distinct: list[list[str | None]] = [[*dict.fromkeys(filter(None, tag_list(tag)))] or [None] for tag in tags]
+        self.tags = self.tags or TagFile(self.folder / TAGS)
+        if self.tag_starts is None and any(len(one) > 1 for one in distinct):
+            self.tag_starts = ArrayFile(self.folder / TAG_STARTS, np.int64)
+            self.tag_starts.append(np.arange(self.tags.count + 1))
+        if self.tag_starts is not None:
+            self.tag_starts.append(self.tags.count + np.cumsum([len(one) for one in distinct]))
+        self.tags.append([tag for one in distinct for tag in one])
 
     def add_vectors(self, vectors: NDArray[np.float32]) -> None:
         """Write the vectors of the next documents, as float16."""
@@ -225,8 +238,8 @@ class Encoder:
 
     def files(self) -> list[ArrayFile | TagFile]:
         """Return the files that are written block by block."""
-        tags = [] if self.tags is None else self.tags.files
-        return [self.ids, self.sentences, self.documents, *tags, *([] if self.vectors is None else [self.vectors])]
+        files = (self.ids, self.sentences, self.documents, self.tags, self.tag_starts, self.vectors)
+        return [file for file in files if file is not None]
 
     def __enter__(self) -> Self:
         self.sentences.append(np.zeros(1))

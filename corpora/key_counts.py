@@ -22,21 +22,14 @@ def count_keys(chunks: Iterable[NDArray[np.int64]], scratch: Path, merge_size: i
     Arguments:
         chunks: keys in any order; memory holds one chunk.
         scratch: a folder for sorted chunks.
-
-    Raises:
-        OutputError: the folder cannot be written to.
     """
-    yield from merge(spill((np.unique(keys, return_counts=True) for keys in chunks), scratch), merge_size)
-
-
-def spill(runs: Iterator[Run], scratch: Path) -> list[Run]:
-    """Return the runs of an iterator: a single run stays in memory, several are written to disk and memory-mapped."""
-    parts: list[Run] = []
-    for number, run in enumerate(runs):
+    runs: list[Run] = []  # a single one stays in memory
+    for number, keys in enumerate(chunks):
         if number == 1:
-            parts[0] = store_run(parts[0], scratch, 0)
-        parts.append(store_run(run, scratch, number) if number else run)
-    return parts
+            runs[0] = store_run(runs[0], scratch, 0)
+        run: Run = np.unique(keys, return_counts=True)
+        runs.append(store_run(run, scratch, number) if number else run)
+    yield from merge(runs, merge_size)
 
 
 def store_run(run: Run, scratch: Path, number: int) -> Run:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from zlib import crc32
@@ -69,42 +68,23 @@ def row_number(word: str, rows: int) -> int:
     return crc32(word.encode("utf-8", "surrogatepass")) % rows
 
 
-@dataclass(frozen=True)
-class UnknownRows:
-    """The rows for unknown words in a vocabulary, as their names by number."""
-
-    names: list[str]
-
-    @classmethod
-    def of(cls, words: Iterable[str]) -> "UnknownRows | None":
-        """Find the rows for unknown words among `words`; None without any. Numbered rows win over `<unk>`.
-
-        Raises:
-            SettingError: some of the numbered rows are missing.
-        """
-        found: dict[int, int] = {}
-        has_one = False
-        for word in words:
-            has_one = has_one or word == UNKNOWN
-            if word.startswith("<unk-") and (match := ROW_NAME.fullmatch(word)):
-                found[int(match[2])] = found.get(int(match[2]), 0) + 1
-        for rows, count in found.items():
-            if rows != count:
-                raise SettingError(f"{rows - count} of {rows} rows for unknown words are missing")
-            return cls(row_names(rows))
-        return cls([UNKNOWN]) if has_one else None
-
-    def name_of(self, word: str) -> str:
-        """The name of the row of an unknown word."""
-        return self.names[row_number(word, len(self.names))]
+def find_unknown_rows(words: Iterable[str]) -> list[str] | None:
+    """The rows for unknown words among `words`, by number; None without any. Numbered rows win over `<unk>`."""
+    counts: dict[int, int] = {}
+    has_one = False
+    for word in words:
+        has_one = has_one or word == UNKNOWN
+        if word.startswith("<unk-") and (match := ROW_NAME.fullmatch(word)):
+            counts[int(match[2])] = counts.get(int(match[2]), 0) + 1
+    for rows, count in counts.items():
+        if rows != count:
+            raise SettingError(f"{rows - count} of {rows} rows for unknown words are missing")
+        return row_names(rows)
+    return [UNKNOWN] if has_one else None
 
 
 def remap_to_rows(encoded: EncodedCorpus, words: Vocabulary, rows: int, folder: Path) -> None:
-    """Write the corpus to `folder` with a vocabulary of `words` and a number of `rows` for all other words.
-
-    Raises:
-        CorpusError: a row has no occurrence, or the corpus has lost words that a hash requires.
-    """
+    """Write the corpus to `folder` with a vocabulary of `words` and a number of `rows` for all other words."""
     names, types = row_names(rows), encoded.vocabulary
     is_rare = id_mapping(types, words)[:-1] == len(words)
     rare = [types.words[row] for row in np.flatnonzero(is_rare).tolist()]

@@ -25,10 +25,6 @@ def resample(encoded: EncodedCorpus, unit: ResamplingUnit, random: np.random.Gen
 
     Arguments:
         unit: what is drawn. Each drawn line becomes a document.
-
-    Raises:
-        CorpusError: there are fewer than `MIN_UNITS` documents or lines.
-        OutputError: the resample cannot be written.
     """
     borders = np.asarray(encoded.documents) if unit == "documents" else np.arange(len(encoded.sentences))
     count = len(borders) - 1
@@ -76,10 +72,6 @@ def hold_out(encoded: EncodedCorpus, share: float) -> tuple[EncodedCorpus, Encod
 
     Arguments:
         share: the expected share of documents or lines that is held out, 0 to 1.
-
-    Raises:
-        CorpusError: documents have tags, or one of the parts is empty.
-        OutputError: a part cannot be written.
     """
     if encoded.tags is not None:
         raise CorpusError("no text can be held out of documents with tags; pass a file of other texts")
@@ -88,12 +80,7 @@ def hold_out(encoded: EncodedCorpus, share: float) -> tuple[EncodedCorpus, Encod
 
 
 def dev_and_test(encoded: EncodedCorpus) -> tuple[EncodedCorpus, EncodedCorpus]:
-    """Split held-out text into a dev half, of documents (or lines) with even hashes, and a test half with odd ones.
-
-    Raises:
-        CorpusError: one of the halves is empty.
-        OutputError: a half cannot be written.
-    """
+    """Split held-out text into a dev half, of documents (or lines) with even hashes, and a test half with odd ones."""
     test, dev, _ = cut(encoded, lambda hashes: hashes % 2 == 0, "in its test half", "in its dev half")
     return dev, test
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,29 +42,24 @@ TABLES = Lock()  # so that not several threads build the same table
 ScannedTokenizer = CharClassTokenizer | WordTokenizer
 
 
-class CharacterTables(NamedTuple):
-    """Classes and lower case by code point, moves by state and class, and a table for ASCII words."""
-
-    classes: NDArray[np.uint8]
-    lower: NDArray[np.int32]  # one code point, or two: first | second << PAIR
-    moves: NDArray[np.uint8]
-    byte_table: NDArray[np.uint8]
-
-
 def character_tables(
     tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] | None, data: bytes
-) -> CharacterTables:
+) -> tuple[NDArray[Any], ...]:
     """Return tables that cover at least the code points in `data`, which is valid UTF-8.
+
+    These are the classes, uint8, and the lower case of code points, int32 (one, or two: first | second << PAIR); the
+    moves of the state machine, uint8; and a table for ASCII words, uint8.
 
     lower_case: a function that is called for each code point; None to keep the case.
     """
-    limit = table_limit(data)
     with TABLES:
-        return tables_below(tokenizer, lower_case, limit)
+        return tables_below(tokenizer, lower_case, table_limit(data))
 
 
 @cache
-def tables_below(tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] | None, limit: int) -> CharacterTables:
+def tables_below(
+    tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] | None, limit: int
+) -> tuple[NDArray[Any], ...]:
     """Return tables that cover the code points below `limit`."""
     lower_table = identity(limit) if lower_case is None else lower(limit, lower_case)
     if isinstance(tokenizer, WordTokenizer):
@@ -75,7 +70,7 @@ def tables_below(tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] |
     byte_table = ascii_table(classes[:ASCII], lower_table[:ASCII], moves.reshape(-1, N_CLASSES))
     for first, length in byte_table[RANGES:].reshape(-1, 2)[:N_RANGES].tolist():
         flagged[first : first + length] |= STARTS_ASCII
-    return CharacterTables(flagged, lower_table, moves, byte_table)
+    return flagged, lower_table, moves, byte_table
 
 
 def ascii_table(

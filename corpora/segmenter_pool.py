@@ -33,11 +33,7 @@ class SegmenterPool(TextPool):
             super().__init__("the tokenizer", segmentation(tokenizer))
 
     def blocks(self, blocks: Iterable[TextBlock], name: str) -> Iterator[TextBlock]:
-        """Yield the blocks of a source with separators between the tokens of texts; token lists are not changed.
-
-        Raises:
-            CorpusError: the tokenizer failed; the message has the line of the file, or the row.
-        """
+        """Yield the blocks of a source with separators between the tokens of texts; token lists are not changed."""
         first, decoder = 1, Utf8Decoder("strict", "a token")  # number of the first text of a block
         is_file = False
         for block, texts in self.map((block, self.texts(block)) for block in text_batches(blocks)):
@@ -51,11 +47,11 @@ class SegmenterPool(TextPool):
                 end = "" if texts[-1] and not block.data.endswith(b"\n") else "\n"  # also of a blank line
                 yield TextBlock.of_file(encode_utf8("\n".join(texts) + end, decoder, "a token"))
             else:
-                borders = zip(texts, pairwise(block.starts.tolist()), strict=True)
-                parts = [
-                    encode_utf8(text + "\n" * is_open_blank(block.data[start:stop], text), decoder, "a token")
-                    for text, (start, stop) in borders
-                ]
+                parts = []
+                for text, (start, stop) in zip(texts, pairwise(block.starts.tolist()), strict=True):
+                    # a last line without a line end of white space only, which a segmented line does not keep
+                    is_blank = text[-1:] in ("", "\n") and start < stop and block.data[stop - 1] != ord("\n")
+                    parts.append(encode_utf8(text + "\n" * is_blank, decoder, "a token"))
                 yield replace(block, data=b"".join(parts), ends=np.cumsum([*map(len, parts)], dtype=np.int64))
         if is_file:
             yield FILE_END
@@ -65,11 +61,6 @@ class SegmenterPool(TextPool):
         """Return the rows of a block, or its lines without line feeds."""
         texts = [block.data[start:stop].decode() for start, stop in pairwise(block.starts.tolist())]
         return texts if block.parts_are_documents else [text.removesuffix("\n") for text in texts]
-
-
-def is_open_blank(row: bytes, segmented: str) -> bool:
-    """Whether the last line of a row has no line end and only white space, which a segmented line does not keep."""
-    return len(row) > 0 and not row.endswith(b"\n") and segmented[-1:] in ("", "\n")
 
 
 def segment_texts_with(script_and_name: str) -> Convert:

@@ -119,18 +119,6 @@ class ChunkCutter:
         self.blocks, self.filled = [], 0
         return chunk
 
-    def state_after(self, data: bytes) -> LineState:
-        """Return the state after more text of a file."""
-        if not data:
-            return self.state
-        last = data.rfind(b"\n")
-        if last < 0:
-            is_blank = self.state.line_is_blank and self.is_blank(data)
-            return LineState(is_blank, self.state.document_is_due, line_is_open=True)
-        first = data.rfind(b"\n", 0, last) + 1
-        was_blank = (first > 0 or self.state.line_is_blank) and self.is_blank(data[first:last])
-        return LineState(self.is_blank(data[last + 1 :]), was_blank, last + 1 < len(data))
-
     def is_blank(self, data: bytes) -> bool:
         """Whether text within a line is white space without tokens."""
         text = data.decode()
@@ -174,9 +162,6 @@ class BlockScanner:
         """Scan a block of the source `name`, continuing in the state in which the previous block ended.
 
         The arrays are valid until the next call. Words are pruned if there are too many types.
-
-        Raises:
-            CorpusError: a token is too long.
         """
         tokenizer: ScannedTokenizer = self.rules.tokenizer
         state, data, parts = self.words.state, block.data, np.array(block.ends, np.int64)
@@ -186,7 +171,7 @@ class BlockScanner:
         table = self.words.reserve(max_tokens(tokenizer, data) + len(parts) + 1, len(data))
         state[counts] = 0
         mode = (scanner.ITEMS if block.parts_are_documents else scanner.FILES, block.is_complete)
-        tables = tuple(character_tables(tokenizer, self.rules.lower, data))
+        tables = character_tables(tokenizer, self.rules.lower, data)
         while scanner.scan(bytes_array(data), parts, tables, tuple(table), self.out, state, mode):
             self.words.prune()
         if state[scanner.TOO_LONG] or state[scanner.PENDING_SIZE] > scanner.MAX_TOKEN:
@@ -256,11 +241,7 @@ class TextScanner:
         self.has_failed = False
 
     def scan(self, block: TextBlock, name: str) -> Iterator[ScannedText]:
-        """Scan a block of the source `name`; yields finished text, each valid until the next is requested.
-
-        Raises:
-            CorpusError: a token is too long.
-        """
+        """Scan a block of the source `name`; yields finished text, each valid until the next is requested."""
         if self.threads == 1:
             yield self.inline.scan(block, name)
             return

@@ -249,7 +249,20 @@ class Vocabulary:
         except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
             raise FormatError(f"{path} is not a readable vocabulary file: {' '.join(str(error).split())}") from error
         try:
-            return from_table(table)
+            types = {field.name: str(field.type) for field in table.schema}
+            if len(types) < table.num_columns:
+                raise ValueError(f"a column occurs twice: {', '.join(table.column_names)}")
+            if types.get("word") not in ("string", "large_string") or types.get("count") != "int64":
+                raise ValueError(f"expected the columns word (string) and count (int64), got {types}")
+            words, counts = (combine_chunks(table.column(name)) for name in ("word", "count"))
+            if words.null_count or counts.null_count:
+                raise ValueError("a word or count is missing")
+            if pc.count_distinct(words).as_py() != len(words):
+                raise ValueError("a word occurs twice")
+            total = (table.schema.metadata or {}).get(TOTAL)
+            if total is None:
+                raise ValueError("its metadata has no total")
+            return cls(words, to_numpy(counts), total=int(total))
         except (SettingError, ValueError) as error:
             raise FormatError(f"{Path(path)} is not a vocabulary file: {error}") from error
 
@@ -296,24 +309,6 @@ def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary
     rank = np.empty(len(words), np.int32)
     rank[order] = np.arange(len(words), dtype=np.int32)
     return Vocabulary(combine_chunks(words.take(to_arrow(order))), counts[order]), rank
-
-
-def from_table(table: Any) -> Vocabulary:
-    """Return the vocabulary in a table; raises ValueError or SettingError if the table is not valid."""
-    types = {field.name: str(field.type) for field in table.schema}
-    if len(types) < table.num_columns:
-        raise ValueError(f"a column occurs twice: {', '.join(table.column_names)}")
-    if types.get("word") not in ("string", "large_string") or types.get("count") != "int64":
-        raise ValueError(f"expected the columns word (string) and count (int64), got {types}")
-    words, counts = (combine_chunks(table.column(name)) for name in ("word", "count"))
-    if words.null_count or counts.null_count:
-        raise ValueError("a word or count is missing")
-    if pc.count_distinct(words).as_py() != len(words):
-        raise ValueError("a word occurs twice")
-    total = (table.schema.metadata or {}).get(TOTAL)
-    if total is None:
-        raise ValueError("its metadata has no total")
-    return Vocabulary(words, to_numpy(counts), total=int(total))
 
 
 def read_vocabulary_file(path: str | os.PathLike[str]) -> Vocabulary:

@@ -141,11 +141,7 @@ def folding_table(kind: str) -> dict[int, str]:
 
 @cache
 def chinese_converter(script: str) -> Callable[[str], str]:
-    """Return OpenCC's conversion of words, separated by line ends, to a Chinese script; other characters stay.
-
-    Raises:
-        EmbeddingsError: OpenCC is not installed.
-    """
+    """Return OpenCC's conversion of words, separated by line ends, to a Chinese script; other characters stay."""
     opencc: Any = import_extra("opencc", "opencc", S.fold(script))
     converter = opencc.OpenCC(CHINESE_SCRIPTS[script])
     return lambda text: CHINESE.sub(lambda run: converter.convert(run[0]), text)

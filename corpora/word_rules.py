@@ -235,11 +235,7 @@ class WordForm:
 
     @cached_property
     def rules(self) -> WordRules:
-        """The rules of the settings; if the tokenizer is not installed, words are not split.
-
-        Raises:
-            SettingError: a setting is not valid.
-        """
+        """The rules of the settings; if the tokenizer is not installed, words are not split."""
         settings = recorded_settings(self.settings)
         try:
             return WordRules(**settings)

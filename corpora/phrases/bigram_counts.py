@@ -30,9 +30,7 @@ class Pairs(NamedTuple):
 
     first: NDArray[np.int64]  # ids
     second: NDArray[np.int64]
-    between: NDArray[
-        np.int64
-    ]  # 0 for none, else their numbers as digits from 1 to n in base n, the number of connectors
+    between: NDArray[np.int64]  # 0 for none, else their numbers as digits from 1 to n in base n, the connectors
     counts: NDArray[np.int64]
     distinct: int  # the number of different pairs, including rare ones
 
@@ -53,8 +51,15 @@ def count_pairs(
     """
     size, base = len(tokens.counts), int(connectors.max(initial=0))
     check_key_size(size, base)
+    state, buffer = np.zeros(5, np.int64), np.empty(min(chunk, len(tokens.ids) + 1), np.int64)
+    state[FIRST] = BORDER
+
+    def key_chunks() -> Iterator[NDArray[np.int64]]:
+        while n_pairs := pair_keys(tokens.ids, tokens.sentences, connectors, buffer, state):
+            yield buffer[:n_pairs]
+
     parts, distinct = [(np.empty(0, np.int64), np.empty(0, np.int64))], 0
-    for keys, counts in count_keys(key_chunks(tokens, connectors, chunk), scratch, merge_size):
+    for keys, counts in count_keys(key_chunks(), scratch, merge_size):
         distinct += len(keys)
         is_frequent = counts >= min_count
         parts.append((keys[is_frequent], counts[is_frequent]))
@@ -75,15 +80,6 @@ def check_key_size(size: int, base: int) -> None:
 def fits_key(size: int, base: int) -> bool:
     """Whether two words with up to MAX_CONNECTORS_IN_A_ROW connectors between them fit 63 bits."""
     return int(sum(base**n for n in range(MAX_CONNECTORS_IN_A_ROW + 1))) * size**2 < 1 << 63
-
-
-def key_chunks(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int) -> Iterator[NDArray[np.int64]]:
-    """Yield the keys of the pairs of the corpus, `chunk` at a time."""
-    state = np.zeros(5, np.int64)
-    state[FIRST] = BORDER
-    buffer = np.empty(min(chunk, len(tokens.ids) + 1), np.int64)
-    while n_pairs := pair_keys(tokens.ids, tokens.sentences, connectors, buffer, state):
-        yield buffer[:n_pairs]
 
 
 @allocating_entry_point

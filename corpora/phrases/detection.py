@@ -226,20 +226,21 @@ class Phrases(Settings):
         return PhraseList(best_first)
 
 
+@dataclass
 class DetectionPass:
     """One pass of phrase detection over a corpus that has the phrases of earlier passes as tokens."""
 
-    def __init__(
-        self, settings: Phrases, encoded: EncodedCorpus, tokens: PhraseTokens, known_phrases: list[Phrase], step: int
-    ) -> None:
-        self.settings = settings
-        self.tokens = tokens
-        self.known_phrases = known_phrases
-        self.step = step
-        self.vocabulary = encoded.vocabulary
-        self.tags = settings.load_lexicon() if settings.types else None
-        words = load_connectors(settings.connectors)
-        if encoded.meta["settings"].get("case") != "keep":
+    settings: Phrases
+    encoded: EncodedCorpus
+    tokens: PhraseTokens
+    known_phrases: list[Phrase]
+    step: int
+
+    def __post_init__(self) -> None:
+        self.vocabulary = self.encoded.vocabulary
+        self.tags = self.settings.load_lexicon() if self.settings.types else None
+        words = load_connectors(self.settings.connectors)
+        if self.encoded.meta["settings"].get("case") != "keep":
             words |= frozenset(map(lower_case, words))  # text is lower-cased, token lists are not
         # ids of the connectors in the corpus, the most frequent first
         self.connectors = sorted(self.vocabulary.ids[word] for word in words if word in self.vocabulary)

@@ -135,18 +135,15 @@ class PhraseList:
             atomic_write(path, force=force) as temporary,
             temporary.open("w", encoding="utf-8", newline="\n") as stream,
         ):
-            for line in ("\t".join(HEADER), *map(format_line, self.phrases)):
-                stream.write(line + "\n")
-
-
-def format_line(phrase: Phrase) -> str:
-    """Format a phrase as a line of a file, with "-" for unknown values."""
-    text = " ".join(phrase.words)
-    if text.split() != list(phrase.words):
-        raise SettingError(f"the phrase {phrase.words!r} has a word with white space and cannot be written to a file")
-    score = None if phrase.score is None else f"{phrase.score:.8g}"
-    rest = ["-" if value is None else str(value) for value in (phrase.count, score, phrase.type, phrase.step)]
-    return "\t".join((text, *rest))
+            stream.write("\t".join(HEADER) + "\n")
+            for phrase in self.phrases:
+                text = " ".join(phrase.words)
+                if text.split() != list(phrase.words):
+                    problem = "has a word with white space and cannot be written to a file"
+                    raise SettingError(f"the phrase {phrase.words!r} {problem}")
+                score = None if phrase.score is None else f"{phrase.score:.8g}"
+                values = (phrase.count, score, phrase.type, phrase.step)
+                stream.write("\t".join((text, *("-" if value is None else str(value) for value in values))) + "\n")
 
 
 def is_phrase_file(head: bytes) -> bool:

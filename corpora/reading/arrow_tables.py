@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from embeddings.corpora.reading.data_tables import DataTable, ReadBatches, conve
 from embeddings.corpora.reading.encodings import Utf8Decoder
 from embeddings.corpora.reading.file_types import FileType
 from embeddings.corpora.reading.sources import File, read_error
-from embeddings.corpora.reading.text_block import TextBlock
+from embeddings.corpora.reading.text_block import TextBlock, parts_of_size
 from embeddings.errors import CorpusError, RemoteError
 from embeddings.support.arrow import arrow_path, pa, pc, to_numpy
 
@@ -80,7 +80,11 @@ class ArrowTable:
                 columns = pa.table(batch.select(kept)) if kept else None
                 if columns is not None and not self.is_text:
                     columns.validate(full=True)
-                for first, stop in pairwise([0, len(batch)] if self.is_text else part_borders(batch, names)):
+                parts: Iterable[tuple[int, int]] = [(0, len(batch))]
+                if not self.is_text:  # a dictionary counts as often as rows refer to its values, which can be long
+                    ends = np.cumsum(sum(row_sizes(batch.column(name)) for name in names))
+                    parts = parts_of_size(ends, BATCH_SIZE, MAX_ROWS)
+                for first, stop in parts:
                     part = batch.slice(first, stop - first)
                     block = convert_batch(part, names, invalid, self.name, start + first, self.decoder)
                     yield block if columns is None else replace(block, columns=columns.slice(first, stop - first))
@@ -95,9 +99,6 @@ class ArrowTable:
             columns: columns that the table must have.
             optional: further columns, of nulls if the table does not have them.
             arrays: further columns, as Arrow arrays.
-
-        Raises:
-            CorpusError: a column is missing or ambiguous, or the table is broken.
         """
         existing = [*columns, *(column for column in optional if column in self.columns)]
         for column in (*existing, *arrays):
@@ -224,21 +225,6 @@ def decodable_rows(array: Any) -> int:
         return FEW_ROWS
     longest = pc.max(pc.binary_length(array.dictionary.cast(pa.large_binary()))).as_py() or 0
     return int(max(1, MAX_DECODED // max(longest, 1)))
-
-
-def part_borders(batch: Any, column_names: Sequence[str]) -> list[int]:
-    """Return where to divide a batch into parts of at most `MAX_ROWS` rows, and of `BATCH_SIZE` bytes or one row.
-
-    A dictionary counts as often as rows refer to its values: few bytes of a file can be many bytes of text.
-    """
-    sizes = sum(row_sizes(batch.column(name)) for name in column_names)
-    ends, borders = np.cumsum(sizes), [0]
-    while borders[-1] < len(batch):
-        start = borders[-1]
-        limit = BATCH_SIZE + (int(ends[start - 1]) if start else 0)
-        stop = int(np.searchsorted(ends, limit, side="right"))
-        borders.append(min(max(stop, start + 1), start + MAX_ROWS, len(batch)))
-    return borders
 
 
 def row_sizes(array: Any) -> NDArray[np.int64]:

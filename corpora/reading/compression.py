@@ -1,15 +1,17 @@
-"""Decompression of gzip, bzip2, zstd and xz, which are detected by their first bytes."""
+"""Decompression of gzip, bzip2, zstd and xz, which are detected by their first bytes, several files at a time."""
 
 import bz2
 import io
 import lzma
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, NamedTuple, Self
 
-from embeddings.corpora.reading.sources import read_error
+from embeddings.corpora.reading.sources import File, Source, read_error
 from embeddings.errors import CorpusError, FormatError, RemoteError, marked
 from embeddings.support.arrow import pa
 from embeddings.support.local_paths import local_path
@@ -82,28 +84,17 @@ def decompress(stream: PeekableStream) -> Read:
     kind = detect_compression(stream.head)
     if kind is None:
         return stream.read_some
-    inner = stdlib_reader(stream, kind) if kind in ("xz", "bz2") else arrow_reader(stream, kind)
+    if kind in ("xz", "bz2"):
+        inner = stdlib_reader(stream, kind)
+    else:  # pyarrow refuses truncated streams and trailing garbage
+        inner = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), kind).read
 
     def read(size: int) -> bytes:
         try:
             return inner(size)
-        except (OSError, lzma.LZMAError, EOFError) as error:
+        except (OSError, lzma.LZMAError, EOFError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())
             raise CorpusError(f"{stream.name} is truncated or corrupt {kind} data: {reason}") from error
-
-    return read
-
-
-def arrow_reader(stream: PeekableStream, kind: str) -> Read:
-    """Decompress with pyarrow, which refuses truncated streams and trailing garbage."""
-    inner: Any = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), kind)
-
-    def read(size: int) -> bytes:
-        try:
-            data: bytes = inner.read(size)
-        except pa.ArrowException as error:  # some are not OSErrors
-            raise OSError(str(error)) from error
-        return data
 
     return read
 
@@ -118,7 +109,9 @@ def stdlib_reader(stream: PeekableStream, kind: str, block: int = 1 << 16) -> Re
         nonlocal decoder, data
         while True:
             if decoder.eof:
-                data = next_member(stream, decoder.unused_data, kind, block)
+                rest = decoder.unused_data
+                while not data and (rest := rest or stream.read_some(block)):
+                    data, rest = rest.lstrip(b"\0") if kind == "xz" else rest, b""  # xz may pad with zeros
                 if not data:
                     return b""
                 decoder = new_decoder()
@@ -131,13 +124,95 @@ def stdlib_reader(stream: PeekableStream, kind: str, block: int = 1 << 16) -> Re
     return read
 
 
-def next_member(stream: PeekableStream, rest: bytes, kind: str, block: int) -> bytes:
-    """Return the first bytes of the next member of a stream, b"" if there is none; xz may pad with zeros."""
-    while data := rest or stream.read_some(block):
-        rest = b""
-        if data := data.lstrip(b"\0") if kind == "xz" else data:
-            return data
-    return b""
+MAX_PARTS = 8  # of MAX_READ bytes, in memory at a time
+
+
+class ReadAhead:
+    """Reads a stream in a thread, some parts ahead, until it is closed; an error is raised where the stream raises it.
+
+    A regular file is required: reading a pipe may block, and then the thread could not be ended.
+    """
+
+    def __init__(self, source: Read) -> None:
+        self.source = source
+        self.pool = ThreadPoolExecutor(1, "decompression")
+        self.parts: deque[Future[bytes]] = deque()
+        self.part = memoryview(b"")
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; b"" only at the end."""
+        if not self.part and self.parts:
+            self.part = memoryview(self.parts.popleft().result())
+            if self.part:
+                self.parts.append(self.pool.submit(self.source, MAX_READ))
+        data, self.part = bytes(self.part[:size]), self.part[size:]
+        return data
+
+    def __enter__(self) -> Self:
+        self.parts.extend(self.pool.submit(self.source, MAX_READ) for _ in range(MAX_PARTS))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.shutdown(cancel_futures=True)
+
+
+MAX_AHEAD = 8  # files, of each of which `ReadAhead` keeps up to 9 MiB
+
+
+class OpenFile(NamedTuple):
+    """A file as stored, and what reads its decompressed content."""
+
+    raw: PeekableStream
+    read: Read
+
+
+class FileOpener:
+    """Opens files in the order of the sources.
+
+    Arguments:
+        sources: those that are going to be read; of these, the next local files are opened ahead.
+        threads: the number of compressed files that are decompressed at a time; with one thread, where they are read.
+    """
+
+    def __init__(self, sources: Sequence[Source] = (), threads: int = 1) -> None:
+        self.threads = min(threads, MAX_AHEAD)
+        self.coming = deque(source for source in sources if type(source) is File and source.is_regular)
+        self.opened: deque[tuple[File, OpenFile, ExitStack]] = deque()  # ahead, and what closes them
+
+    @contextmanager
+    def open(self, file: File) -> Iterator[OpenFile]:
+        """Open a file, and files after it; raises CorpusError if the first fails, others are left for their turn."""
+        with ExitStack() as stack:
+            if self.opened and self.opened[0][0] is file:
+                _, content, opened = self.opened.popleft()
+                stack.push(opened)
+            else:
+                content = stack.enter_context(open_file(file, reads_ahead=self.threads > 1))
+            while self.coming and len(self.opened) < self.threads - 1:
+                following = self.coming.popleft()
+                if following is not file:
+                    with suppress(CorpusError), ExitStack() as opening:
+                        ahead = opening.enter_context(open_file(following, reads_ahead=True))
+                        self.opened.append((following, ahead, opening.pop_all()))
+            yield content
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self.opened:
+            self.opened.popleft()[2].close()
+
+
+@contextmanager
+def open_file(file: File, *, reads_ahead: bool) -> Iterator[OpenFile]:
+    """Open a file; its content is decompressed in another thread if it is `reads_ahead`, and the file is regular."""
+    with file.open_stream() as stream, ExitStack() as stack:
+        raw = peek(stream, file.name)
+        read = decompress(raw)
+        if reads_ahead and file.is_regular and detect_compression(raw.head):
+            read = stack.enter_context(ReadAhead(read)).read
+        yield OpenFile(raw, read)
 
 
 HEAD_SIZE = 1 << 16

@@ -100,7 +100,10 @@ def open_ray(data: Any) -> OpenTable:
 
 def open_frames(frames: Iterable[Any]) -> OpenTable:
     """Open pandas data frames or series with the same columns."""
-    iterator = map(to_frame, frames)
+    iterator = (
+        data if hasattr(data, "columns") else data.to_frame(COLUMN if data.name is None else data.name)
+        for data in frames
+    )
     first = list(islice(iterator, 1))
     if not first:
         return empty_schema(), lambda names: []
@@ -117,11 +120,6 @@ def open_frames(frames: Iterable[Any]) -> OpenTable:
                 yield pa.record_batch(arrays, selection)
 
     return schema, batches
-
-
-def to_frame(data: Any) -> Any:
-    """Return a pandas Series as a data frame of one column."""
-    return data if hasattr(data, "columns") else data.to_frame(COLUMN if data.name is None else data.name)
 
 
 def column_type(column: Any) -> Any:
@@ -142,12 +140,6 @@ def to_array(column: Any, kind: Any) -> Any:
         binary = pa.array(cells, pa.large_binary(), from_pandas=True)
         return pa.LargeStringArray.from_buffers(len(binary), *binary.buffers()[1:], binary.buffers()[0])
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-
-
-def open_lazy_frame(data: Any) -> OpenTable:
-    """Open a polars LazyFrame, of which only the selected columns are computed."""
-    schema, _ = open_stream(data.head(0).collect())
-    return schema, lambda names: open_stream(data.select(names).collect())[1](names)
 
 
 def open_stream(data: Any) -> OpenTable:
@@ -189,7 +181,13 @@ OPENERS: tuple[tuple[tuple[str, ...], Callable[[Any], OpenTable]], ...] = (
         ("scanner", "to_batches", "schema"),
         lambda data: (data.schema, lambda names: data.to_batches(columns=names, batch_size=BATCH_ROWS)),
     ),
-    (("collect_schema", "collect"), open_lazy_frame),
+    (
+        ("collect_schema", "collect"),
+        lambda data: (
+            open_stream(data.head(0).collect())[0],
+            lambda names: open_stream(data.select(names).collect())[1](names),
+        ),
+    ),
     (("__arrow_c_stream__",), open_stream),
     (("__arrow_c_array__",), open_array),
 )

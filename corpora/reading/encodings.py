@@ -207,13 +207,7 @@ def nul_pattern(head: bytes) -> str | None:
     return "utf-16-be" if even else "utf-16-le"
 
 
-class Errors(threading.local):
-    """What the error handlers of `Transcoder` report to: the transcoder at work in this thread."""
-
-    transcoder: "Transcoder"
-
-
-ERRORS = Errors()
+ERRORS = threading.local()  # `transcoder`: the one at work in this thread, to which error handlers report
 
 
 class Transcoder:

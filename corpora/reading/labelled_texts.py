@@ -99,9 +99,6 @@ class LabelFormat:
         """Yield the texts of all sources, about `size` bytes at a time; texts without labels too.
 
         Lines of plain text include their line feed, if any. Arguments are those of `SourceReader`.
-
-        Raises:
-            CorpusError: a source cannot be read, lacks a column, or contains a label without a name.
         """
         reader = SourceReader(
             encoding_errors, report, size, total_size(sources), self.columns(), rows, encoding=encoding

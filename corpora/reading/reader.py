@@ -12,7 +12,7 @@ import numpy as np
 
 from embeddings.corpora.reading.arrow_tables import ArrowTable, open_arrow, open_data_table
 from embeddings.corpora.reading.columns import TEXT_COLUMN, ColumnSelection, is_null
-from embeddings.corpora.reading.compression import PeekableStream
+from embeddings.corpora.reading.compression import FileOpener, PeekableStream
 from embeddings.corpora.reading.csv_table import CsvTable
 from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.duplicates import DuplicateFilter
@@ -25,7 +25,6 @@ from embeddings.corpora.reading.encodings import (
     encode_utf8,
     utf8_blocks,
 )
-from embeddings.corpora.reading.file_opener import FileOpener
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.paragraphs import SAMPLE_SIZE, Lines, is_hard_wrapped, join_paragraphs
 from embeddings.corpora.reading.record_rows import (
@@ -306,9 +305,6 @@ def open_table(
     Arguments:
         header: whether the first row of CSV and TSV holds the column names; None: it does unless one of its cells is a
             number. Lines of plain text never have a header; their cells are separated by tabs.
-
-    Raises:
-        CorpusError: the source cannot be read, or has no columns.
     """
     decoder = Utf8Decoder(encoding_errors, source.name)
     if isinstance(source, DataTable):
@@ -353,11 +349,7 @@ def read_texts(
     rows: int | None = None,
     report: Report | None = None,
 ) -> Iterator[TextBlock]:
-    """Yield whole lines, rows or items of sources. Nulls are empty texts. `kept` names columns to keep; None for all.
-
-    Raises:
-        CorpusError: a source cannot be read, or has no such column.
-    """
+    """Yield whole lines, rows or items of sources; nulls are empty. `kept` names columns to keep; None for all."""
     sources = list(sources)
     columns = ColumnSelection(text=text_column, kept=kept)
     reader = SourceReader(encoding_errors, report, BATCH_SIZE, total_size(sources), columns, rows, encoding=encoding)

@@ -6,6 +6,7 @@ Arrow parses blocks of common JSON lines, the standard library everything else.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
 from numbers import Integral
@@ -187,6 +188,7 @@ def describe_field(value: object) -> str:
     return f"the number {value:.20}" if isinstance(value, JsonNumber) else f"a value {describe(value)}"
 
 
+@dataclass
 class RecordTable:
     """An open table of records, with the attributes of an `ArrowTable`; its values are read as Python values.
 
@@ -197,10 +199,11 @@ class RecordTable:
         size: bytes of text that are read as one block of rows.
     """
 
-    def __init__(
-        self, name: str, records: Iterable[Record], decoder: Utf8Decoder, size: int, *, has_names: bool = True
-    ) -> None:
-        self.name, self.records, self.decoder, self.size, self.has_names = name, iter(records), decoder, size, has_names
+    name: str
+    records: Iterator[Record]
+    decoder: Utf8Decoder
+    size: int
+    has_names: bool = field(default=True, kw_only=True)
 
     @cached_property
     def cells(self) -> dict[str, list[Any]]:

@@ -73,12 +73,7 @@ class TextBlock:
 
     def split(self, size: int) -> "Iterator[TextBlock]":
         """Yield the rows in blocks of at most `size` bytes, or of one longer row; lists of tokens as they are."""
-        row, ends = 0, self.starts[1:]
-        while row < len(ends):
-            limit = size + (int(ends[row - 1]) if row else 0)
-            stop = max(int(np.searchsorted(ends, limit, side="right")), row + 1)
-            yield self.slice(row, stop)
-            row = stop
+        yield from (self.slice(start, stop) for start, stop in parts_of_size(self.starts[1:], size))
         if self.token_lists is not None:
             yield self
 
@@ -106,6 +101,20 @@ class TextBlock:
     def of_tokens(cls, lists: Sequence[Sequence[bytes]], tags: Tags | None = None, columns: Any = None) -> "TextBlock":
         """Build rows whose texts are lists of tokens."""
         return cls(b"", (), tags=tags, columns=columns, token_lists=lists)
+
+
+def parts_of_size(ends: NDArray[np.int64], size: int, n_rows: int | None = None) -> Iterator[tuple[int, int]]:
+    """Yield where parts of rows begin and stop: at most `size` bytes, or one longer row, and at most `n_rows` rows.
+
+    ends: (rows,) the byte at which each row ends.
+    """
+    start = 0
+    while start < len(ends):
+        limit = size + (int(ends[start - 1]) if start else 0)
+        stop = max(int(np.searchsorted(ends, limit, side="right")), start + 1)
+        stop = stop if n_rows is None else min(stop, start + n_rows)
+        yield start, stop
+        start = stop
 
 
 FILE_END = TextBlock(b"", (0,), parts_are_documents=False)

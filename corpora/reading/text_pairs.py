@@ -4,6 +4,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any
@@ -120,11 +121,7 @@ class PairChecks:
         return batch
 
     def finish(self) -> None:
-        """Check all pairs together.
-
-        Raises:
-            CorpusError: there are no pairs, all are the same, or all have the same rating.
-        """
+        """Check all pairs together."""
         if self.n_empty and self.n_pairs:
             log.warning(
                 "%s: dropped %s of %s pairs with an empty side; the first one is %s",
@@ -398,12 +395,10 @@ def clean_texts(cells: list[Any], column: str, file: str, start: int, decoder: U
 
 def parse_ratings(cells: list[Any], column: str, file: str, start: int) -> NDArray[np.float64]:
     """Return ratings (rows,) as numbers."""
-    ratings = np.empty(len(cells))
+    ratings = np.full(len(cells), np.nan)
     for place, cell in enumerate(cells):
-        try:
-            ratings[place] = math.nan if cell is None else float(cell)
-        except (TypeError, ValueError):
-            ratings[place] = math.nan
+        with suppress(TypeError, ValueError):
+            ratings[place] = float(cell)
         if not math.isfinite(ratings[place]):
             problem = f"the rating in column {column!r} must be a number, got {cell!r:.40}"
             raise CorpusError(f"{file}, row {start + place + 1}: {problem}")
@@ -452,9 +447,6 @@ def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict
 
     Returns:
         The fields of the description of the corpus that reading determines.
-
-    Raises:
-        CorpusError: the sources contain no such pairs.
     """
     sides = 2
     batches = TextPairs(

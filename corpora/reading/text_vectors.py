@@ -61,12 +61,7 @@ def read_text_vectors(
     source: Source, text_column: str | None = None, vector_column: str | None = None, *, encoding: str = UTF8,
     encoding_errors: str = "strict", dim: int = 0,
 ) -> Iterator[tuple[list[str], NDArray[np.float32]]]:  # fmt: skip
-    """Yield the texts of a table, "" for null, and their vectors, (texts, dim), a few thousand rows at a time.
-
-    Raises:
-        CorpusError: the source is no table, a column is missing, or a vector is null, zero, not finite, or not of
-            `dim` numbers; 0 stands for as many as the first one has.
-    """
+    """Yield the texts of a table, "" for null, and their vectors, (texts, dim), a few thousand rows at a time."""
     if isinstance(source, File) and not is_table(source, encoding):
         expected = "a table with a column of texts and one of vectors, such as an output of embeddings teach"
         raise CorpusError(f"{source.name} has no vectors of texts: expected {expected}")
@@ -151,11 +146,7 @@ class VectorFormat:
 
 
 def split_weights(sources: Iterable[Any]) -> tuple[list[Any], list[float]]:
-    """The sources and their weights.
-
-    Raises:
-        SettingError: a weight is out of range.
-    """
+    """The sources and their weights."""
     plain, weights = [], []
     for source in sources:
         weight: Any = 1.0
@@ -172,9 +163,6 @@ def write_text_vectors(encoder: "Encoder", vectors: VectorFormat, corpus: "Corpu
     """Encode the texts and vectors of a corpus; returns the fields of its description that reading determines.
 
     A vector is written with the norm that is the weight of its source.
-
-    Raises:
-        CorpusError: a vector is missing, not finite, zero or of another dimension, or there are no texts.
     """
     dim = n_empty = n_texts = 0
 

@@ -24,10 +24,6 @@ def warc_records(stream: PeekableStream, name: str) -> Iterator[Record]:
 
     Records of the type "conversion" (WET files) hold text, and "response" HTML, whose main text is extracted. Other
     records are skipped, and pages of more than 16 MiB or deeply nested elements, which is logged.
-
-    Raises:
-        CorpusError: the file is truncated or broken, or a record has headers of more than 1 MiB.
-        EmbeddingsError: warcio is not installed, or resiliparse for HTML.
     """
     warcio: Any = import_extra("warcio", "warc", f"{name} is a WARC file, which")
     extract: Callable[[bytes, str], str] | None = None

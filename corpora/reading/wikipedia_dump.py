@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
@@ -148,10 +149,6 @@ def wikipedia_records(blocks: Iterable[bytes], name: str) -> Iterator[Record]:
 
     Markup is removed in several processes: templates, tables, references, files and categories are left out; of links
     the text stays, but not the address. Each paragraph is a line.
-
-    Raises:
-        CorpusError: the dump is truncated or not valid XML.
-        EmbeddingsError: mwparserfromhell is not installed.
     """
     import_extra("mwparserfromhell", "wikipedia", f"{name} is a MediaWiki dump, which")
     dump = Dump(blocks, name)
@@ -186,13 +183,13 @@ def wikipedia_records(blocks: Iterable[bytes], name: str) -> Iterator[Record]:
         log.warning("%s: skipped %s pages with links and templates nested more than %s deep", name, skipped, MAX_DEPTH)
 
 
+@dataclass
 class Dump:
     """Reads the XML of a dump page by page; `prefixes`, of files and categories, are known after the first page."""
 
-    def __init__(self, blocks: Iterable[bytes], name: str) -> None:
-        self.blocks = blocks
-        self.name = name
-        self.prefixes = set(PREFIXES)
+    blocks: Iterable[bytes]
+    name: str
+    prefixes: set[str] = field(default_factory=lambda: set(PREFIXES))
 
     def pages(self) -> Iterator[Page]:
         """Yield the articles, without redirects."""

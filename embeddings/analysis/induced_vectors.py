@@ -27,9 +27,9 @@ from embeddings.support.cosine import normalize
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import RecordFolder
 from embeddings.support.system import available_threads
+from embeddings.vectors.pooling import DEFAULT_CONSTANT
 from embeddings.vectors.search import word_list
 from embeddings.vectors.vectors import Vectors, as_vectors
-from embeddings.vectors.word_weights import DEFAULT_CONSTANT
 
 CHUNK = 1 << 22  # tokens that are read at a time
 ContextWeights = Literal["equal", "sif"]

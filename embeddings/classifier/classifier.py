@@ -28,7 +28,7 @@ from embeddings.models.subwords import to_bytes
 from embeddings.setting_names import AdvisesOnNames
 from embeddings.settings import Range
 from embeddings.support.threads import run_slices
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.product_quantisation import decode, decoded_size, quantise
 
 Normalize = Callable[[bytes, np.ndarray], tuple[bytes, np.ndarray]]
@@ -205,7 +205,7 @@ class LabelPredictor(AdvisesOnNames):
             SettingError: the format stores no classifiers.
             OutputError: the path exists and `force` is not set, or it cannot be written.
         """
-        format_dispatch.write_classifier(self, path, format=format, force=force)
+        file_format.write_classifier(self, path, format=format, force=force)
 
     def quantize(
         self, cutoff: int | None = None, *, dsub: int = 2, qnorm: bool = False, qout: bool = False, seed: int = 1

@@ -10,7 +10,7 @@ from embeddings.cli.options import FORCE, FORMAT, JSON, QUIET, VECTOR_INPUT, fro
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.saving import check_not_input
 from embeddings.models.loading import load
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.align import align
 
 
@@ -54,9 +54,9 @@ def command(
         raise click.UsageError("--out and --onto-out must be different files")
     for path in outputs:
         check_not_input(
-            format_dispatch.output_files(path, format=format), [("VECTORS", Path(vectors)), ("ONTO", Path(onto))]
+            file_format.output_files(path, format=format), [("VECTORS", Path(vectors)), ("ONTO", Path(onto))]
         )
-        format_dispatch.check_export(path, format=format, force=force)
+        file_format.check_export(path, format=format, force=force)
     first, second = (load(path, allow_pickle=allow_pickle, errors=errors) for path in (vectors, onto))
     result = align(first, second, method=method, **settings, progress=False if quiet or as_json else None)
     for path, aligned in zip(outputs, (result.vectors, result.onto), strict=False):

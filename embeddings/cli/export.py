@@ -25,7 +25,7 @@ from embeddings.models.loading import (
 from embeddings.models.weighted_vectors import weight_vectors
 from embeddings.settings import flag
 from embeddings.support.remote.address import display_name
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.file_format import decode_words
 from embeddings.vectors.merge import retrofit as retrofitted
 from embeddings.vectors.precision import rounding_error
@@ -118,15 +118,15 @@ def command(
     given = {"dtype": dtype, "language": language, "normalize": normalize or None}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     choice: dict[str, Any] = {"format": format, "counts": counts}
-    targets = format_dispatch.output_files(out, **choice, options=options)
+    targets = file_format.output_files(out, **choice, options=options)
     check_not_input(targets, [("the input", Path(vectors))], replaceable=["the input"])
-    format_dispatch.check_export(out, **choice, force=force, options=options)
-    name = format or format_dispatch.format_for_path(out)
+    file_format.check_export(out, **choice, force=force, options=options)
+    name = format or file_format.format_for_path(out)
     weighting = take_arguments(weighting, WEIGHTING)
     read_options: dict[str, Any] = {"allow_pickle": allow_pickle, "errors": errors}
     changes_rows = check_weighting(weighting)
     is_whole = words is None and table == "vectors" and not changes_rows and retrofit is None
-    if is_whole and format_dispatch.load_format(name).write_classifier is not None and has_classifier(vectors):
+    if is_whole and file_format.load_format(name).write_classifier is not None and has_classifier(vectors):
         classifier = load_classifier(vectors, errors=errors)
         classifier.export(out, name, force=force)
         labels = len(classifier.labels)
@@ -135,11 +135,11 @@ def command(
         else:
             note(f"exported a classifier of {quantity(labels, 'label')} to {out}")
         return
-    takes_models = format_dispatch.load_format(name).write_model is not None
+    takes_models = file_format.load_format(name).write_model is not None
     if is_whole and takes_models and has_model(vectors):
         model = load_model(vectors, **read_options)
         exported = model.vectors
-        files = format_dispatch.write_model(model, out, **choice, force=force, **options)
+        files = file_format.write_model(model, out, **choice, force=force, **options)
     else:
         exported = load(vectors, table=table, **read_options)
         composes = exported.compose is not None and table == "vectors"
@@ -152,9 +152,9 @@ def command(
             exported = retrofitted(exported, retrofit)
         if words is not None:
             exported = select_words(exported, words)
-        if changes_rows and "note" in inspect.signature(format_dispatch.load_format(name).write).parameters:
+        if changes_rows and "note" in inspect.signature(file_format.load_format(name).write).parameters:
             options["note"] = weighting_note(weighting)
-        files = format_dispatch.write(exported, out, **choice, force=force, **options)
+        files = file_format.write(exported, out, **choice, force=force, **options)
         if composes:
             note("only vectors of the vocabulary are exported; composing vectors for other words requires the model")
     report_export(exported, list(map(display_name, files)), name, dtype, as_json)

@@ -19,7 +19,7 @@ from embeddings.errors import CorpusError
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.support.text_lines import read_text_lines
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors, as_vectors
 
 FIT_OPTIONS = dict.fromkeys(("window", "context_weights", "weighting", "min_count", "max_words", "ridge"))
@@ -70,8 +70,8 @@ def command(
         if is_given(name) and name not in ("window", "context_weights"):
             raise click.UsageError(f"{options.shown(name)} requires --method {MAP}")
     inputs = [("VECTORS", Path(vectors)), ("CORPUS", Path(corpus)), ("WORDS", Path(words))]
-    check_not_input(format_dispatch.output_files(out, format=format), inputs)
-    format_dispatch.check_export(out, format=format, force=force)
+    check_not_input(file_format.output_files(out, format=format), inputs)
+    file_format.check_export(out, format=format, force=force)
     if save_map is not None:
         MAP_FOLDER.check_target(save_map, force=force)
         check_not_input([Path(save_map)], inputs)

@@ -19,7 +19,7 @@ from embeddings.models.document_vectors import document_names
 from embeddings.models.loading import load_concatenated
 from embeddings.models.model import Model
 from embeddings.training.compile_ahead import inference_work
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 
@@ -49,9 +49,9 @@ def command(
     Documents are named by their tags, which must be distinct, or by numbers from 0.
     """
     others = [("--concat-with", Path(other)) for other in concat_with]
-    targets = format_dispatch.output_files(out, format=format)
+    targets = file_format.output_files(out, format=format)
     check_not_input(targets, [("MODEL", Path(model)), *others, *(("CORPUS", Path(part)) for part in corpus)])
-    format_dispatch.check_export(out, format=format, force=force)
+    file_format.check_export(out, format=format, force=force)
     models = load_concatenated([model, *concat_with])
     text = models.corpus(*corpus, **columns)
     check_outside_corpus(out, text)

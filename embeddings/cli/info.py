@@ -28,7 +28,7 @@ from embeddings.text_search.index_folder import INDEX as TEXT_INDEX
 from embeddings.training.checkpoints import RECORD as CHECKPOINT
 from embeddings.training.checkpoints import Checkpoints, summarize_checkpoints
 from embeddings.training.run_log import FIRST_BYTES, summarize_log
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 
 MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
 BLOCK = 1 << 20
@@ -41,11 +41,11 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
     """Describe a file or folder: "what" it is, and its properties by name, as values that JSON can hold."""
     place = Path(local_copy(path))
     if os.path.isdir(place):
-        format_dispatch.sniff(place)  # reports a folder without read permission
+        file_format.sniff(place)  # reports a folder without read permission
         return describe_folder(place, full=full, allow_pickle=allow_pickle)
     start = read_head(place)
     properties = {"size": place.stat().st_size, "compression": file_compression(place)}
-    name = format_dispatch.sniff(place)
+    name = file_format.sniff(place)
     if name is None or (name == "glove" and count_trailing_numbers(start.split(b"\n", 1)[0]) < 2):
         return describe_other_file(place, start, properties, full=full)
     return describe_vectors(place, name, properties, full=full, allow_pickle=allow_pickle)
@@ -55,7 +55,7 @@ def describe_vectors(
     path: Path, name: str, properties: dict[str, Any], *, full: bool, allow_pickle: bool
 ) -> dict[str, Any]:
     """The properties of a file or folder in a vector format; with `full`, every vector is read and checked."""
-    format = format_dispatch.load_format(name)
+    format = file_format.load_format(name)
     own = format.describe(path)
     if "columns" in own:
         what = "vocabulary" if {"word", "count"} <= set(own["columns"]) else "table without vectors"
@@ -100,7 +100,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         return {"what": "search for settings", "trials": len(folder.trials), **folder.study}
     if checkpoints := [path] if (path / CHECKPOINT).is_file() else Checkpoints(path).paths():
         return {"what": "checkpoints of a run"} | summarize_checkpoints(checkpoints)
-    if not (path / MODEL_JSON).is_file() and (name := format_dispatch.sniff(path)):
+    if not (path / MODEL_JSON).is_file() and (name := file_format.sniff(path)):
         return describe_vectors(path, name, {"size": size_on_disk(path)}, full=full, allow_pickle=allow_pickle)
     if (path / META).is_file():
         meta = read_meta(path)

@@ -14,7 +14,7 @@ from embeddings.errors import FormatError, OutputError, SettingError, marked
 from embeddings.models.model_files import check_target
 from embeddings.support.files import check_file
 from embeddings.support.remote.address import display_name, is_remote
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 
 if TYPE_CHECKING:
     from embeddings.cli.progress_bar import Bar
@@ -54,14 +54,14 @@ def is_vector_file(out: str) -> bool:
     if not out:
         raise SettingError("--out must be a file or folder name, got ''")
     suffix = Path(out).suffix.lower()
-    return bool(suffix) and suffix in format_dispatch.extensions() and not Path(out).is_dir()
+    return bool(suffix) and suffix in file_format.extensions() and not Path(out).is_dir()
 
 
 def output_files(out: str) -> list[Path]:
     """The files, or the folder, that saving at `out` writes."""
     if not is_vector_file(out):
         return [Path(out)]
-    return format_dispatch.output_files(out)
+    return file_format.output_files(out)
 
 
 def checkpoint_folder(out: str) -> Path:
@@ -131,7 +131,7 @@ def model_writer(out: str, force: bool, *, is_classifier: bool = False) -> Save:
         check_file(out, force=force)
         return lambda path, model, force: model.classifier.export(path, force=force)
     if is_vector_file(out):
-        format_dispatch.check_export(out, force=force)
+        file_format.check_export(out, force=force)
         return lambda path, model, force: model.vectors.save(path, force=force)
     check_folder_name(out)
     check_target(out, force=force)
@@ -144,7 +144,7 @@ def check_folder_name(out: str) -> None:
     if out == "-":
         raise SettingError("--out - is not supported: a model cannot be written to standard output")
     if suffix[1:2].isalpha() and not Path(out).is_dir():
-        known = ", ".join(format_dispatch.extensions())
+        known = ", ".join(file_format.extensions())
         raise FormatError(
             f"{out}: no format has the extension {suffix!r}; use one of {known}, or a name without an extension for a "
             "model folder"
@@ -164,7 +164,7 @@ def save_vectors(vectors: "Vectors", out: str, format: str | None, force: bool, 
     """Write vectors at `out`, report it, and return the paths of the files."""
 
     def write(path: str, result: "Vectors", force: bool) -> list[Path]:
-        return format_dispatch.write(result, path, format=format, force=force)
+        return file_format.write(result, path, format=format, force=force)
 
     paths = list(map(display_name, save(write, vectors, out, force)))
     bar.report(f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {' and '.join(paths)}")

@@ -4,8 +4,8 @@ To add a format, declare an instance of `Format` in this group; see its docstrin
 """
 
 from embeddings.vectors.file_format import Format as Format
-from embeddings.vectors.format_dispatch import names as names
-from embeddings.vectors.format_dispatch import write as write
-from embeddings.vectors.format_dispatch import write_model as write_model
+from embeddings.vectors.file_format import names as names
+from embeddings.vectors.file_format import write as write
+from embeddings.vectors.file_format import write_model as write_model
 
 __all__ = ["Format", "names", "write", "write_model"]

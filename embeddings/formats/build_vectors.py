@@ -14,7 +14,7 @@ from embeddings.corpora.reading.compression import file_compression
 from embeddings.errors import FormatError, SettingError
 from embeddings.support.arrow import pa
 from embeddings.support.word_list import WordList
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.file_format import check_dim, decode_words
 from embeddings.vectors.vectors import Vectors
 
@@ -27,11 +27,7 @@ def build_vectors(
     *,
     is_finite: bool = False,
 ) -> Vectors:
-    """Build and check vectors; set `is_finite` if the numbers are known to be finite.
-
-    Raises:
-        FormatError: a duplicate word, a NaN or an infinity (the message names the word), or too many components.
-    """
+    """Build and check vectors; set `is_finite` if the numbers are known to be finite."""
     check_dim(matrix.shape[1], path)
     try:
         vectors = Vectors(words, matrix, counts=counts)
@@ -43,10 +39,10 @@ def build_vectors(
 
 
 def check_words(words: list[str], path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Raise in advance whatever `format_dispatch.write` would raise because of the words."""
+    """Raise in advance whatever `file_format.write` would raise because of the words."""
     with tempfile.TemporaryDirectory(prefix="embeddings-") as folder:
         small = Vectors(words, np.zeros((len(words), 1), np.float32))
-        format_dispatch.write(small, Path(folder, "words").with_suffix(Path(path).suffix), format=format)
+        file_format.write(small, Path(folder, "words").with_suffix(Path(path).suffix), format=format)
 
 
 INITIAL_SIZE = 1 << 22  # components
@@ -69,11 +65,6 @@ class WordBuffer:
         self.lengths.extend(map(len, words))
         self.hashes.extend(map(hash, words))
 
-    def is_distinct(self) -> bool:
-        """Whether all hashes differ; then all words differ too."""
-        hashes = np.sort(np.frombuffer(self.hashes, np.int64))
-        return not (hashes[1:] == hashes[:-1]).any()
-
     def offsets(self) -> np.ndarray:
         """The start of each word, and the end of the last one; (words + 1,)."""
         offsets = np.zeros(len(self) + 1, np.int64)
@@ -90,7 +81,8 @@ class WordBuffer:
 
         Building the strings and the dictionary of a million words takes longer than reading the rest of a file.
         """
-        if len(self) >= MANY_WORDS and self.is_distinct():
+        hashes = np.frombuffer(self.hashes, np.int64)
+        if len(self) >= MANY_WORDS and len(np.unique(hashes)) == len(self):  # then all words differ
             offsets, text = pa.py_buffer(self.offsets()), pa.py_buffer(bytes(self.text))
             column = pa.LargeStringArray.from_buffers(len(self), offsets, text)
             try:

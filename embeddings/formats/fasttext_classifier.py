@@ -1,6 +1,5 @@
 """Reads and writes fastText's supervised models (.bin and quantised .ftz) as classifiers."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -56,45 +55,43 @@ def read_classifier(path: Path, *, errors: str = "strict") -> LabelPredictor:
         FormatError: the file is broken, or its model is unsupervised.
     """
     contents = read_contents(path)
-    header = contents.header
-    check_supervised(path, header)
+    header, output = contents.header, contents.outputs
+    if header.model != SUPERVISED:
+        raise FormatError(f"{path} is not a classifier but an unsupervised model; load it with load_model")
+    if not header.labels:
+        raise FormatError(f"{path} is broken: it has no labels")
+    if not 0 <= header.word_ngrams <= MAX_WORD_NGRAMS:
+        problem = f"has n-grams of up to {header.word_ngrams} words; at most {MAX_WORD_NGRAMS} are supported"
+        raise FormatError(f"{path} {problem}")
+    if header.word_ngrams > 1 and not header.buckets:
+        raise FormatError(f"{path} is broken: it has n-grams of words but no buckets")
+    quantised = output if isinstance(output, QuantisedRows) else None
+    if quantised and decoded_size(quantised) > max(SMALL_BYTES, MAX_EXPANSION * quantised.table.size):
+        problem = f"the parts of its quantised output matrix are too large: {quantised.part_size} columns"
+        raise FormatError(f"{path}: {problem}")
     if sum(contents.label_counts.tolist()) >= 1 << 63:
         raise FormatError(f"{path} is broken: the sum of the counts of its labels is too large")
     return LabelPredictor(
-        labels=decode_words(contents.entries.to_list(header.words), errors, f"{path}, label", 1),
+        labels=decode_words(contents.entries(header.words, header.entries), errors, f"{path}, label", 1),
         label_counts=contents.label_counts,
         features=index_features(
-            contents.entries.text,
-            contents.entries.starts,
-            contents.entries.slots,
+            contents.text,
+            contents.starts,
+            contents.slots,
             contents.bucket_rows,
             words=header.words,
             label_prefix=LABEL_PREFIX,
             **used_ngrams(header),
         ),
         inputs=contents.inputs,
-        output=decode_output(path, contents.outputs),
+        output=(decode(quantised) if quantised else output).table,
         loss=LOSSES[header.loss],
         settings={name: getattr(header, name) for name in SETTINGS},
         name=str(path),
         word_counts=contents.counts,
         bucket_rows=contents.bucket_rows if header.pruned_size >= 0 else None,
-        quantised_output=contents.outputs if isinstance(contents.outputs, QuantisedRows) else None,
+        quantised_output=quantised,
     )
-
-
-def check_supervised(path: Path, header: Header) -> None:
-    """Refuse a model that cannot classify."""
-    if header.model != SUPERVISED:
-        raise FormatError(f"{path} is not a classifier but an unsupervised model; load it with load_model")
-    if not header.labels:
-        raise FormatError(f"{path} is broken: it has no labels")
-    if not 0 <= header.word_ngrams <= MAX_WORD_NGRAMS:
-        raise FormatError(
-            f"{path} has n-grams of up to {header.word_ngrams} words; at most {MAX_WORD_NGRAMS} are supported"
-        )
-    if header.word_ngrams > 1 and not header.buckets:
-        raise FormatError(f"{path} is broken: it has n-grams of words but no buckets")
 
 
 def used_ngrams(header: Header) -> dict[str, int]:
@@ -105,17 +102,6 @@ def used_ngrams(header: Header) -> dict[str, int]:
         "word_ngrams": max(header.word_ngrams, 1) if header.pruned_size != 0 else 1,
         "buckets": header.buckets,
     }
-
-
-def decode_output(path: Path, outputs: Rows) -> np.ndarray:
-    """The rows of labels, float32 (labels, dim)."""
-    if isinstance(outputs, DenseRows):
-        return outputs.table
-    if decoded_size(outputs) > max(SMALL_BYTES, MAX_EXPANSION * outputs.table.size):
-        raise FormatError(
-            f"{path}: the parts of its quantised output matrix are too large: {outputs.part_size} columns"
-        )
-    return decode(outputs).table
 
 
 def write_classifier(classifier: LabelPredictor, path: Path) -> None:
@@ -178,20 +164,15 @@ def write_inputs(stream: BinaryIO, classifier: LabelPredictor) -> None:
     if pairs is None or not (features.counts_missing and isinstance(inputs, DenseRows)):
         write_rows(stream, inputs)
         return
-    words, table = features.words, inputs.table
-    rows, dim = words + features.buckets, table.shape[1]
-    stream.write(b"\0" + SHAPE.pack(rows, dim))
+    words, buckets, table = features.words, features.buckets, inputs.table
+    dim, pairs = table.shape[1], pairs[np.argsort(pairs[:, 0])]  # of bucket and row
+    stream.write(b"\0" + SHAPE.pack(words + buckets, dim))
     write_blocks(stream, (table[block] for block in row_blocks(words, dim)))
-    write_blocks(stream, bucket_blocks(table[words:], pairs[np.argsort(pairs[:, 0])], features.buckets))
-
-
-def bucket_blocks(table: np.ndarray, pairs: np.ndarray, buckets: int) -> Iterator[np.ndarray]:
-    """Blocks of the rows of all buckets: rows of a table for pairs of bucket and row, zeros for other buckets."""
-    for block in row_blocks(buckets, table.shape[1]):
+    for block in row_blocks(buckets, dim):
         first, end = np.searchsorted(pairs[:, 0], [block.start, block.stop])
-        rows = np.zeros((min(block.stop, buckets) - block.start, table.shape[1]), np.float32)
-        rows[pairs[first:end, 0] - block.start] = table[pairs[first:end, 1]]
-        yield rows
+        rows = np.zeros((min(block.stop, buckets) - block.start, dim), np.float32)
+        rows[pairs[first:end, 0] - block.start] = table[words:][pairs[first:end, 1]]
+        write_blocks(stream, [rows])
 
 
 def write_rows(stream: BinaryIO, matrix: Rows) -> None:

@@ -18,7 +18,7 @@ from dataclasses import astuple, dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -190,18 +190,6 @@ def read_flag(parts: "PartReader") -> bool:
     return flag == 1
 
 
-def read_bucket_rows(parts: "PartReader", buckets: int, left: int) -> np.ndarray:
-    """The buckets that pruning has left, and the row of each, int32 (left, 2); none if it is -1."""
-    if left <= 0:
-        return np.empty((0, 2), np.int32)
-    size = 2 * left * PRUNED_ENTRY.itemsize
-    parts.check_size(size, f"{left} buckets")
-    pairs = np.frombuffer(parts.read(size), PRUNED_ENTRY).reshape(left, 2)
-    if pairs.min() < 0 or pairs[:, 0].max() >= buckets or pairs[:, 1].max() >= left:
-        raise FormatError(f"{parts.path} is broken: a bucket or its row is out of range")
-    return pairs
-
-
 ENTRY = struct.Struct("<qb")  # after a word and a NUL: count and kind
 WORD, LABEL = 0, 1  # kinds
 ENTRY_PATTERN = re.compile(rb"([^\0]*+)\0.{9}", re.DOTALL)
@@ -211,37 +199,22 @@ MAX_WORD_BYTES = 1 << 20
 MAX_COMPRESSION = 100  # ratio of a compressed model, whose numbers hardly compress
 
 
-class Entries(NamedTuple):
-    """A dictionary: words, then labels.
-
-    text, starts: the bytes of all entries, uint8, and where each begins, int64 (entries + 1,).
-    counts, kinds: int64 and int8 (entries,), how often each occurred, and 0 for a word or 1 for a label.
-    slots: the hash table of all entries; see `Features`.
-    """
-
-    text: np.ndarray
-    starts: np.ndarray
-    counts: np.ndarray
-    kinds: np.ndarray
-    slots: np.ndarray
-
-    def to_list(self, start: int = 0, stop: int | None = None) -> list[bytes]:
-        """The entries from number `start` on, by default all."""
-        starts = self.starts[start:][: None if stop is None else stop - start + 1].tolist()
-        text = self.text[starts[0] : starts[-1]].tobytes()
-        return [text[first - starts[0] : last - starts[0]] for first, last in pairwise(starts)]
-
-
 @dataclass(frozen=True)
 class Contents:
-    """The content of a file.
+    """The content of a file; its dictionary has the words, then the labels.
 
+    text, starts: the bytes of all entries, uint8, and where each begins, int64 (entries + 1,).
+    entry_counts: int64 (entries,), how often each occurred.
+    slots: the hash table of all entries; see `Features`.
     bucket_rows: int32 (buckets, 2), the buckets that pruning has left and the row of each; empty if none is pruned.
     inputs, outputs: the matrices; those of unsupervised models are dense.
     """
 
     header: Header
-    entries: Entries
+    text: np.ndarray
+    starts: np.ndarray
+    entry_counts: np.ndarray
+    slots: np.ndarray
     bucket_rows: np.ndarray
     inputs: Rows
     outputs: Rows
@@ -249,17 +222,22 @@ class Contents:
     @cached_property
     def words(self) -> list[bytes]:
         """The words."""
-        return self.entries.to_list(0, self.header.words)
+        return self.entries(0, self.header.words)
 
     @property
     def counts(self) -> np.ndarray:
         """How often each word occurred, int64."""
-        return self.entries.counts[: self.header.words]
+        return self.entry_counts[: self.header.words]
 
     @property
     def label_counts(self) -> np.ndarray:
         """How often each label occurred, int64."""
-        return self.entries.counts[self.header.words :]
+        return self.entry_counts[self.header.words :]
+
+    def entries(self, first: int, stop: int) -> list[bytes]:
+        """The entries with these numbers."""
+        text = self.text.tobytes()
+        return [text[start:end] for start, end in pairwise(self.starts[first : stop + 1].tolist())]
 
 
 class PartReader:
@@ -292,31 +270,28 @@ class PartReader:
         if size > self.max_size - self.position:
             raise FormatError(f"{self.path} is truncated or broken: {what} would take {size} bytes, beyond its end")
 
-    def header(self) -> Header:
-        """The header, checked."""
-        self.read_ahead = self.stream.read(MAX_HEADER_BYTES)
-        header = read_header(self.path, self.read_ahead)
-        self.consume(header.size)
-        return header
+    def entries(self, number: int) -> tuple[np.ndarray, ...]:
+        """The text, starts, counts, kinds and slots of the dictionary; refuses duplicates and words above 1 MiB.
 
-    def entries(self, number: int) -> Entries:
-        """The dictionary; refuses duplicates and words longer than 1 MiB."""
+        Kinds are int8 (entries,), 0 for a word or 1 for a label; see `Contents` for the others.
+        """
         self.check_size(number * (1 + ENTRY.size), f"{number} words")
-        parts, found = [split_block(b"", 0)], 0
+        parts, found = [split_block(b"", 0)[0]], 0
         while found < number:
             data = self.stream.read(BLOCK_BYTES)
             self.read_ahead += data
             self.check_size(len(self.read_ahead), f"{number} words")
-            parts.append(split_block(self.read_ahead, number - found))
-            self.index(parts[-1].text, parts[-1].lengths)  # so that a repetitive file is not read to its end
-            found += len(parts[-1].counts)
-            self.consume(parts[-1].size)
-            if not parts[-1].size and (not data or len(self.read_ahead) > MAX_WORD_BYTES):
+            part, size = split_block(self.read_ahead, number - found)
+            self.index(part[0], part[1])  # so that a repetitive file is not read to its end
+            parts.append(part)
+            found += len(part[1])
+            self.consume(size)
+            if not size and (not data or len(self.read_ahead) > MAX_WORD_BYTES):
                 why = "is truncated: it ends" if not data else "is broken: it has no end mark"
                 raise FormatError(f"{self.path} {why} within word {found + 1} of {number}")
-        text, lengths, counts, kinds = (np.concatenate(part) for part in list(zip(*parts, strict=True))[:4])
+        text, lengths, counts, kinds = map(np.concatenate, zip(*parts, strict=True))
         starts, slots = self.index(text, lengths)
-        return Entries(text, starts, counts, kinds, slots)
+        return text, starts, counts, kinds, slots
 
     def index(self, text: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where each entry begins, and the hash table of entries; refuses duplicates."""
@@ -338,7 +313,20 @@ class PartReader:
         self.check_size(rows * header.dim * 4, f"an {what} matrix of {shape}")
         if not rows:
             return DenseRows(np.empty(shape, np.float32))
-        return DenseRows(self.map(*shape) if self.is_mapped else self.copy(*shape))
+        if self.is_mapped:
+            matrix = np.memmap(self.path, "<f4", "r", offset=self.position, shape=shape)
+            self.read_ahead = b""
+            self.position += matrix.nbytes
+            self.stream.seek(self.position)
+            return DenseRows(matrix)
+        numbers, end, size = np.empty(0, "<f4"), 0, rows * header.dim  # memory grows with the bytes read
+        while end < size:
+            part = np.frombuffer(self.read(4 * min(BLOCK_BYTES, size - end)), "<f4")
+            if end + len(part) > len(numbers):
+                numbers.resize(min(size, max(end + len(part), 2 * len(numbers))), refcheck=False)
+            numbers[end : end + len(part)] = part
+            end += len(part)
+        return DenseRows(numbers.reshape(shape))
 
     def quantisation_flag(self, header: Header) -> bool:
         """Whether the next matrix is quantised, which only matrices of supervised models are."""
@@ -362,38 +350,12 @@ class PartReader:
             return inputs, read_quantised(self, "output", header.output_rows, header.dim)
         return inputs, self.matrix(header, "output", header.output_rows)
 
-    def map(self, rows: int, dim: int) -> np.ndarray:
-        """The next numbers as a memory map of the file."""
-        matrix = np.memmap(self.path, "<f4", "r", offset=self.position, shape=(rows, dim))
-        self.read_ahead = b""
-        self.position += rows * dim * 4
-        self.stream.seek(self.position)
-        return matrix
 
-    def copy(self, rows: int, dim: int) -> np.ndarray:
-        """The next numbers of a compressed file, in memory that grows with the bytes read."""
-        numbers, end = np.empty(0, "<f4"), 0
-        while end < rows * dim:
-            part = np.frombuffer(self.read(4 * min(BLOCK_BYTES, rows * dim - end)), "<f4")
-            if end + len(part) > len(numbers):
-                numbers.resize(min(rows * dim, max(end + len(part), 2 * len(numbers))), refcheck=False)
-            numbers[end : end + len(part)] = part
-            end += len(part)
-        return numbers.reshape(rows, dim)
+def split_block(data: bytes, number: int) -> tuple[tuple[np.ndarray, ...], int]:
+    """The complete entries at the start of `data`, at most `number`, and their size in the file.
 
-
-class EntryBlock(NamedTuple):
-    """Complete entries of the dictionary: text, lengths, counts and kinds, and their size in the file."""
-
-    text: np.ndarray
-    lengths: np.ndarray
-    counts: np.ndarray
-    kinds: np.ndarray
-    size: int
-
-
-def split_block(data: bytes, number: int) -> EntryBlock:
-    """The complete entries at the start of `data`, at most `number`."""
+    Entries are arrays: the text of all, and the length, the count and the kind of each.
+    """
     from embeddings.kernels.dictionary_entries import split_entries
 
     size = min(number, len(data) // (1 + ENTRY.size))
@@ -401,7 +363,7 @@ def split_block(data: bytes, number: int) -> EntryBlock:
     counts, kinds, ends = np.empty(size, np.int64), np.empty(size, np.int8), np.zeros(3, np.int64)
     split_entries(np.frombuffer(data, np.uint8), text, lengths, counts, kinds, ends)
     found, stop, length = ends.tolist()
-    return EntryBlock(text[:length].copy(), lengths[:found], counts[:found], kinds[:found], stop)
+    return (text[:length].copy(), lengths[:found], counts[:found], kinds[:found]), stop
 
 
 def first_entries(data: bytes, number: int) -> list[bytes]:
@@ -418,16 +380,24 @@ def read_contents(path: Path) -> Contents:
     """All of a fastText file, checked."""
     with open_decompressed(path) as stream:
         parts = PartReader(path, stream)
-        header = parts.header()
-        entries = parts.entries(header.entries)
+        parts.read_ahead = stream.read(MAX_HEADER_BYTES)
+        header = read_header(path, parts.read_ahead)
+        parts.consume(header.size)
+        text, starts, counts, kinds, slots = parts.entries(header.entries)
         expected = np.repeat([WORD, LABEL], [header.words, header.labels])
-        if not np.array_equal(entries.kinds, expected) or entries.counts.min(initial=0) < 0:
+        if not np.array_equal(kinds, expected) or counts.min(initial=0) < 0:
             raise FormatError(f"{path} is broken: its entries must be {header.words} words, then labels, with counts")
-        bucket_rows = read_bucket_rows(parts, header.buckets, header.pruned_size)
+        bucket_rows = np.empty((0, 2), np.int32)
+        if (left := header.pruned_size) > 0:
+            parts.check_size(2 * left * PRUNED_ENTRY.itemsize, f"{left} buckets")
+            bucket_rows = np.frombuffer(parts.read(2 * left * PRUNED_ENTRY.itemsize), PRUNED_ENTRY).reshape(left, 2)
+            is_used = bucket_rows.max(axis=0) < (header.buckets, left)
+            if bucket_rows.min() < 0 or not is_used.all():
+                raise FormatError(f"{path} is broken: a bucket or its row is out of range")
         inputs, outputs = parts.matrices(header)
         if parts.read_ahead or stream.read(1):
             raise FormatError(f"{path} is broken: bytes follow its last matrix")
-    return Contents(header, entries, bucket_rows, inputs, outputs)
+    return Contents(header, text, starts, counts, slots, bucket_rows, inputs, outputs)
 
 
 FORBIDDEN = re.compile("\0")

@@ -10,8 +10,16 @@ from typing import Any
 
 from embeddings.corpora.reading.compression import HEAD_SIZE, read_head
 from embeddings.errors import FormatError
-from embeddings.formats.vector_lines import Layout, first_lines, read_lines, split_line, write_lines
-from embeddings.formats.word2vec_text import CONTROL_CHARACTER, explain_missing_header, find_header
+from embeddings.formats.word2vec_text import (
+    CONTROL_CHARACTER,
+    Layout,
+    explain_missing_header,
+    find_header,
+    first_lines,
+    read_lines,
+    split_line,
+    write_lines,
+)
 from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,
     MAX_WORD_BYTES,

@@ -52,14 +52,22 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     with open_parquet(path) as file:
         try:
             check_schema(file.schema_arrow)
-            check_size(path, file)
             return read_batches(path, file)
         except FormatError as error:
             raise error if str(path) in str(error) else FormatError(f"{path}: {error}") from None
 
 
 def read_batches(path: Path, file: Any) -> Vectors:
-    """All vectors and, if known, counts."""
+    """All vectors and, if known, counts; refuses an expansion to more than a thousand times the size of the file.
+
+    The metadata of single columns is not read: if it claims encryption, Arrow crashes the process.
+    """
+    metadata, vector = file.metadata, file.schema_arrow.field(VECTOR).type
+    limit = max(SMALL_BYTES, MAX_EXPANSION * path.stat().st_size)
+    group_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    size = max(group_bytes, metadata.num_rows * 4 * getattr(vector, "list_size", 1))  # one run may encode all rows
+    if size > limit:
+        raise FormatError(f"{path} is broken: its {path.stat().st_size} bytes would expand to {size}")
     rows, counts = None, list[np.ndarray | None]()
     names = [name for name in (WORD, COUNT, VECTOR, SCALE) if name in file.schema_arrow.names]
     for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
@@ -68,33 +76,15 @@ def read_batches(path: Path, file: Any) -> Vectors:
         if part.shape[1] != rows.matrix.shape[1]:
             raise FormatError(f"vectors of different lengths: {rows.matrix.shape[1]} and {part.shape[1]} components")
         rows.add([word.encode() for word in get_column(batch, WORD).to_pylist()], part)
-        if rows.matrix.nbytes > 2 * max_bytes(path):
+        if rows.matrix.nbytes > 2 * limit:
             raise FormatError(f"{path.stat().st_size} bytes expand to at least {rows.matrix.nbytes}")
         counts.append(read_counts(batch))
     if rows is None:
-        vector = file.schema_arrow.field(VECTOR).type
         return build_vectors(path, [], np.empty((0, getattr(vector, "list_size", 1)), np.float32))
     known_counts = [part for part in counts if part is not None]
     if known_counts and len(known_counts) < len(counts):
         raise FormatError(f"the column {COUNT} contains nulls")
     return rows.to_vectors("strict", f"{path}, word", 1, np.concatenate(known_counts) if known_counts else None)
-
-
-def check_size(path: Path, file: Any) -> None:
-    """Refuse a file whose metadata announces an expansion to more than a thousand times its size.
-
-    The metadata of single columns is not read: if it claims encryption, Arrow crashes the process.
-    """
-    metadata, vector = file.metadata, file.schema_arrow.field(VECTOR).type
-    group_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    size = max(group_bytes, metadata.num_rows * 4 * getattr(vector, "list_size", 1))  # one run may encode all rows
-    if size > max_bytes(path):
-        raise FormatError(f"{path} is broken: its {path.stat().st_size} bytes would expand to {size}")
-
-
-def max_bytes(path: Path) -> int:
-    """The maximum size that a file may expand to."""
-    return max(SMALL_BYTES, MAX_EXPANSION * path.stat().st_size)
 
 
 @contextmanager

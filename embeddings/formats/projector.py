@@ -13,7 +13,7 @@ import numpy as np
 from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import WordBuffer, build_vectors
-from embeddings.formats.vector_lines import LongLineError, format_rows, read_columns, stack_columns
+from embeddings.formats.word2vec_text import LongLineError, format_rows, read_columns, stack_columns
 from embeddings.support.arrow import pa
 from embeddings.vectors.file_format import (
     MAX_TEXT_DIM,

@@ -19,8 +19,8 @@ import numpy as np
 from embeddings.corpora.reading.compression import open_binary
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.formats.build_vectors import build_vectors
+from embeddings.formats.huggingface import has_only_word_characters, is_lower_case
 from embeddings.formats.npy import map_matrix, read_matrix
-from embeddings.formats.tokenizer_json import has_only_word_characters, is_lower_case
 from embeddings.support.imports import import_extra
 from embeddings.support.records import read_json
 from embeddings.vectors.file_format import Format, encode_words
@@ -60,7 +60,12 @@ def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
         raise SettingError(
             f"{S.language} must be a code that spaCy supports, got {language!r}: {error!s:.100}"
         ) from None
-    nlp.tokenizer = spacy.tokenizer.Tokenizer(nlp.vocab, **tokenizer_rules(words))
+    rules: dict[str, Any] = {}
+    if has_only_word_characters(words):  # so that the tokenizer can split at punctuation and symbols
+        separator = f"[{punctuation()}]"
+        prefix, suffix, infix = (re.compile(pattern) for pattern in (f"^{separator}", f"{separator}$", separator))
+        rules = {"prefix_search": prefix.search, "suffix_search": suffix.search, "infix_finditer": infix.finditer}
+    nlp.tokenizer = spacy.tokenizer.Tokenizer(nlp.vocab, **rules)
     matrix = np.ascontiguousarray(vectors.matrix, "<f4")
     nlp.vocab.vectors = spacy.vectors.Vectors(strings=nlp.vocab.strings, data=matrix, name="vectors")
     for row, word in enumerate(words):
@@ -71,15 +76,6 @@ def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
     (path / VOCABULARY / MODE).write_text(json.dumps(mode), encoding="utf-8")
     if (path / VOCABULARY / DATA).stat().st_size < matrix.nbytes:  # numpy.save does not report it
         raise OSError("the disk is full")
-
-
-def tokenizer_rules(words: list[str]) -> dict[str, Any]:
-    """Arguments for a spaCy tokenizer; it splits at punctuation and symbols if the words contain none."""
-    if not has_only_word_characters(words):
-        return {}
-    separator = f"[{punctuation()}]"
-    prefix, suffix, infix = (re.compile(pattern) for pattern in (f"^{separator}", f"{separator}$", separator))
-    return {"prefix_search": prefix.search, "suffix_search": suffix.search, "infix_finditer": infix.finditer}
 
 
 @cache
@@ -93,7 +89,10 @@ def punctuation() -> str:
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The vectors of all strings that have one, in row order; memory-mapped if each has its own row."""
     folder = vocabulary_folder(path)
-    check_mode(folder / MODE)
+    config = read_json(folder / MODE) if (folder / MODE).is_file() else {}
+    mode = config.get("mode", "default") if isinstance(config, dict) else config
+    if mode != "default":  # spaCy would compose them from n-grams
+        raise FormatError(f"{folder / MODE}: vectors of mode {mode!r:.80} are not supported; it must be 'default'")
     matrix, table = read_matrix(folder / DATA), read_table(folder / ROWS)
     rows = name_rows(folder, table, errors)
     for word, row in rows.items():
@@ -102,7 +101,16 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     if table and not rows:
         raise FormatError(f"{folder / ROWS} and {STRINGS} do not match: no string has a vector")
     words = sorted(rows, key=rows.__getitem__)
-    return build_vectors(folder, words, select_rows(folder, matrix, [rows[word] for word in words]))
+    numbers = [rows[word] for word in words]
+    if numbers != list(range(len(matrix))):
+        size, expanded = (
+            sum((folder / name).stat().st_size for name in (DATA, ROWS, STRINGS)),
+            len(numbers) * matrix[0].nbytes,
+        )
+        if expanded > max(SMALL_BYTES, MAX_EXPANSION * size):
+            raise FormatError(f"{folder} is broken: its {size} bytes would expand to {expanded}")
+        matrix = matrix[np.array(numbers, dtype=np.int64)]
+    return build_vectors(folder, words, matrix)
 
 
 def name_rows(folder: Path, table: dict[int, int], errors: str) -> dict[str, int]:
@@ -135,24 +143,6 @@ def read_table(path: Path) -> dict[int, int]:
     if not isinstance(table, dict) or not all(type(number) is int for pair in table.items() for number in pair):
         raise FormatError(f"{path} is broken: it must map integers to integers")
     return table
-
-
-def select_rows(folder: Path, matrix: np.ndarray, rows: list[int]) -> np.ndarray:
-    """Select rows; returns the matrix itself if they are all its rows in order. Refuses a hundredfold expansion."""
-    if rows == list(range(len(matrix))):
-        return matrix
-    size, expanded = sum((folder / name).stat().st_size for name in (DATA, ROWS, STRINGS)), len(rows) * matrix[0].nbytes
-    if expanded > max(SMALL_BYTES, MAX_EXPANSION * size):
-        raise FormatError(f"{folder} is broken: its {size} bytes would expand to {expanded}")
-    return matrix[np.array(rows, dtype=np.int64)]
-
-
-def check_mode(path: Path) -> None:
-    """Refuse vectors that spaCy composes from n-grams."""
-    config = read_json(path) if path.is_file() else {}
-    mode = config.get("mode", "default") if isinstance(config, dict) else config
-    if mode != "default":
-        raise FormatError(f"{path}: vectors of mode {mode!r:.80} are not supported; the mode must be 'default'")
 
 
 def describe(path: Path) -> dict[str, Any]:

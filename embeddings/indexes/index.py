@@ -21,8 +21,7 @@ from embeddings.support.progress_display import ProgressOption, waiting
 from embeddings.support.records import RecordFolder
 
 if TYPE_CHECKING:
-    from embeddings.vectors.base_vectors import BaseVectors
-    from embeddings.vectors.vectors import HasVectors
+    from embeddings.vectors.vectors import HasVectors, Vectors
 
 HUB_CANDIDATES = 100  # rows that are scored again
 HUB_NEIGHBOURS = 10  # whose cosines decide whether a row is a hub
@@ -47,7 +46,7 @@ class Index:
 
     name: str
     kind: Kind
-    vectors: "BaseVectors"
+    vectors: "Vectors"
     engine: Engine
     seconds: float
 
@@ -129,7 +128,7 @@ class Index:
         ids, values = (np.take_along_axis(one, order, axis=1) for one in (found.ids, scores))
         return SearchResult(ids, values, found.n_compared)
 
-    def check_vectors(self, vectors: "BaseVectors") -> None:
+    def check_vectors(self, vectors: "Vectors") -> None:
         """Check that the index was built from `vectors`.
 
         Raises:
@@ -172,7 +171,7 @@ def search_settings(kind: Any) -> frozenset[str]:
 
 
 def build_index(
-    vectors: "BaseVectors | HasVectors", kind: str = "lsh", *, progress: ProgressOption = None, **settings: Any
+    vectors: "Vectors | HasVectors", kind: str = "lsh", *, progress: ProgressOption = None, **settings: Any
 ) -> Index:
     """Build an index of an installed kind: `exact`, `lsh`, `faiss`, or one of another package.
 
@@ -198,7 +197,7 @@ def build_index(
         return build(rows, kind, settings)
 
 
-def build(vectors: "BaseVectors", name: str, settings: Mapping[str, Any]) -> Index:
+def build(vectors: "Vectors", name: str, settings: Mapping[str, Any]) -> Index:
     """`build_index` with the settings as a mapping, so that they can have any name."""
     kind: Kind = registry.create("index", name, settings)
     units = vectors.unit_rows
@@ -207,9 +206,7 @@ def build(vectors: "BaseVectors", name: str, settings: Mapping[str, Any]) -> Ind
     return Index(name, kind, vectors, engine, perf_counter() - start)
 
 
-def load_index(
-    path: str | os.PathLike[str], vectors: "BaseVectors | HasVectors", *, allow_faiss: bool = False
-) -> Index:
+def load_index(path: str | os.PathLike[str], vectors: "Vectors | HasVectors", *, allow_faiss: bool = False) -> Index:
     """Load a saved index of vectors, with the Vectors or the Model that it was built from; see `embeddings.load_index`.
 
     Arguments:

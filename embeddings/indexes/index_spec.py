@@ -23,14 +23,12 @@ from embeddings.indexes.index import (
 from embeddings.settings import field_types, split_optional
 
 if TYPE_CHECKING:
-    from embeddings.vectors.base_vectors import BaseVectors
+    from embeddings.vectors.vectors import Vectors
 
 BOOLEANS = {"true": True, "false": False}
 
 
-def as_index(
-    spec: "Index | str | os.PathLike[str] | None", vectors: "BaseVectors", *, allow_faiss: bool = False
-) -> Index:
+def as_index(spec: "Index | str | os.PathLike[str] | None", vectors: "Vectors", *, allow_faiss: bool = False) -> Index:
     """The index itself, one loaded from a path, or one built now from `KIND` or `KIND:name=value,name=value`.
 
     An existing path takes precedence over a kind. None is exact search. `allow_faiss` is that of `load_index`.

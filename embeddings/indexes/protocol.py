@@ -8,7 +8,7 @@ import numpy as np
 from embeddings.errors import SettingError
 
 if TYPE_CHECKING:
-    from embeddings.vectors.base_vectors import BaseVectors
+    from embeddings.vectors.vectors import Vectors
 
 
 SearchMethod = Literal["cosine", "csls", "inverted-softmax"]
@@ -66,9 +66,9 @@ class Kind(Protocol):
         """
 
 
-def as_indexed_vectors(source: Any) -> "BaseVectors":
+def as_indexed_vectors(source: Any) -> "Vectors":
     """`source` if it is vectors, or the vectors of a model."""
-    vectors: BaseVectors = getattr(source, "vectors", source)
+    vectors: Vectors = getattr(source, "vectors", source)
     if not all(hasattr(type(vectors), name) for name in ("dim", "unit_rows", "fingerprint")):
         raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")
     return vectors

@@ -18,7 +18,7 @@ from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
 from embeddings.settings import check_value
 from embeddings.support.local_paths import local_path
 from embeddings.support.remote.address import is_remote
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
@@ -156,7 +156,7 @@ def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     if not is_remote(path):
         return path
     extension = Path(path).suffix.lower()
-    formats = [format for format in format_dispatch.installed_formats().values() if extension in format.extensions]
+    formats = [format for format in file_format.installed_formats().values() if extension in format.extensions]
     try:
         return local_path(path, [ending for format in formats for ending in format.companions])
     except RemoteError as error:
@@ -167,14 +167,14 @@ def is_model_folder(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a saved model, or a folder in no installed format, which must be a broken model."""
     if not os.path.isdir(path):
         return False
-    return os.path.isfile(Path(path) / MODEL_JSON) or format_dispatch.sniff(Path(path)) is None
+    return os.path.isfile(Path(path) / MODEL_JSON) or file_format.sniff(Path(path)) is None
 
 
 def detect_format(path: str | os.PathLike[str]) -> Format:
     """The format of a file or folder."""
-    name = format_dispatch.sniff(Path(path))
+    name = file_format.sniff(Path(path))
     if name is not None:
-        return format_dispatch.load_format(name)
+        return file_format.load_format(name)
     start = read_head(Path(path), MAX_SIGNATURE)
     if not start:
         raise FormatError(f"{path} is empty")
@@ -182,5 +182,5 @@ def detect_format(path: str | os.PathLike[str]) -> Format:
     for signature, kind in {**FOREIGN, **marks}.items():
         if start.startswith(signature):
             raise FormatError(f"{path} is {kind}, not a file of vectors")
-    format_names = ", ".join(format_dispatch.names())
+    format_names = ", ".join(file_format.names())
     raise FormatError(f"the format of {path} is unknown: it is neither a saved model nor any of {format_names}")

@@ -51,10 +51,9 @@ from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import to_jsonable
 from embeddings.support.result_table import ResultTable
-from embeddings.vectors import format_dispatch
-from embeddings.vectors.base_vectors import Compose, refuse_other_names
-from embeddings.vectors.search import Neighbours, Query
-from embeddings.vectors.vectors import Vectors, vectors_html
+from embeddings.vectors import file_format
+from embeddings.vectors.search import Neighbours, Query, refuse_other_names
+from embeddings.vectors.vectors import Compose, Vectors, vectors_html
 
 if TYPE_CHECKING:
     from embeddings.classifier.classifier import LabelPredictor, Predictions
@@ -406,7 +405,7 @@ class Model(InteropMixin):
 
         Arguments and errors are those of `Vectors.save`.
         """
-        format_dispatch.write_model(self, path, format=format, force=force, **options)
+        file_format.write_model(self, path, format=format, force=force, **options)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Model":

@@ -16,16 +16,19 @@ from embeddings.models.text_encoder import EncodedTexts, JsonEncoder, TextEncode
 from embeddings.settings import check_value
 from embeddings.support.cosine import normalize_rows
 from embeddings.support.threads import map_in_order
-from embeddings.vectors.pooling import DataType, Frequencies, Pool, pool_rows
-from embeddings.vectors.vectors import Vectors
-from embeddings.vectors.word_weights import (
+from embeddings.vectors.pooling import (
     DEFAULT_CONSTANT,
     WEIGHTINGS,
+    DataType,
+    Frequencies,
+    Pool,
     common_components,
     inverse_document_frequencies,
+    pool_rows,
     remove_components,
     word_weights,
 )
+from embeddings.vectors.vectors import Vectors
 
 MAX_TEXTS, MAX_BYTES = 1 << 15, 1 << 25  # of texts from which statistics are learned
 

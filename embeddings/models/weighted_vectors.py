@@ -9,8 +9,8 @@ from embeddings.errors import S, SettingError
 from embeddings.models.embed import load_source, text_batches_of, text_embedder
 from embeddings.models.model import Model
 from embeddings.settings import Positive, Range, check_value
+from embeddings.vectors.pooling import common_components, moment_components
 from embeddings.vectors.vectors import Vectors
-from embeddings.vectors.word_weights import common_components, moment_components
 
 if TYPE_CHECKING:
     from embeddings.models.text_embedder import TextEmbedder

@@ -25,7 +25,7 @@ from embeddings.errors import NoWordsError, S, SettingError
 from embeddings.support.arrow import to_string_array
 from embeddings.support.imports import import_extra
 from embeddings.text_search.index_folder import Segment
-from embeddings.vectors.word_weights import DEFAULT_CONSTANT
+from embeddings.vectors.pooling import DEFAULT_CONSTANT
 
 SATURATION, LENGTH_WEIGHT = 1.5, 0.75  # k1 and b
 COMMON_SHARE = 1e-4  # of the text; the weights of rarer words are near 1

@@ -70,7 +70,6 @@ from embeddings.vectors.pooling import DataType, Frequencies, Pool
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.vectors.base_vectors import BaseVectors
     from embeddings.vectors.vectors import HasVectors
 
 MERGED_ROWS = 4_000_000  # of a merged segment at most
@@ -594,12 +593,12 @@ def load_index(path: str | os.PathLike[str], *, allow_faiss: bool = False) -> Te
 
 @overload
 def load_index(
-    path: str | os.PathLike[str], vectors: "BaseVectors | HasVectors", *, allow_faiss: bool = False
+    path: str | os.PathLike[str], vectors: "Vectors | HasVectors", *, allow_faiss: bool = False
 ) -> Index: ...
 
 
 def load_index(
-    path: str | os.PathLike[str], vectors: "BaseVectors | HasVectors | None" = None, *, allow_faiss: bool = False
+    path: str | os.PathLike[str], vectors: "Vectors | HasVectors | None" = None, *, allow_faiss: bool = False
 ) -> Index | TextIndex:
     """Load a saved index of vectors, with the Vectors or the Model that it was built from, or an index of texts.
 

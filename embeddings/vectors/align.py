@@ -100,7 +100,13 @@ def align(
         raise SettingError(f"cannot align vectors of {source.dim} components onto vectors of {target.dim}")
     rows = pair_rows(source, target, dictionary) if words is None else word_rows(source, target, words, dictionary)
     if not len(rows[0]) and not (self_learning and dictionary == NONE):
-        raise SettingError(f"cannot align: {reason_for_no_pairs(words, dictionary)}")
+        reasons = {
+            NONE: f"{S.dictionary(NONE)} requires {S.self_learning}",
+            IDENTICAL: "the two spaces share no word",
+            NUMERALS: "the two spaces share no number",
+        }
+        reason = reasons.get(str(dictionary), "no pair of the dictionary has vectors for both words")
+        raise SettingError(f"cannot align: {reason if words is None else 'no words are given'}")
     similarity = None
     with waiting(progress, f"aligning {len(source):,} words"):
         x, z = source.matrix, target.matrix
@@ -136,17 +142,6 @@ def with_rows(vectors: Vectors, matrix: np.ndarray, linear_map: np.ndarray | Non
     return Vectors(vectors.word_list, rows, counts=vectors.counts, word_form=vectors.word_form)
 
 
-def reason_for_no_pairs(words: Iterable[str] | None, dictionary: Dictionary) -> str:
-    """Why there are no pairs, and what to do."""
-    if words is not None:
-        return "no words are given"
-    if dictionary == NONE:
-        return f"{S.dictionary(NONE)} requires {S.self_learning}"
-    if dictionary in (IDENTICAL, NUMERALS):
-        return f"the two spaces share no {'number' if dictionary == NUMERALS else 'word'}"
-    return "no pair of the dictionary has vectors for both words"
-
-
 def word_rows(source: Vectors, target: Vectors, words: Iterable[str], dictionary: Dictionary) -> Rows:
     """The rows of words that both spaces have."""
     if dictionary != IDENTICAL:
@@ -177,11 +172,7 @@ def pair_rows(source: Vectors, target: Vectors, dictionary: Dictionary) -> Rows:
 
 
 def read_dictionary(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
-    """The pairs of a file of lines of a word and its translation, separated by a tab or by spaces.
-
-    Raises:
-        FormatError: the file cannot be read, or a line is not two words.
-    """
+    """The pairs of a file of lines of a word and its translation, separated by a tab or by spaces."""
     file = local_path(path)
     if not file.is_file():
         raise FormatError(f"no dictionary called {str(path)!r}: give a file, or {IDENTICAL}, {NUMERALS} or {NONE}")
@@ -215,11 +206,7 @@ def orthogonal_map(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def whitened_maps(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The maps of both spaces: whitening, rotation, weights sqrt(S), de-whitening (Artetxe et al., 2018, section 4).
-
-    Raises:
-        SettingError: the vectors of the pairs do not span all components.
-    """
+    """The maps of both spaces: whitening, rotation, weights sqrt(S), de-whitening (Artetxe et al., 2018, section 4)."""
     whiten = []
     for side in (a, b):
         _, values, v = np.linalg.svd(side, full_matrices=False)

@@ -4,23 +4,25 @@ int8 vectors are lists of int8 with a further column scale of floats; a vector i
 Arrow IPC, pandas and polars data pass the same checks.
 """
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from embeddings.errors import FormatError, SettingError, marked
 from embeddings.support.arrow import combine_chunks, pa, to_arrow, to_numpy, to_string_array
-from embeddings.vectors.base_vectors import BaseVectors
 from embeddings.vectors.file_format import check_dim
 from embeddings.vectors.precision import dequantise, encode_matrix
+
+if TYPE_CHECKING:
+    from embeddings.vectors.vectors import Vectors
 
 WORD, COUNT, VECTOR, SCALE = "word", "count", "vector", "scale"
 MAX_32BIT_BYTES = 1 << 31  # of a column of strings
 FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}  # Arrow's names for them
-V = TypeVar("V", bound=BaseVectors)
+V = TypeVar("V", bound="Vectors")
 
 
-def to_table(vectors: BaseVectors, *, dtype: str = "float32") -> Any:
+def to_table(vectors: "Vectors", *, dtype: str = "float32") -> Any:
     """A pyarrow table; a float32 matrix is not copied."""
     matrix, scales = encode_matrix(vectors, dtype)
     try:

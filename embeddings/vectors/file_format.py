@@ -1,18 +1,21 @@
-"""The contract of file formats: what a package declares to add one."""
+"""File formats: what a package declares to add one, the format of a path, and writing files atomically."""
 
+import inspect
+import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compression import open_decompressed
-from embeddings.errors import FormatError, S, SettingError
+from embeddings import registry
+from embeddings.corpora.reading.compression import open_decompressed, read_head
+from embeddings.errors import FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.support.cosine import row_blocks
-from embeddings.vectors.base_vectors import BaseVectors
+from embeddings.support.files import atomic_write, atomic_write_all, check_output
 
 if TYPE_CHECKING:
     from embeddings.classifier.classifier import LabelPredictor
@@ -91,7 +94,7 @@ def is_number(field: bytes) -> bool:
     return NUMBER.fullmatch(field) is not None
 
 
-def encode_words(vectors: BaseVectors, *, format: str, forbidden: re.Pattern[str] | None = None) -> Iterator[bytes]:
+def encode_words(vectors: "Vectors", *, format: str, forbidden: re.Pattern[str] | None = None) -> Iterator[bytes]:
     """The words in UTF-8; refuses empty ones, `forbidden` characters, invalid Unicode, and more than 32 KiB."""
     for word in vectors.words:
         match = forbidden.search(word) if forbidden else None
@@ -137,7 +140,7 @@ def check_dim(dim: int, place: object, limit: int = MAX_DIM) -> None:
         raise FormatError(f"{place}: {dim} components, but at most {limit} are supported")
 
 
-def check_writable(vectors: BaseVectors) -> None:
+def check_writable(vectors: "Vectors") -> None:
     """Refuse to write NaN, infinity, or more components than can be read back."""
     check_dim(vectors.dim, "nothing is written")
     try:
@@ -146,7 +149,212 @@ def check_writable(vectors: BaseVectors) -> None:
         raise FormatError(f"nothing is written: {error}") from None
 
 
-def row_chunks(vectors: BaseVectors, itemsize: int) -> Iterator[np.ndarray]:
+def row_chunks(vectors: "Vectors", itemsize: int) -> Iterator[np.ndarray]:
     """The matrix in contiguous chunks of bounded memory at `itemsize` bytes per component."""
     for rows in row_blocks(*vectors.matrix.shape, itemsize=itemsize):
         yield np.ascontiguousarray(vectors.matrix[rows])
+
+
+ALIASES = {"huggingface": "model2vec"}  # earlier names of formats
+
+
+def installed_formats() -> dict[str, Format]:
+    """Every format that can be imported, by name, sorted; broken entry points are skipped."""
+    return {name: plugin for name, plugin in registry.load_all("format") if isinstance(plugin, Format)}
+
+
+def names() -> Mapping[str, tuple[str, ...]]:
+    """The names of the installed formats with the file extensions that select them."""
+    return {name: format.extensions for name, format in installed_formats().items()}
+
+
+def load_format(name: str) -> Format:
+    """The format with this name or former name."""
+    current = ALIASES.get(name, name)
+    plugin = registry.load("format", current if current in registry.find_all("format") else name)
+    if not isinstance(plugin, Format):
+        raise RegistryError(f"the entry point {name!r} of embeddings.formats is not an embeddings.formats.Format")
+    return plugin
+
+
+def extensions() -> dict[str, list[str]]:
+    """The names of the formats that each file extension selects."""
+    formats = names()
+    used = dict.fromkeys(extension for own in formats.values() for extension in own)
+    return {extension: [name for name, own in formats.items() if extension in own] for extension in used}
+
+
+def format_for_path(path: str | os.PathLike[str]) -> str:
+    """The name of the format that the extension of a path selects."""
+    extension, known = Path(path).suffix.lower(), extensions()
+    matches = known.get(extension, [])
+    if not matches:
+        listing = ", ".join(f"{ext} ({' or '.join(formats)})" for ext, formats in known.items())
+        raise FormatError(f"{path}: no format has the extension {extension!r}; use one of {listing}, or set {S.format}")
+    if len(matches) > 1:
+        raise FormatError(f"{path}: the extension {extension!r} may mean {' or '.join(matches)}; set {S.format}")
+    return matches[0]
+
+
+def write(
+    vectors: "Vectors",
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    force: bool = False,
+    counts: bool | None = None,
+    **options: Any,
+) -> list[Path]:
+    """Write vectors to a file or folder atomically.
+
+    Arguments:
+        format: the name of the format; by default the extension of the path selects it.
+        force: replace an existing file, or an existing folder of the same format.
+        counts: True writes word counts: in the file if the format stores them, else to a second file, the path plus
+            `.vocab`, as lines "word count". False omits them. None writes them if the format stores them.
+        options: of the format, such as `dtype`.
+
+    Returns:
+        The files written, or the folder.
+
+    Raises:
+        FormatError: the extension is unknown, or the format cannot store a word (the message names it).
+        SettingError: the format has no such option, or the counts are unknown.
+        RegistryError: the format is unknown.
+        OutputError: the path exists, cannot be written, or is a file although the format writes a folder or reversely.
+    """
+    name = format or format_for_path(path)
+    targets = output_files(path, format=name, counts=counts, options=options)
+    if counts and vectors.counts is None:
+        raise SettingError("cannot write counts: these vectors have none")
+    check_writable(vectors)
+    if counts is False:
+        vectors = type(vectors)(vectors.word_list, vectors.matrix, word_form=vectors.word_form)
+    with replacing_targets(name, targets, force=force) as temporary:
+        load_format(name).write(vectors, temporary[0], **options)
+        if counts and vectors.counts is not None and not load_format(name).stores_counts:
+            words = encode_words(vectors, forbidden=WHITE_SPACE, format=name)
+            lines = (b"%b %d\n" % pair for pair in zip(words, vectors.counts.tolist(), strict=True))
+            with temporary[-1].open("wb") as stream:
+                stream.writelines(lines)
+    return targets
+
+
+def write_model(
+    model: "Model",
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    force: bool = False,
+    counts: bool | None = None,
+    **options: Any,
+) -> list[Path]:
+    """Write a whole model if the format stores models, else its vectors; atomically.
+
+    Arguments and errors are those of `write`. In addition it raises SettingError if `counts` is False and the format
+    stores models, which always include counts.
+    """
+    name = format or format_for_path(path)
+    write_whole = load_format(name).write_model
+    if write_whole is None:
+        return write(model.vectors, path, format=name, force=force, counts=counts, **options)
+    targets = output_files(path, format=name, counts=counts, options=options)
+    if counts is False:
+        raise SettingError(f"the {name} format always stores the counts of a model")
+    check_writable(model.vectors)
+    with replacing_targets(name, targets, force=force) as temporary:
+        write_whole(model, temporary[0], **options)
+    return targets
+
+
+def write_classifier(
+    classifier: "LabelPredictor", path: str | os.PathLike[str], *, format: str = "fasttext", force: bool = False
+) -> None:
+    """Write a classifier to a file atomically.
+
+    Raises:
+        FormatError: the format cannot store this classifier.
+        SettingError: the format stores no classifiers.
+        RegistryError: the format is unknown.
+        OutputError: the path exists or cannot be written.
+    """
+    write_file = load_format(format).write_classifier
+    if write_file is None:
+        raise SettingError(f"the {format} format stores no classifiers; use fasttext")
+    with replacing_targets(format, [Path(path)], force=force) as temporary:
+        write_file(classifier, temporary[0])
+
+
+def check_export(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    force: bool = False,
+    counts: bool | None = None,
+    options: Iterable[str] = (),
+) -> None:
+    """Raise the errors of `write` that do not depend on the vectors."""
+    name = format or format_for_path(path)
+    check_targets(name, output_files(path, format=name, counts=counts, options=options), force=force)
+
+
+def output_files(
+    path: str | os.PathLike[str], *, format: str | None = None, counts: bool | None = None, options: Iterable[str] = ()
+) -> list[Path]:
+    """The files that `write` creates, the path itself first."""
+    name, target = format or format_for_path(path), Path(path)
+    plugin = load_format(name)
+    _, _, *parameters = inspect.signature(plugin.write).parameters  # the first two are the vectors and the path
+    for option in options:
+        if option not in parameters:
+            raise SettingError(f"the {name} format has no option {option}; omit it")
+    targets = [target, *map(target.with_suffix, plugin.companions)]
+    if counts and not plugin.stores_counts:
+        if plugin.is_folder:
+            raise SettingError(f"the {name} format cannot store counts; omit them")
+        targets.append(target.with_name(target.name + ".vocab"))
+    return targets
+
+
+def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
+    """Refuse targets that cannot be written or must not be replaced, such as companion files of another file."""
+    plugin = load_format(name)
+    for target in targets:
+        check_output(target, force=force)
+        if target.exists() and not targets[0].exists():
+            raise OutputError(f"{target} exists and does not belong to {targets[0]}; move it away")
+        if not plugin.is_folder:
+            continue
+        if target.exists() and not target.is_dir():
+            raise OutputError(f"{target} is a file, but the {name} format is a folder; choose another name")
+        old_name = sniff(target) if target.is_dir() and any(target.iterdir()) else name
+        if old_name is None or load_format(old_name) is not plugin:
+            raise OutputError(f"{target} is not a folder of the {name} format and is not replaced; choose another name")
+
+
+@contextmanager
+def replacing_targets(name: str, targets: list[Path], *, force: bool) -> Iterator[list[Path]]:
+    """Temporary paths, files or one folder, that replace all targets if the block succeeds."""
+    check_targets(name, targets, force=force)
+    if load_format(name).is_folder:
+        with atomic_write(targets[0], force=force, folder=True) as folder:
+            yield [folder]
+    else:
+        with atomic_write_all(targets, force=force) as files:
+            yield files
+
+
+def sniff(path: Path) -> str | None:
+    """The name of the format that the content of a file or folder matches best; None if no format matches."""
+    formats = installed_formats().items()
+    try:
+        if os.path.isdir(path):
+            os.stat(os.path.join(path, "."))  # since Python 3.14, is_file() hides a missing permission
+            scores = [(format.sniff_folder(path), name) for name, format in formats if format.sniff_folder]
+        else:
+            start = read_head(path)
+            scores = [(format.sniff(start), name) for name, format in formats if format.sniff]
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
+    confidence, name = max(scores, key=lambda pair: pair[0], default=(0.0, ""))
+    return name if confidence > 0 else None

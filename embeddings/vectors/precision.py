@@ -4,13 +4,15 @@ An int8 vector is stored as integers from -127 to 127 times its scale, max |comp
 component is at most half the scale, 0.4 % of the largest component.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.support.cosine import normalize, row_blocks
-from embeddings.vectors.base_vectors import BaseVectors
+
+if TYPE_CHECKING:
+    from embeddings.vectors.vectors import Vectors
 
 DTYPES = ("float32", "float16", "int8")
 INT8_MAX = 127
@@ -23,7 +25,7 @@ class RoundingError(NamedTuple):
     min_cosine: float
 
 
-def cast_matrix(vectors: BaseVectors, dtype: str) -> np.ndarray:
+def cast_matrix(vectors: "Vectors", dtype: str) -> np.ndarray:
     """The matrix as float32 or float16; refuses other dtypes, and overflow, naming the word."""
     if dtype not in ("float32", "float16"):
         raise SettingError(f"{S.dtype} must be float32 or float16, got {dtype!r}")
@@ -38,7 +40,7 @@ def cast_matrix(vectors: BaseVectors, dtype: str) -> np.ndarray:
     return narrow
 
 
-def encode_matrix(vectors: BaseVectors, dtype: str) -> tuple[np.ndarray, np.ndarray | None]:
+def encode_matrix(vectors: "Vectors", dtype: str) -> tuple[np.ndarray, np.ndarray | None]:
     """The matrix as one of `DTYPES`, and for int8 the scales (words,) float32, else None."""
     if dtype not in DTYPES:
         raise SettingError(f"{S.dtype} must be {', '.join(DTYPES[:-1])} or {DTYPES[-1]}, got {dtype!r}")
@@ -64,7 +66,7 @@ def dequantise(rows: np.ndarray, scales: np.ndarray) -> np.ndarray:
         return np.asarray(np.multiply(rows, scales[:, None], dtype=np.float32))
 
 
-def rounding_error(vectors: BaseVectors, dtype: str) -> RoundingError:
+def rounding_error(vectors: "Vectors", dtype: str) -> RoundingError:
     """The effect of storing vectors as float16 or int8, computed without reading the file back."""
     error, cosine = 0.0, 1.0
     for part in row_blocks(*vectors.matrix.shape, itemsize=24):

@@ -1,20 +1,51 @@
 """Words and their vectors: look up, compare, search, convert."""
 
+import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
-from embeddings.errors import SettingError
+from embeddings.corpora.remapping import find_unknown_rows, row_number
+from embeddings.corpora.vocabulary import UnknownWordError
+from embeddings.errors import S, SettingError
+from embeddings.indexes.cosine_search import check_search, exact_cosines, product_error, search_multiplicative
+from embeddings.indexes.protocol import SearchMethod
+from embeddings.settings import Positive
+from embeddings.support import cosine
+from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.support.html_elements import Html, tag
-from embeddings.support.imports import import_extra
+from embeddings.support.imports import import_extra, import_library
+from embeddings.support.interop import InteropMixin
 from embeddings.support.result_table import ResultTable
-from embeddings.vectors import arrow_table, format_dispatch
+from embeddings.support.word_list import WordList, as_counts
+from embeddings.vectors import arrow_table, file_format
 from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
 from embeddings.vectors.precision import dequantise
-from embeddings.vectors.search import SearchMixin
+from embeddings.vectors.search import (
+    Neighbours,
+    Query,
+    label_rows,
+    nearest,
+    query_row,
+    refuse_other_names,
+    sum_terms,
+    word_list,
+    word_rows,
+)
+
+if TYPE_CHECKING:
+    from embeddings.indexes.index import Index
+
+Compose = Callable[[Sequence[str]], np.ndarray]
+Form = Callable[[str], str]
+MAX_PARTS = 10  # parts that a message lists for a word that the tokenizer splits
+MAX_COMPLETIONS = 50_000  # most frequent words that an editor offers after vectors["
 
 
 def vector_column(frame: Any) -> np.ndarray:
@@ -51,7 +82,7 @@ def vectors_html(vectors: "Vectors") -> Html:
     )
 
 
-class Vectors(SearchMixin):
+class Vectors(InteropMixin):
     """Words in order of frequency, one row of a float32 matrix each.
 
     >>> import numpy as np, embeddings as em
@@ -74,6 +105,210 @@ class Vectors(SearchMixin):
     Raises:
         SettingError: a word occurs twice, the shapes do not match, or the sum of the counts does not fit an int64.
     """
+
+    CACHED_ATTRIBUTES = ("unit_rows", "fingerprint", "unknown_rows")
+    item_name: ClassVar[str] = "words"  # plural of the items that have vectors, for messages
+    tokenizer_file: Path | None = None  # path of tokenizer.json, in formats that store one
+
+    def __init__(
+        self,
+        words: Iterable[str] | WordList,
+        matrix: np.ndarray,
+        *,
+        counts: Sequence[int] | np.ndarray | None = None,
+        compose: Compose | None = None,
+        word_form: Form | None = None,
+    ) -> None:
+        self.word_list = words if isinstance(words, WordList) else WordList(words)
+        try:
+            self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise SettingError(f"matrix must be numbers, (words, dim): {error}") from None
+        self.counts: np.ndarray | None = None if counts is None else as_counts(counts)
+        self.compose = compose
+        self.word_form = word_form
+        if self.matrix.ndim != 2 or self.matrix.shape[1] < 1:
+            raise SettingError(f"matrix must be (words, dim) with dim at least 1, got {self.matrix.shape}")
+        if len(self) != len(self.matrix):
+            raise SettingError(f"matrix must have a row for each word: {len(self)} words, {len(self.matrix)} rows")
+        if self.counts is not None and self.counts.shape != (len(self),):
+            raise SettingError(f"counts must have one number for each of {len(self)} words, got {self.counts.shape}")
+
+    @property
+    def words(self) -> list[str]:
+        """All words, the most frequent first."""
+        return self.word_list.words
+
+    @property
+    def dim(self) -> int:
+        """Components per vector."""
+        return int(self.matrix.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.word_list)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return self.find(word) is not None
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.words[:MAX_COMPLETIONS]
+
+    def __repr__(self) -> str:
+        return f"<Vectors: {len(self)} {self.item_name}, {self.dim} components>"
+
+    def as_word(self, item: object) -> str | None:
+        """The word that an item of a query names; None if it is not a word."""
+        return item if isinstance(item, str) else None
+
+    def find(self, word: object) -> int | None:
+        """The row of a word with this spelling, or else with its form in the training text; None if there is none.
+
+        All lookups follow this rule. The form is known for saved models, which record how their text was read: on
+        lower-cased text "King" finds the row of "king". Vectors of other programs are found by their spelling only.
+        """
+        name = self.as_word(word)
+        row = self.word_list.find(name)
+        if row is None and self.word_form is not None and name is not None:
+            form = self.word_form(name)
+            return None if form == name else self.word_list.find(form)
+        return row
+
+    def get(self, word: str, default: Any = None) -> Any:
+        """The vector of a word as `vectors[word]` returns it, or `default` if it has none."""
+        try:
+            return self._vector(word)
+        except UnknownWordError:
+            return default
+
+    def index(self, word: str) -> int:
+        """The row of a word; see `find`.
+
+        Raises:
+            UnknownWordError: the word has no row; the message suggests similar spellings.
+        """
+        row = self.find(word)
+        if row is None:
+            raise UnknownWordError(f"no vector for {word!r} among {len(self)} {self.item_name}{self._hint(word)}")
+        return row
+
+    def _hint(self, word: object) -> str:
+        """A suggestion for a word without a row: several words of the text, or a word that is spelled similarly."""
+        from embeddings.corpora.word_rules import WordForm
+        from embeddings.support.suggestions import close_matches
+
+        if self.word_form is None or not isinstance(word, str):
+            close = close_matches(word, self.word_list)
+        else:
+            parts = self.word_form.words(word) if isinstance(self.word_form, WordForm) else [word]
+            if 1 < len(parts) <= MAX_PARTS and all(part in self for part in parts):
+                return f"; in the text it is {len(parts)} words: {', '.join(parts)}"
+            close = close_matches(self.word_form(word), self.word_list)
+        return f"; did you mean {', '.join(close)}?" if close else ""
+
+    def __getitem__(self, key: str | Sequence[str]) -> np.ndarray:
+        """The vector (dim,) of a word, read-only, or the vectors (words, dim) of a list of words.
+
+        Raises:
+            UnknownWordError: a word has no vector and none can be composed.
+            SettingError: the key is neither a string nor a list of strings.
+        """
+        if self.as_word(key) is not None:
+            return self._vector(key)
+        if not isinstance(key, Sequence | np.ndarray) or isinstance(key[:0], bytes):
+            raise SettingError(f"key must be a word or a list of words, got {key!r:.80}")
+        return np.array([self._vector(word) for word in key], dtype=np.float32).reshape(-1, self.dim)
+
+    def _vector(self, word: object) -> np.ndarray:
+        name = self.as_word(word)
+        if name is None:
+            raise SettingError(f"a word must be a string, got {word!r:.80}")
+        if self.compose is not None and name not in self:
+            row: np.ndarray = self.compose_words([name])[0]
+            if not row.any():
+                raise UnknownWordError(f"no vector for {name!r} among {len(self)} words, and none can be composed")
+        else:
+            row = self.matrix[self.index(name)]
+        row.flags.writeable = False
+        return row
+
+    def compose_words(self, words: Sequence[str]) -> np.ndarray:
+        """Composed vectors (words, dim) float32 for any words; zeros for words without known parts.
+
+        Raises:
+            SettingError: these vectors cannot be composed, or the composed rows have a wrong shape or are not finite.
+        """
+        if self.compose is None:
+            raise SettingError("cannot compose vectors for other words: only words of the vocabulary have one")
+        rows = np.asarray(self.compose(words), dtype=np.float32)
+        if rows.shape != (len(words), self.dim):
+            raise SettingError(f"composed vectors must be {(len(words), self.dim)}, got {rows.shape}")
+        is_finite = np.isfinite(rows).all(axis=1)
+        if not is_finite.all():
+            raise SettingError(f"the composed vector of {words[int(is_finite.argmin())]!r} holds NaN or infinity")
+        return rows
+
+    @cached_property
+    def unit_rows(self) -> np.ndarray:
+        """The rows at length one, (words, dim) float32; zero rows stay zero. Computed once, on first use.
+
+        Raises:
+            SettingError: a row holds NaN or infinity; the message names the word.
+        """
+        rows = normalize_rows(self.matrix)
+        if not np.isfinite(rows.sum()):
+            self.check_finite()
+        return rows
+
+    @cached_property
+    def unknown_rows(self) -> list[str] | None:
+        """Names of the rows for unknown words of vectors trained with `unknown_rows`, or `<unk>`; None without any.
+
+        Raises:
+            SettingError: some of several rows are missing.
+        """
+        return find_unknown_rows(self.words)
+
+    def learned_unknown(self, words: Sequence[str]) -> np.ndarray:
+        """The vectors learned for unknown words, (words, dim): a hash of a word, in its form in the text, selects one.
+
+        Raises:
+            SettingError: there are none.
+        """
+        if self.unknown_rows is None:
+            raise SettingError(
+                f"these vectors have no row for unknown words; train them with the setting {S.unknown_rows}"
+            )
+        form, rows = self.word_form or str, self.unknown_rows
+        names = [rows[row_number(form(word), len(rows))] for word in words]
+        return np.asarray(self.matrix[np.array([self.index(name) for name in names], np.int64)])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the matrix and its shape, by which an index recognises its vectors; words are not included."""
+        digest = hashlib.sha256(repr(self.matrix.shape).encode())
+        for block in row_blocks(*self.matrix.shape):
+            digest.update(np.ascontiguousarray(self.matrix[block]).data)
+        return digest.hexdigest()
+
+    def check_finite(self) -> Self:
+        """Check that no vector holds NaN or infinity, and return `self`.
+
+        Raises:
+            SettingError: one does; the message names its word.
+        """
+        for block in row_blocks(*self.matrix.shape):
+            flat = self.matrix[block].ravel()
+            with np.errstate(over="ignore", invalid="ignore"):
+                if np.isfinite(np.dot(flat, flat)):  # much faster; large squares overflow and take the exact check
+                    continue
+            is_finite = np.isfinite(self.matrix[block]).all(axis=1)
+            if not is_finite.all():
+                word = self.words[block.start + int(is_finite.argmin())]
+                raise SettingError(f"the vector of {word!r} holds NaN or infinity")
+        return self
 
     def _repr_html_(self) -> str:
         return vectors_html(self)
@@ -235,7 +470,225 @@ class Vectors(SearchMixin):
             SettingError: the format does not have such an option, or counts are requested but unknown.
             OutputError: the path exists (unless `force`) or cannot be written.
         """
-        format_dispatch.write(self, path, format=format, force=force, counts=counts, **options)
+        file_format.write(self, path, format=format, force=force, counts=counts, **options)
+
+    @refuse_other_names
+    def most_similar(
+        self,
+        positive: Query,
+        negative: Query = (),
+        *,
+        top: Positive = 10,
+        restrict: Positive | None = None,
+        exclude: Collection[str] = (),
+        index: "Index | str | os.PathLike[str] | None" = None,
+        method: SearchMethod = "cosine",
+        others: "HasVectors | Vectors | None" = None,
+    ) -> Neighbours:
+        """The words nearest to a weighted sum of unit vectors, each with its cosine, nearest first.
+
+        Query words are never among the results. Ties go to the more frequent word.
+
+        Arguments:
+            positive: a word, an array (dim,), or a list of either. A pair such as ("king", 0.5) weights one. The
+                vectors of words are normalised, arrays are not (as in gensim).
+            negative: the same, subtracted.
+            top: number of results.
+            restrict: search only the N most frequent words. In Python None searches all.
+            exclude: further words to leave out of the results.
+            index: an index of these vectors, the path of one, or a kind with its settings to build now, such as
+                "lsh:bits=512". None compares with every word. Saved indexes of FAISS are loaded with `load_index`.
+            method: how results are scored: cosine, or csls or inverted-softmax, which lower the scores of hubs: words
+                that are near to many others.
+            others: with csls and inverted-softmax, the vectors that queries come from, if they come from another space
+                mapped onto this one (see `align`): then their words decide which words are hubs.
+
+        Raises:
+            UnknownWordError: a word has no vector.
+            SettingError: `method` is unknown, `top` or `restrict` is below 1, the query is empty, an array has the
+                wrong length, or the index belongs to other vectors.
+        """
+        row, excluded_rows = sum_terms(self, positive, negative)
+        excluded_rows += [self.index(word) for word in word_list(self, exclude) if word in self]
+        return nearest(self, [(row, excluded_rows)], top, restrict, index, method, others)[0]
+
+    @refuse_other_names
+    def most_similar_many(
+        self,
+        queries: Iterable[Query],
+        *,
+        top: int = 10,
+        restrict: int | None = None,
+        index: "Index | str | os.PathLike[str] | None" = None,
+        method: SearchMethod = "cosine",
+        others: "HasVectors | Vectors | None" = None,
+    ) -> list[Neighbours]:
+        """`most_similar` for each query, searched as one batch."""
+        check_search(top, restrict)
+        if isinstance(queries, str) or not isinstance(queries, Iterable):
+            raise SettingError(f"queries must be a list of queries, got {queries!r:.80}")
+        sums = [sum_terms(self, query, ()) for query in queries]
+        return nearest(self, sums, top, restrict, index, method, others) if sums else []
+
+    @refuse_other_names
+    def analogy(
+        self,
+        a: str,
+        b: str,
+        c: str,
+        *,
+        method: Literal["3cosadd", "3cosmul"] = "3cosadd",
+        top: int = 10,
+        restrict: int | None = None,
+    ) -> Neighbours:
+        """The words that are to c as b is to a, best first; a, b and c are not among them.
+
+        3cosadd scores by cos(x, b - a + c) of unit vectors (Mikolov et al., 2013); 3cosmul multiplies and
+        divides cosines shifted to [0, 1] (Levy and Goldberg, 2014).
+
+        Arguments:
+            method: add or multiply cosines.
+            top, restrict: as in `most_similar`.
+
+        Raises:
+            UnknownWordError: a word has no vector.
+            SettingError: `method` is unknown, or `top` or `restrict` is below 1.
+        """
+        if method == "3cosadd":
+            return self.most_similar([b, c], [a], top=top, restrict=restrict)
+        if method != "3cosmul":
+            raise SettingError(f"{S.method} must be 3cosadd or 3cosmul, got {method!r}")
+        excluded_rows = [self.index(word) for word in (a, b, c) if word in self]
+        ids, scores = search_multiplicative(
+            self.unit_rows, self[[a, b, c]], top, restrict=restrict, exclude=excluded_rows
+        )
+        return label_rows(self, ids, scores)
+
+    def similarity(self, a: str, b: str) -> float:
+        """The cosine of two words, -1 to 1; 0 where a vector is zero."""
+        return float(np.clip(cosine.normalize(self._vector(a)) @ cosine.normalize(self._vector(b)), -1, 1))
+
+    @refuse_other_names
+    def n_similarity(self, words_a: Sequence[str], words_b: Sequence[str]) -> float:
+        """The cosine of the means of two lists of words, whose vectors are not normalised first (as in gensim).
+
+        Raises:
+            UnknownWordError: a word has no vector.
+            SettingError: a list is empty.
+        """
+        a, b = (self.get_mean_vector(words, normalize=False) for words in (words_a, words_b))
+        return float(np.clip(cosine.normalize(a) @ cosine.normalize(b), -1, 1))
+
+    @refuse_other_names
+    def get_mean_vector(
+        self, words: Sequence[str], weights: Sequence[float] | np.ndarray | None = None, *, normalize: bool = True
+    ) -> np.ndarray:
+        """The mean vector (dim,) float32 of words: the weighted sum divided by the sum of the absolute weights.
+
+        Arguments:
+            weights: one number for each word; all 1 if not given.
+            normalize: bring each vector to length one first.
+
+        Raises:
+            UnknownWordError: a word has no vector (gensim leaves such words out).
+            SettingError: there are no words, the weights are not one finite number for each, or all are 0.
+        """
+        rows = word_rows(self, words, normalize=normalize)
+        factors = np.ones(len(words)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if factors.shape != (len(words),) or not np.isfinite(factors).all() or not factors.any():
+            raise SettingError(
+                f"weights must be a finite number for each of {len(words)} words, not all 0, got {weights}"
+            )
+        return np.asarray(factors @ rows / np.abs(factors).sum(), dtype=np.float32)
+
+    @refuse_other_names
+    def relative_cosine_similarity(self, a: str, b: str, top: int = 10) -> float:
+        """The cosine of two words divided by the summed cosines of a's `top` neighbours; synonyms exceed 1 / top.
+
+        Equation 1 of Leeuwenberg et al. (2016).
+
+        Raises:
+            UnknownWordError: a word has no vector.
+            SettingError: `top` is below 1, or a has no neighbours, or their cosines sum to 0.
+        """
+        total = sum(similarity for _, similarity in self.most_similar(a, top=top))
+        if not total:
+            raise SettingError(f"the cosines of the {top} words nearest to {a!r} sum to 0")
+        return self.similarity(a, b) / total
+
+    @refuse_other_names
+    def wmdistance(self, document_a: Sequence[str], document_b: Sequence[str], *, normalize: bool = True) -> float:
+        """The Word Mover's Distance of two lists of words (Kusner et al., 2015), by POT.
+
+        It is the minimum total Euclidean distance that the words of one document, weighted by relative frequency, must
+        travel to reach those of the other. Words without a vector are ignored; if none are left in a
+        document, the distance is infinite (as in gensim).
+
+        Arguments:
+            normalize: bring each vector to length one first.
+
+        Raises:
+            SettingError: a document is a string, not a list of words.
+            EmbeddingsError: the package POT is not installed.
+        """
+        cdist = import_library("scipy.spatial.distance").cdist
+
+        emd2 = import_extra("ot", "wmd", "wmdistance").emd2
+        documents = [word_list(self, document) for document in (document_a, document_b)]
+        a, b = (Counter(word for word in document if word in self) for document in documents)
+        if not a or not b:
+            return float("inf")
+        costs = cdist(*(word_rows(self, list(words), normalize=normalize) for words in (a, b)))
+        shares = (np.array(list(words.values())) / words.total() for words in (a, b))
+        return float(emd2(*shares, costs)) if costs.any() else 0.0
+
+    def doesnt_match(self, words: Sequence[str]) -> str:
+        """The word furthest, by cosine, from the mean of the unit vectors of all; the first of several that tie.
+
+        Raises:
+            UnknownWordError: a word has no vector (gensim leaves such words out).
+            SettingError: there are no words.
+        """
+        rows = word_rows(self, words, normalize=True)
+        return str(words[int((rows * cosine.normalize(rows.mean(axis=0))).sum(axis=1).argmin())])
+
+    def distances(self, word: str | np.ndarray, others: Sequence[str] | None = None) -> np.ndarray:
+        """1 - cosine of a word, or an array (dim,), to each of `others` or to all words in order; (others,) float64.
+
+        Raises:
+            UnknownWordError: a word has no vector.
+            SettingError: an array has the wrong length.
+        """
+        query = query_row(self, word)
+        if others is None:
+            cosines = exact_cosines(self.unit_rows, cosine.normalize(query))(np.arange(len(self)))
+        else:
+            rows = cosine.normalize(self[word_list(self, others)])
+            cosines = np.clip((rows * cosine.normalize(query)).sum(axis=1), -1, 1)
+        return np.asarray(1 - cosines)
+
+    def closer_than(self, a: str, b: str) -> list[str]:
+        """The words nearer to a than b is, in order of frequency, without a itself.
+
+        Raises:
+            UnknownWordError: a word has no vector.
+        """
+        row, other, query = self.index(a), self.index(b), cosine.normalize(self[a])
+        rough = self.unit_rows @ query.astype(np.float32)
+        margin, exact = product_error(self.unit_rows), exact_cosines(self.unit_rows, query)
+        closer = rough > rough[other] + margin
+        close_calls = np.flatnonzero(np.abs(rough - rough[other]) <= margin)
+        closer[close_calls] = exact(close_calls) > exact(np.array([other]))
+        closer[row] = False
+        return [self.words[index] for index in np.flatnonzero(closer)]
+
+    def rank(self, a: str, b: str) -> int:
+        """The rank of b among the neighbours of a: 1 for the nearest; equally near words share the best rank.
+
+        Raises:
+            UnknownWordError: a word has no vector.
+        """
+        return len(self.closer_than(a, b)) + 1
 
 
 class HasVectors(Protocol):

@@ -316,11 +316,11 @@ class Program:
 
     def remove_vectors(self, job: Job) -> None:
         """Remove the file or folder where the program saves vectors, and companion files of its format."""
-        from embeddings.vectors import format_dispatch
+        from embeddings.vectors import file_format
 
         saved = self.saved_vectors(job)
-        name = format_dispatch.sniff(saved) if saved.exists() else None
-        companions = format_dispatch.load_format(name).companions if name else ()
+        name = file_format.sniff(saved) if saved.exists() else None
+        companions = file_format.load_format(name).companions if name else ()
         for path in (saved, *map(saved.with_suffix, companions)):
             remove(path)
 

@@ -12,7 +12,7 @@ from embeddings.classifier.classifier_settings import HIERARCHICAL_SOFTMAX
 from embeddings.classifier.quantisation import buckets_of_rows, prune
 from embeddings.classifier.saved_classifier import LOSSES, OUTPUT, output_rows
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.label_encoding import TextLabels, corpus_labels
+from embeddings.corpora.documents import TextLabels, corpus_labels
 from embeddings.corpora.reading.encodings import DecodingPolicy
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary

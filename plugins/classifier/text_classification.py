@@ -15,8 +15,8 @@ from embeddings.classifier.saved_classifier import (
     output_rows,
     saved_classifier,
 )
+from embeddings.corpora.documents import PREFIXED, TextLabels, corpus_labels
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.label_encoding import PREFIXED, TextLabels, corpus_labels
 from embeddings.errors import FormatError
 from embeddings.kernels.random_numbers import alias_table
 from embeddings.kernels.row_operations import padded

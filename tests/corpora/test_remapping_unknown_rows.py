@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import embeddings as em
 from embeddings.corpora.corpus_cache import new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.remapping import UnknownRows, remap_to_rows, row_number
+from embeddings.corpora.remapping import find_unknown_rows, remap_to_rows, row_number
 from embeddings.errors import CorpusError, SettingError
 
 TEXT = [*["the king rules the land", "the queen rules the land"] * 5, "an emu sees Zeppelin", "the yak"]
@@ -48,14 +48,14 @@ def test_rare_words_become_rows(lines, rows, min_count):
         word: expected.count(word) for word in expected
     }
     assert (vocabulary.tokens, vocabulary.total, encoded.fingerprint) == (len(tokens), len(tokens), old.fingerprint)
-    assert UnknownRows.of(vocabulary.words).names == names
+    assert find_unknown_rows(vocabulary.words) == names
 
 
 def test_hashed_rows_come_before_a_word_of_the_text():
     words = ["the", "<unk>", "<unk-1/2>", "<unk-0/2>", "<unk-x/2>"]
-    assert UnknownRows.of(words).names == ["<unk-0/2>", "<unk-1/2>"]
-    assert UnknownRows.of(words[:2]).names == ["<unk>"]
-    assert UnknownRows.of(["the"]) is None
+    assert find_unknown_rows(words) == ["<unk-0/2>", "<unk-1/2>"]
+    assert find_unknown_rows(words[:2]) == ["<unk>"]
+    assert find_unknown_rows(["the"]) is None
 
 
 def test_the_hash_is_crc_32():

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from naive_corpora import check, naive_file
 
 from embeddings.corpora import Corpus, EncodedCorpus, text_scanner
-from embeddings.corpora.reading import file_opener
+from embeddings.corpora.reading import compression
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
 from embeddings.corpora.word_rules import WordRules
@@ -215,14 +215,14 @@ def test_several_compressed_files_are_decompressed_at_a_time(tmp_path, small_chu
         plain[-1].write_bytes(data)
         packed[-1].write_bytes(data if number % 5 == 4 else PACK[kind](data))
     before, most = threading.active_count(), []
-    start = file_opener.ReadAhead.__enter__
+    start = compression.ReadAhead.__enter__
 
     def count_threads(self):
-        most.append(sum(thread.name == "decompression" for thread in threading.enumerate()))
+        most.append(sum(thread.name.startswith("decompression") for thread in threading.enumerate()))
         return start(self)
 
-    monkeypatch.setattr(file_opener.ReadAhead, "__enter__", count_threads)
-    monkeypatch.setattr(file_opener, "MAX_READ", 100)  # so that threads wait for what is read of them
+    monkeypatch.setattr(compression.ReadAhead, "__enter__", count_threads)
+    monkeypatch.setattr(compression, "MAX_READ", 100)  # so that threads wait for what is read of them
     expected, found = result(plain, 1, 1 << 12, {}), result(packed, threads, 1 << 12, {})
     assert (found["fingerprint"], found["ids.npy"]) == (expected["fingerprint"], expected["ids.npy"])
     assert max(most) + 1 == at_a_time

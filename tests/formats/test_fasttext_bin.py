@@ -15,7 +15,7 @@ from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats import fasttext_bin
 from embeddings.models.model import Model
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 DIM, BUCKETS = 7, 50
@@ -195,7 +195,7 @@ def test_description(path):
 @pytest.mark.parametrize("name", ["word2vec-text", "word2vec-binary", GENSIM, "parquet", "arrow", "npy"])
 def test_no_other_format_is_mistaken_for_it(tmp_path, name):
     Vectors(["a", "b"], np.eye(2)).save(tmp_path / "v.x", name)
-    assert format_dispatch.sniff(tmp_path / "v.x") == name
+    assert file_format.sniff(tmp_path / "v.x") == name
 
 
 def test_an_empty_file_is_not_mistaken_for_it():

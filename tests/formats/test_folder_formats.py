@@ -15,7 +15,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 FOLDERS = [
@@ -50,7 +50,7 @@ def test_round_trip_is_exact(folder, form, names, data):
     vectors = Vectors(names, data.draw(arrays.arrays(np.float32, shape, elements=finite)), counts=counts)
     vectors.save(folder / form, form, force=True)
     again = load(folder / form)
-    assert format_dispatch.sniff(folder / form) == form
+    assert file_format.sniff(folder / form) == form
     assert again.words == names
     assert again.matrix.shape == shape
     assert np.array_equal(again.matrix, vectors.matrix)

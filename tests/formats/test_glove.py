@@ -11,7 +11,7 @@ from optional_libraries import needs_gensim
 from embeddings.errors import FormatError
 from embeddings.formats import glove
 from embeddings.models.loading import load
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\v\f\r"), min_size=1, max_size=6)
@@ -45,7 +45,7 @@ def test_round_trip_is_exact(folder, vectors):
 @given(vectors=some_vectors(least_dim=2), form=st.sampled_from(["glove", "word2vec-text", "word2vec-binary"]))
 def test_the_content_distinguishes_it_from_word2vec(folder, vectors, form):
     vectors.save(folder / "v", form, force=True)
-    assert format_dispatch.sniff(folder / "v") == form
+    assert file_format.sniff(folder / "v") == form
     assert load(folder / "v").matrix.tobytes() == vectors.matrix.tobytes()
 
 
@@ -88,7 +88,7 @@ def test_words_with_spaces_as_in_published_files(tmp_path):
 def test_lines_longer_than_the_sniffed_bytes(tmp_path):
     vectors = Vectors(["a", "b"], np.random.default_rng(0).standard_normal((2, 9000)))
     vectors.save(tmp_path / "v.glove")
-    assert format_dispatch.sniff(tmp_path / "v.glove") == "glove"
+    assert file_format.sniff(tmp_path / "v.glove") == "glove"
     assert load(tmp_path / "v.glove").matrix.tobytes() == vectors.matrix.tobytes()
 
 

@@ -14,7 +14,7 @@ from optional_libraries import needs
 from embeddings.cli import info
 from embeddings.errors import EmbeddingsError, FormatError
 from embeddings.models.loading import load
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 MAX_MEMORY = 1 << 27
@@ -112,7 +112,7 @@ def check_change(good_files, name, which, edits):
     files = sorted(path for path in broken.rglob("*") if path.is_file())
     file = files[int(which * len(files))]
     file.write_bytes(mutate(file.read_bytes(), edits))
-    format = format_dispatch.load_format(name.split()[0])
+    format = file_format.load_format(name.split()[0])
     before = pa.total_allocated_bytes()
     tracemalloc.start()
     result = read_or_error(format.read, broken / "v.npy")
@@ -133,4 +133,4 @@ def check_change(good_files, name, which, edits):
 
 def test_every_format_is_tested():
     listed = {name.split()[0] for name in FORMAT_OPTIONS}
-    assert set(format_dispatch.names()) - listed == {"gensim"}, "pickles are read only when allowed"
+    assert set(file_format.names()) - listed == {"gensim"}, "pickles are read only when allowed"

@@ -14,7 +14,7 @@ from platforms import needs_pipes, needs_proc
 
 from embeddings.errors import FormatError
 from embeddings.models.loading import load
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 TEXT = b"2 3\nthe 0.5 1 2\nof 3 4 5\n"
@@ -84,7 +84,7 @@ def test_wrong_line_ends(written, data):
 
 
 def test_glove_files_of_one_and_two_components(written):
-    assert format_dispatch.sniff(written(b"2 3.5\nthe 0.5\n")) == "glove"
+    assert file_format.sniff(written(b"2 3.5\nthe 0.5\n")) == "glove"
     assert load(written(b"2 3 4\nthe 0.5 1\n")).words == ["2", "the"]
 
 

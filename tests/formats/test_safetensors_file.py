@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save_file
 from embeddings.cli.info import describe
 from embeddings.errors import FormatError, SettingError
 from embeddings.models.loading import load
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=6)
@@ -52,7 +52,7 @@ def test_round_trip_is_exact_and_the_library_reads_it(folder, names, data):
 def test_it_is_memory_mapped_and_recognised_by_its_content(tmp_path, small):
     (tmp_path / "v.safetensors").rename(tmp_path / "v")
     again = load(tmp_path / "v")
-    assert format_dispatch.sniff(tmp_path / "v") == "safetensors"
+    assert file_format.sniff(tmp_path / "v") == "safetensors"
     assert isinstance(again.matrix.base, np.memmap)
     assert not again.matrix.flags.writeable
 
@@ -103,7 +103,7 @@ BROKEN = {
 def test_mismatched_tensors_are_refused_in_one_line(tmp_path, content, message):
     save_file(content, tmp_path / "v.safetensors")
     with pytest.raises(FormatError, match=message) as caught:
-        format_dispatch.load_format("safetensors").read(tmp_path / "v.safetensors")
+        file_format.load_format("safetensors").read(tmp_path / "v.safetensors")
     assert str(tmp_path / "v.safetensors") in str(caught.value)
     assert "\n" not in str(caught.value)
 

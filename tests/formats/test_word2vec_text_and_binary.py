@@ -10,9 +10,9 @@ from optional_libraries import import_gensim, needs_gensim
 
 from embeddings.cli.info import describe
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
-from embeddings.formats import vector_lines, word2vec_binary, word2vec_text
+from embeddings.formats import word2vec_binary, word2vec_text
 from embeddings.models.loading import load
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.file_format import MAX_WORD_BYTES
 from embeddings.vectors.vectors import Vectors
 
@@ -68,7 +68,7 @@ def test_the_first_word_may_have_the_maximum_length(tmp_path, form):
 def test_lines_longer_than_the_sniffed_bytes(tmp_path, form):
     vectors = Vectors(["b" * 9, "c"], np.zeros((2, 40_000), np.float32))
     vectors.save(tmp_path / "v", form)
-    assert format_dispatch.sniff(tmp_path / "v") == form
+    assert file_format.sniff(tmp_path / "v") == form
     assert load(tmp_path / "v").matrix.shape == (2, 40_000)
 
 
@@ -104,8 +104,8 @@ def test_round_trip_is_exact(folder, form, vectors):
 def test_the_extension_selects_and_the_content_identifies_a_format(tmp_path, small, form, extension):
     path = tmp_path / f"v{extension}"
     small.save(path)
-    assert format_dispatch.format_for_path(path) == form
-    assert format_dispatch.sniff(path) == form
+    assert file_format.format_for_path(path) == form
+    assert file_format.sniff(path) == form
     renamed = tmp_path / "nameless"
     path.rename(renamed)
     assert load(renamed).words == small.words
@@ -205,9 +205,9 @@ def test_a_header_with_too_many_components_is_described_as_it_is_read(tmp_path):
 
 @pytest.mark.parametrize("start", [b"a 1 2\n", b"1 2\na 1 2\n"])
 def test_empty_lines_at_the_end_are_not_read_forever(tmp_path, start):
-    (tmp_path / "v.txt").write_bytes(start + b"\n" * vector_lines.MAX_EMPTY_LINES)
+    (tmp_path / "v.txt").write_bytes(start + b"\n" * word2vec_text.MAX_EMPTY_LINES)
     assert load(tmp_path / "v.txt").words == ["a"]
-    (tmp_path / "v.txt").write_bytes(start + b"\n" * (vector_lines.MAX_EMPTY_LINES + 2))
+    (tmp_path / "v.txt").write_bytes(start + b"\n" * (word2vec_text.MAX_EMPTY_LINES + 2))
     with pytest.raises(FormatError, match=f"v.txt.*10000 empty lines.* line {start.count(10)}"):
         load(tmp_path / "v.txt")
 
@@ -220,10 +220,10 @@ def test_the_word_of_a_number_too_large_for_float32_is_named(tmp_path):
 
 def test_fast_reader_agrees_with_the_slow_one(tmp_path, small):
     small.save(tmp_path / "v.txt")
-    layout = vector_lines.Layout(3, "the header says", words=3, skip=1)
+    layout = word2vec_text.Layout(3, "the header says", words=3, skip=1)
     fast, slow = (
-        vector_lines.read_fast(tmp_path / "v.txt", layout),
-        vector_lines.read_slowly(tmp_path / "v.txt", layout),
+        word2vec_text.read_fast(tmp_path / "v.txt", layout),
+        word2vec_text.read_slowly(tmp_path / "v.txt", layout),
     )
     assert fast is not None
     assert fast.words.to_list() == slow.words.to_list()
@@ -336,4 +336,4 @@ def test_unknown_names_and_extensions(tmp_path, small):
         small.save(tmp_path / "v", "wav")
     with pytest.raises(FormatError, match=r"'\.wav'.*\.arrow \(arrow\)"):
         small.save(tmp_path / "v.wav")
-    assert format_dispatch.names()["word2vec-text"] == (".txt", ".vec")
+    assert file_format.names()["word2vec-text"] == (".txt", ".vec")

@@ -66,7 +66,7 @@ def phrases(version: int) -> em.corpora.PhraseList:
 
 
 def phrase_table(version: int) -> Any:
-    from embeddings.corpora.phrases.phrase_list import to_phrase_table
+    from embeddings.corpora.phrases.phrase import to_phrase_table
 
     return to_phrase_table(phrases(version))
 
@@ -119,12 +119,10 @@ def write_curve(path: Path, version: int) -> None:
 
 def writers() -> dict[str, tuple[str, Write]]:
     """For each writer the name of its file or folder, and a function that writes a version over an existing one."""
-    from embeddings.vectors import format_dispatch
+    from embeddings.vectors import file_format
 
     forms = [
-        name
-        for name in format_dispatch.names()
-        if format_dispatch.load_format(name).read.__module__.startswith("embeddings.")
+        name for name in file_format.names() if file_format.load_format(name).read.__module__.startswith("embeddings.")
     ]
     result: dict[str, tuple[str, Write]] = {
         f"format {name}": ("v.npy" if name == "npy" else "v.out", functools.partial(write_format, name))

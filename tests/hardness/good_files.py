@@ -71,7 +71,7 @@ def vectors() -> em.Vectors:
 def format_reader(form: str) -> Reader:
     from embeddings.cli import info
     from embeddings.models.loading import load_model_or_vectors
-    from embeddings.vectors import format_dispatch
+    from embeddings.vectors import file_format
 
     name = form.split()[0]
 
@@ -83,9 +83,9 @@ def format_reader(form: str) -> Reader:
         info.describe(path)
         if name == "gensim":  # a pickle, which is read only when allowed
             return
-        format_dispatch.load_format(name).describe(path)
+        file_format.load_format(name).describe(path)
         load_model_or_vectors(path)
-        again = format_dispatch.load_format(name).read(path)
+        again = file_format.load_format(name).read(path)
         assert np.isfinite(again.matrix).all()
         assert all(word.encode() is not None for word in again.words)
         assert len(set(again.words)) == len(again.words) == len(again.matrix)

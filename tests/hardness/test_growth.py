@@ -26,7 +26,7 @@ from embeddings.corpora.reading.sources import File
 from embeddings.corpora.vocabulary import read_vocabulary_file
 from embeddings.errors import CorpusError, EmbeddingsError
 from embeddings.support import tensors
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 PATTERNS = {
@@ -92,7 +92,7 @@ class Reader(NamedTuple):
     read: object
 
 
-load_format = functools.cache(format_dispatch.load_format)  # finding a plugin takes longer than reading a small file
+load_format = functools.cache(file_format.load_format)  # finding a plugin takes longer than reading a small file
 
 
 def read_format(name):

@@ -63,12 +63,10 @@ def test_thousands_of_broken_files_are_read_or_refused():
 def test_every_format_is_tested():
     from good_files import FORMAT_OPTIONS
 
-    from embeddings.vectors import format_dispatch
+    from embeddings.vectors import file_format
 
     names = {
-        name
-        for name in format_dispatch.names()
-        if format_dispatch.load_format(name).read.__module__.startswith("embeddings.")
+        name for name in file_format.names() if file_format.load_format(name).read.__module__.startswith("embeddings.")
     }
     assert names == {form.split()[0] for form in FORMAT_OPTIONS}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.corpora.label_encoding import corpus_labels
+from embeddings.corpora.documents import corpus_labels
 from embeddings.errors import CorpusError, SettingError
 
 OBJECTIVES = ("softmax", "hierarchical-softmax", "one-vs-all", "negative-sampling")

@@ -17,7 +17,7 @@ import embeddings as em
 from embeddings.errors import FormatError
 from embeddings.support.foreign_files import path_below
 from embeddings.training.checkpoints import read_state
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 
 ROOT = Path(__file__).parents[2]
 UNSAFE = ["", ".", "..", "../x", "x/..", "x/../../y", "/etc/passwd", "//host/x", "x//y", "x/", "./x", "x/./y", "..\\x"]
@@ -71,7 +71,7 @@ def test_links_that_leave_the_folder_are_refused(tmp_path):
 
 # Joins of a folder and a variable: how many a file has, and why their names are not from elsewhere.
 OWN_NAMES = {
-    "corpora/corpus_cache.py": (4, "digests, and names that were listed in this folder"),
+    "corpora/corpus_cache.py": (3, "digests, and names that were listed in this folder"),
     "corpora/encoded_corpus.py": (8, "`read_meta` has compared the names with those of a corpus"),
     "corpora/key_counts.py": (1, "a number"),
     "corpora/reading/sources.py": (1, "constants"),
@@ -215,7 +215,7 @@ def test_names_in_a_model_become_no_paths(tmp_path):
     model.save(tmp_path / "a" / "b" / "model")
     again = em.load_model(tmp_path / "a" / "b" / "model")
     assert "../../table" in again.tables
-    for name, format in format_dispatch.installed_formats().items():
+    for name, format in file_format.installed_formats().items():
         ending = format.extensions[0] if format.extensions else ""
         for number, vectors in enumerate((again.vectors, again.documents)):
             with suppress(em.EmbeddingsError, ModuleNotFoundError):  # a library is missing

@@ -17,7 +17,7 @@ from embeddings.support.remote.address import credentials, parse_address
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import checkpoints as checkpoints_module
 from embeddings.training.run_log import RunLog
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 
 TEXT = b"".join(b"the cat number %d sat on the mat\n" % number for number in range(20_000))
 
@@ -167,7 +167,7 @@ def test_no_write_is_left_to_a_thread(s3, monkeypatch, vectors):
 
 
 def test_every_format_is_written_and_read(s3, vectors, tmp_path):
-    for format, plugin in format_dispatch.installed_formats().items():
+    for format, plugin in file_format.installed_formats().items():
         ending = f"{format}{plugin.extensions[0] if plugin.extensions else ''}"
         with suppress(em.EmbeddingsError, ModuleNotFoundError):  # a library is missing
             vectors.save(tmp_path / ending, format=format)

@@ -20,7 +20,7 @@ from embeddings.errors import SettingError
 from embeddings.support.cosine import normalize_rows
 from embeddings.training.loss_curves import draw_loss_curve
 from embeddings.training.run_log import HELD_OUT_LOSS
-from embeddings.vectors.word_weights import word_weights
+from embeddings.vectors.pooling import word_weights
 from studies.grid import Grid, Rows, Study, beside, log, mean_and_spread, pivot
 
 SKIPGRAM, NONE, RATINGS = "skip-gram", "random rows", "rated pairs"

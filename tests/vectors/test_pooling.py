@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embeddings.vectors.word_weights import common_components, remove_components
+from embeddings.vectors.pooling import common_components, remove_components
 
 
 def test_components_are_at_most_those_the_texts_span():

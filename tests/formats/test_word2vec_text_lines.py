@@ -5,8 +5,8 @@ import io
 import pyarrow as pa
 import pytest
 
-from embeddings.formats import vector_lines
-from embeddings.formats.vector_lines import arrow_buffer, read_columns
+from embeddings.formats import word2vec_text
+from embeddings.formats.word2vec_text import arrow_buffer, read_columns
 
 
 def test_arrow_parses_memory_of_its_own_which_its_threads_release_without_the_interpreter() -> None:
@@ -20,7 +20,7 @@ def test_arrow_parses_memory_of_its_own_which_its_threads_release_without_the_in
 def test_lines_with_an_error_are_parsed_from_such_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     monkeypatch.setattr(
-        vector_lines.pa, "BufferReader", lambda buffer, make=pa.BufferReader: made.append(buffer) or make(buffer)
+        word2vec_text.pa, "BufferReader", lambda buffer, make=pa.BufferReader: made.append(buffer) or make(buffer)
     )
     with pytest.raises(pa.ArrowException):
         list(read_columns(io.BytesIO(b"a 1\nb\n"), [pa.string(), pa.float32()], delimiter=" ", max_line=100))

@@ -14,7 +14,7 @@ from optional_libraries import KV
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
 from embeddings.formats import glove, word2vec_binary, word2vec_text
 from embeddings.models.loading import load
-from embeddings.vectors import format_dispatch
+from embeddings.vectors import file_format
 from embeddings.vectors.vectors import Vectors
 
 
@@ -65,9 +65,9 @@ def small():
 
 def test_our_formats_are_entry_points():
     own = {"arrow", "gensim", "glove", "npy", "parquet", "word2vec-binary", "word2vec-text"}
-    assert own <= set(format_dispatch.names())
-    assert format_dispatch.load_format("glove") is glove.FORMAT
-    assert all(format_dispatch.load_format(name).summary for name in own)
+    assert own <= set(file_format.names())
+    assert file_format.load_format("glove") is glove.FORMAT
+    assert all(file_format.load_format(name).summary for name in own)
 
 
 def test_a_format_of_another_package(tmp_path, install):
@@ -75,7 +75,7 @@ def test_a_format_of_another_package(tmp_path, install):
     vectors = Vectors(["a", "b"], np.array([[0.123456], [2]]))
     vectors.save(tmp_path / "v.lines", digits=5)
     assert (tmp_path / "v.lines").read_text() == "LINES\na 0.12346\nb 2.00000\n"
-    assert format_dispatch.sniff(tmp_path / "v.lines") == "lines"
+    assert file_format.sniff(tmp_path / "v.lines") == "lines"
     assert load(tmp_path / "v.lines").words == ["a", "b"]
     with pytest.raises(SettingError, match=r"lines.*dtype"):
         vectors.save(tmp_path / "w.lines", dtype="float16")
@@ -85,7 +85,7 @@ def test_a_broken_package_matters_only_when_it_is_used(tmp_path, install, small)
     install("broken", "shaky = shaky_module", "import nothing_of_the_kind")
     small.save(tmp_path / "v.bin")
     assert load(tmp_path / "v.bin").words == small.words
-    assert "shaky" not in format_dispatch.names()
+    assert "shaky" not in file_format.names()
     with pytest.raises(RegistryError, match=r"'shaky'.*broken"):
         small.save(tmp_path / "v", "shaky")
 
@@ -94,7 +94,7 @@ def test_an_entry_point_that_is_not_a_format(tmp_path, install, small):
     install("odd", "odd = odd_module", "x = 1")
     small.save(tmp_path / "v.bin")
     assert load(tmp_path / "v.bin").words == small.words
-    assert "odd" not in format_dispatch.names()
+    assert "odd" not in file_format.names()
     with pytest.raises(RegistryError, match=r"'odd'.*Format"):
         small.save(tmp_path / "v", "odd")
 
@@ -156,7 +156,7 @@ def test_compressed_files_are_read(tmp_path, many, form, compressor, monkeypatch
     many.save(tmp_path / "plain", form)
     data = COMPRESSORS[compressor]((tmp_path / "plain").read_bytes())
     (tmp_path / "v").write_bytes(data)
-    assert format_dispatch.sniff(tmp_path / "v") == form
+    assert file_format.sniff(tmp_path / "v") == form
     assert load(tmp_path / "v").words == many.words
     assert load(tmp_path / "v").matrix.tobytes() == many.matrix.tobytes()
     for part in (3, 10, 17):
@@ -203,10 +203,10 @@ def test_bombs_are_not_expanded(tmp_path, reader, start, filler, message):
 def test_check_export_refuses_an_unrelated_companion_file(tmp_path):
     (tmp_path / "v.txt").write_text("notes")
     with pytest.raises(OutputError, match=r"v\.txt exists and does not belong to"):
-        format_dispatch.check_export(tmp_path / "v.npy", force=True)
+        file_format.check_export(tmp_path / "v.npy", force=True)
 
 
 @pytest.mark.parametrize("option", ["vectors", "path"])
 def test_parameters_of_a_format_that_are_no_options(tmp_path, option):
     with pytest.raises(SettingError, match=f"has no option {option}"):
-        format_dispatch.output_files(tmp_path / "v.npy", options=[option])
+        file_format.output_files(tmp_path / "v.npy", options=[option])
