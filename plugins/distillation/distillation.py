@@ -31,7 +31,6 @@ from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_p
 from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCosine
 from embeddings.plugins.text_pairs.pair_stream import PairStream, corpus_pairs
 from embeddings.plugins.text_pairs.pair_training import (
-    NO_LIMIT,
     NO_ROWS,
     SIF_A,
     WORDS,
@@ -39,7 +38,6 @@ from embeddings.plugins.text_pairs.pair_training import (
     max_batch_words,
     new_text_batch,
 )
-from embeddings.plugins.text_pairs.text_batch import PairTexts
 from embeddings.settings import SearchRange, option
 from embeddings.support.logs import log
 from embeddings.training.plan import Plan
@@ -102,18 +100,17 @@ class Distillation(Trainer, TextVectorSettings):
         Tables: "vectors" (vocabulary, dim), "teacher_components" (dim of the teacher, dim), the principal components,
         which are not learned, and with n-grams "character_ngrams" (buckets, dim), computed from the vectors at the end.
         """
-        words, limit = len(data.vocabulary), self.max_words or NO_LIMIT
+        words = len(data.vocabulary)
         teacher = data.encoded.text_vectors
         if teacher is None:
             raise CorpusError("the corpus has no vectors of texts; set vectors=VectorFormat() of the Corpus")
-        texts = corpus_pairs(data.encoded, words, self.max_words)
-        shares = 1 + np.arange(len(texts.order)) * self.held_out
+        source, known, _ = corpus_pairs(data.encoded, words, self.max_words)
+        shares = 1 + np.arange(len(known)) * self.held_out
         floors = [np.floor(np.round(one, 9)) for one in (shares, shares - self.held_out)]
         is_held_out = floors[0] > floors[1]  # the first text, and others at even distances
-        order, held_out = texts.order[~is_held_out], texts.order[is_held_out]
+        order, held_out = known[~is_held_out], known[is_held_out]
         if not len(order):
             raise CorpusError(f"got {len(held_out)} texts with words; at least 2 are required, as one is held out")
-        source = PairTexts(texts.ids, texts.starts, 1, words, limit, 0)
         components = self.components(teacher, order, data.run_options.continued)
         targets = project(teacher, components)
         vocabulary, vectors = self.read_word_vectors(data)
@@ -139,7 +136,7 @@ class Distillation(Trainer, TextVectorSettings):
             table[:, :dim] = components
 
         shape = BatchShape(min(self.batch_size, len(order)), 1, padded(self.dim))
-        capacity = max_batch_words(np.minimum(np.diff(texts.starts), limit), shape)
+        capacity = max_batch_words(source, shape)
 
         def operands(arrays: Arrays) -> PairOperands:
             return PairOperands(
@@ -172,7 +169,7 @@ class Distillation(Trainer, TextVectorSettings):
                     rows=teacher.shape[1], dim=self.dim, axis="other", init=copy_components, on_continue="copy"
                 ),
             },
-            stream=TextStream(order, shape.pairs, (texts.ids, texts.starts)),
+            stream=TextStream(order, shape.pairs, (source.ids, source.starts)),
             kernel=learn_text_pairs,
             operands=operands,
             export=export,

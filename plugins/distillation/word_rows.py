@@ -20,7 +20,7 @@ from embeddings.kernels.row_operations import padded
 from embeddings.kernels.text_pooling import sum_texts
 from embeddings.models.model import Model
 from embeddings.models.subwords import SubwordVectors, Word, composer
-from embeddings.plugins.text_pairs.text_batch import PairTexts
+from embeddings.plugins.text_pairs.pair_stream import PairTexts
 from embeddings.support.imports import import_library
 
 RIDGE = 1e-3

@@ -14,8 +14,8 @@ from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, StepRates, prefetch_row, step_rates, step_row
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.plugins.text_pairs.pair_objectives import learn_units
-from embeddings.plugins.text_pairs.pair_stream import PairBlock
-from embeddings.plugins.text_pairs.text_batch import PairTexts, TextBatch, add_product, transpose
+from embeddings.plugins.text_pairs.pair_stream import PairBlock, PairTexts
+from embeddings.plugins.text_pairs.text_batch import TextBatch, add_product, transpose
 
 
 class SubwordBatch(NamedTuple):

@@ -8,8 +8,6 @@ a left one, and another one the left text of a right one (Henderson et al. 2017;
 candidates for all left texts.
 """
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,40 +30,39 @@ class BatchShape(NamedTuple):
     width: int
 
 
-@dataclass(frozen=True)
-class PairObjective(ABC):
-    """How a model learns from pairs of texts.
+class PairObjective:
+    """How a model learns from pairs of texts; base of NamedTuples, whose type selects the implementation of learning.
 
     needs: what a pair must have besides two texts: "ratings", "classes" (ratings, of which the integers are classes),
         "labels" (ratings 0 or 1), "negatives" or nothing.
     allows_negatives: whether it uses negative texts, if pairs have any.
-
-    Arguments:
-        settings: the trainer.
     """
 
-    settings: Any
     needs: ClassVar[str] = ""
     allows_negatives: ClassVar[bool] = False
 
-    def tables(self, width: int, ratings: np.ndarray) -> dict[str, Table]:
+    @classmethod
+    def tables(cls, settings: Any, width: int, ratings: np.ndarray) -> dict[str, Table]:
         """The tables of the objective, by default none.
 
         Arguments:
+            settings: the trainer.
             width: of a vector.
             ratings: of all pairs, float32, empty if there are none.
         """
         return {}
 
-    @abstractmethod
-    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> Any:
-        """The argument of `learn_units` of one thread, a NamedTuple whose type selects the implementation.
+    @classmethod
+    def operand(cls, settings: Any, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> Any:
+        """An instance: the operand of `learn_units` of one thread.
 
         Arguments:
+            settings: the trainer.
             shape: of the largest batch.
             ratings: of all pairs.
             rows: the `AdamRows` or `AdaGradRows` of each of the tables of the objective.
         """
+        raise NotImplementedError
 
 
 @dispatched
@@ -77,8 +74,8 @@ def learn_units(operand: Any, batch: TextBatch, block: PairBlock, size: int, sid
     raise NotImplementedError
 
 
-class CosineLoss(NamedTuple):
-    """A loss of cosines: its margin and inverse temperature, the ratings of all pairs, and scratch memory.
+class CosineOperand(NamedTuple):
+    """The margin and the inverse temperature of a loss of cosines, the ratings of all pairs, and scratch memory.
 
     cosines, slopes: (sides - 1, batch), of left texts and the others, and derivatives of the loss with respect to them.
     powers: float64 (2, batch).
@@ -92,17 +89,15 @@ class CosineLoss(NamedTuple):
     powers: np.ndarray
 
 
-class CosineObjective(PairObjective):
+class CosineObjective(CosineOperand, PairObjective):
     """Base of objectives on the cosines of left texts and the others of their pairs."""
 
-    operand_type: ClassVar[type[CosineLoss]]
-
-    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> CosineLoss:
+    @classmethod
+    def operand(cls, settings: Any, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> "CosineObjective":
         """The operand of one thread."""
-        margin, temperature = self.settings.value_of("margin"), self.settings.value_of("temperature")
+        margin, temperature = settings.value_of("margin"), settings.value_of("temperature")
         cosines, slopes = np.zeros((2, shape.sides - 1, shape.pairs), ratings.dtype)
-        powers = np.zeros((2, shape.pairs))
-        return self.operand_type(float(margin or 0), 1 / (temperature or 1), ratings, cosines, slopes, powers)
+        return cls(float(margin or 0), 1 / (temperature or 1), ratings, cosines, slopes, np.zeros((2, shape.pairs)))
 
 
 @inline
@@ -129,8 +124,10 @@ def backprop_cosines(batch: TextBatch, slopes: np.ndarray, size: int, first: int
             right_gradient[d] += slope * left[d]
 
 
-class CosineRegression(CosineLoss):
-    """Operands of `learn_cosine_regression`."""
+class CosineRegression(CosineObjective):
+    """Cosines are ratings."""
+
+    needs = "ratings"
 
 
 @implements(CosineRegression)
@@ -150,15 +147,10 @@ def learn_cosine_regression(
     return loss
 
 
-class CosineRegressionObjective(CosineObjective):
-    """Cosines are ratings."""
+class Contrastive(CosineObjective):
+    """Pairs with label 1 are near, others are not."""
 
-    needs = "ratings"
-    operand_type = CosineRegression
-
-
-class Contrastive(CosineLoss):
-    """Operands of `learn_contrastive`, whose ratings are labels, 0 or 1."""
+    needs = "labels"
 
 
 @implements(Contrastive)
@@ -179,15 +171,11 @@ def learn_contrastive(
     return loss
 
 
-class ContrastiveObjective(CosineObjective):
-    """Pairs with label 1 are near, others are not."""
+class TripletMargin(CosineObjective):
+    """The right text is nearer than a negative one."""
 
-    needs = "labels"
-    operand_type = Contrastive
-
-
-class TripletMargin(CosineLoss):
-    """Operands of `learn_triplets`."""
+    needs = "negatives"
+    allows_negatives = True
 
 
 @implements(TripletMargin)
@@ -211,16 +199,10 @@ def learn_triplets(
     return loss
 
 
-class TripletMarginObjective(CosineObjective):
-    """The right text is nearer than a negative one."""
+class CoSENT(CosineObjective):
+    """Cosines have the order of ratings."""
 
-    needs = "negatives"
-    allows_negatives = True
-    operand_type = TripletMargin
-
-
-class CoSENT(CosineLoss):
-    """Operands of `learn_cosent`."""
+    needs = "ratings"
 
 
 @implements(CoSENT)
@@ -253,18 +235,11 @@ def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int,
     return size * np.log(total)  # type: ignore[no-any-return]
 
 
-class CoSENTObjective(CosineObjective):
-    """Cosines have the order of ratings."""
-
-    needs = "ratings"
-    operand_type = CoSENT
-
-
 MASKED = -1e30  # the cosine of a candidate that is left out
 MIN_TEMPERATURE = 0.025  # so that exp((cosine - 1) / temperature) does not underflow
 
 
-class InBatchNegatives(NamedTuple):
+class InBatchOperand(NamedTuple):
     """The inverse temperature, and scratch memory.
 
     scores: (batch, candidates) the cosines, then the gradients. transposed: (width, candidates), units of candidates.
@@ -278,6 +253,29 @@ class InBatchNegatives(NamedTuple):
     column_sums: np.ndarray
     slots: np.ndarray
     previous: np.ndarray
+
+
+class InBatchNegatives(InBatchOperand, PairObjective):
+    """The right text is found among the right texts of a batch."""
+
+    allows_negatives = True
+
+    @classmethod
+    def operand(cls, settings: Any, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> "InBatchNegatives":
+        """The operand of one thread."""
+        dtype = ratings.dtype.type
+        lanes = VECTOR_BYTES // ratings.itemsize
+        vectors = -(-shape.pairs * (shape.sides - 1) // lanes)
+        candidates = (vectors + 1) * lanes  # one vector more, so that the rows of a column are in different cache sets
+        texts = shape.pairs * shape.sides
+        return cls(
+            1 / settings.value_of("temperature"),
+            separate_zeros((shape.pairs, candidates), dtype),
+            separate_zeros((shape.width, candidates), dtype),
+            np.zeros(candidates, dtype),
+            np.zeros(1 << (2 * texts).bit_length(), np.int32),
+            np.zeros(texts, np.int32),
+        )
 
 
 @implements(InBatchNegatives)
@@ -363,28 +361,6 @@ def mask_pair(scores: np.ndarray, first: int, second: int, size: int) -> None:
             scores[i, j] = MASKED
         if j < size:
             scores[j, i] = MASKED
-
-
-class InBatchNegativesObjective(PairObjective):
-    """The right text is found among the right texts of a batch."""
-
-    allows_negatives = True
-
-    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> InBatchNegatives:
-        """The operand of one thread."""
-        dtype = ratings.dtype.type
-        lanes = VECTOR_BYTES // ratings.itemsize
-        vectors = -(-shape.pairs * (shape.sides - 1) // lanes)
-        candidates = (vectors + 1) * lanes  # one vector more, so that the rows of a column are in different cache sets
-        texts = shape.pairs * shape.sides
-        return InBatchNegatives(
-            1 / self.settings.value_of("temperature"),
-            separate_zeros((shape.pairs, candidates), dtype),
-            separate_zeros((shape.width, candidates), dtype),
-            np.zeros(candidates, dtype),
-            np.zeros(1 << (2 * texts).bit_length(), np.int32),
-            np.zeros(texts, np.int32),
-        )
 
 
 class TeacherCosine(NamedTuple):

@@ -18,30 +18,36 @@ from embeddings.support.logs import log
 from embeddings.training.stream import Chunk, ItemStream
 
 
-@dataclass(frozen=True)
-class EncodedPairs:
-    """Pairs of texts as words.
+class PairTexts(NamedTuple):
+    """The texts of all pairs, as words.
 
-    Text s of pair p is `ids[starts[p * sides + s]:starts[p * sides + s + 1]]`.
-
-    Arguments:
-        order: int64, the numbers of the pairs whose texts all have words of the vocabulary.
-        ratings: float32 (all pairs,), on their own scale; empty if there are none.
+    Side s of pair p is text p * sides + s, whose words are `ids[starts[text]:starts[text + 1]]`, of which only the
+    first `limit` are read. Ids that are not below `words` are unknown. dropout: the share of words to drop, times 2^32.
     """
 
-    ids: NDArray[np.int32]
-    starts: NDArray[np.int64]
+    ids: np.ndarray
+    starts: np.ndarray
     sides: int
-    order: NDArray[np.int64]
-    ratings: NDArray[np.float32]
+    words: int
+    limit: int
+    dropout: int
 
 
-def corpus_pairs(encoded: EncodedCorpus, words: int, limit: int | None = None) -> EncodedPairs:
-    """The pairs of a corpus whose texts all have known words; if texts have vectors, a pair is one text.
+NO_LIMIT = np.iinfo(np.int64).max // 2
+
+
+def corpus_pairs(
+    encoded: EncodedCorpus, words: int, limit: int | None, dropout: float = 0
+) -> tuple[PairTexts, NDArray[np.int64], NDArray[np.float32]]:
+    """The pairs of a corpus; if texts have vectors, a pair is one text.
+
+    Returns the texts, the numbers of the pairs whose texts all have words of the vocabulary, and the ratings of all
+    pairs on their own scale, empty if there are none.
 
     Arguments:
         words: how many words of the vocabulary are known, the most frequent ones.
         limit: how many words of a text count, unless all do.
+        dropout: the share of words to drop.
 
     Raises:
         CorpusError: the corpus has no pairs, or none with words of the vocabulary.
@@ -49,9 +55,10 @@ def corpus_pairs(encoded: EncodedCorpus, words: int, limit: int | None = None) -
     sides, starts = encoded.meta.get(PAIR_SIDES) or (encoded.text_vectors is not None), np.asarray(encoded.sentences)
     if not sides:
         raise CorpusError("the corpus has no pairs of texts; set pairs of the Corpus, such as pairs=PairFormat()")
+    texts = PairTexts(np.asarray(encoded.ids), starts, int(sides), words, limit or NO_LIMIT, int(dropout * 2**32))
     counts = np.zeros(len(starts) - 1, np.int32)
-    count_known_words(np.asarray(encoded.ids), starts, words, len(encoded.ids) if limit is None else limit, counts)
-    is_known: NDArray[np.bool_] = np.all(counts.reshape(-1, int(sides)) > 0, axis=1)
+    count_known_words(texts, counts)
+    is_known: NDArray[np.bool_] = np.all(counts.reshape(-1, texts.sides) > 0, axis=1)
     order, unit = np.flatnonzero(is_known), "texts" if sides == 1 else "pairs"
     if not len(order):
         raise CorpusError(f"none of {len(is_known):,} {unit} has words of the vocabulary in all of its texts")
@@ -61,15 +68,15 @@ def corpus_pairs(encoded: EncodedCorpus, words: int, limit: int | None = None) -
     ratings = np.empty(0, np.float32)
     if encoded.tags is not None:
         ratings = np.asarray(encoded.tags.cast("float32").to_numpy(zero_copy_only=False))
-    return EncodedPairs(np.asarray(encoded.ids), starts, int(sides), order, ratings)
+    return texts, order, ratings
 
 
 @entry_point
-def count_known_words(ids: np.ndarray, starts: np.ndarray, words: int, limit: int, counts: np.ndarray) -> None:
-    """Count the known words among the first `limit` words of each text, (texts,)."""
+def count_known_words(texts: PairTexts, counts: np.ndarray) -> None:
+    """Count the known words of each text, (texts,)."""
     for text in range(counts.shape[0]):
-        for k in range(starts[text], smaller(starts[text + 1], starts[text] + limit)):
-            counts[text] += ids[k] < words
+        for k in range(texts.starts[text], smaller(texts.starts[text + 1], texts.starts[text] + texts.limit)):
+            counts[text] += texts.ids[k] < texts.words
 
 
 class PairBlock(NamedTuple):

@@ -27,9 +27,9 @@ from embeddings.models.subwords import (
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import MIN_TEMPERATURE, BatchShape, PairObjective
-from embeddings.plugins.text_pairs.pair_stream import EncodedPairs, PairStream, corpus_pairs
+from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs
 from embeddings.plugins.text_pairs.rating_distribution import LOWEST_RATING
-from embeddings.plugins.text_pairs.text_batch import PairTexts, TextBatch
+from embeddings.plugins.text_pairs.text_batch import TextBatch
 from embeddings.settings import (
     Dimension,
     DocumentFrequency,
@@ -48,41 +48,41 @@ PAIR_OBJECTIVES = Objectives(
     ObjectiveDeclaration(
         "in-batch-negatives",
         "to find the right text among those of the other pairs of a batch",
-        "embeddings.plugins.text_pairs.pair_objectives:InBatchNegativesObjective",
+        "embeddings.plugins.text_pairs.pair_objectives:InBatchNegatives",
         settings=("temperature",),
         defaults={"batch_size": 1024, "temperature": 0.03},
     ),
     ObjectiveDeclaration(
         "triplet-margin",
         "that the right text is nearer than a negative one",
-        "embeddings.plugins.text_pairs.pair_objectives:TripletMarginObjective",
+        "embeddings.plugins.text_pairs.pair_objectives:TripletMargin",
         settings=("margin",),
         defaults={"batch_size": 256, "margin": 0.3},
     ),
     ObjectiveDeclaration(
         "cosine-regression",
         "that cosines are ratings",
-        "embeddings.plugins.text_pairs.pair_objectives:CosineRegressionObjective",
+        "embeddings.plugins.text_pairs.pair_objectives:CosineRegression",
         defaults={"batch_size": 32},
     ),
     ObjectiveDeclaration(
         "cosent",
         "that cosines have the order of ratings",
-        "embeddings.plugins.text_pairs.pair_objectives:CoSENTObjective",
+        "embeddings.plugins.text_pairs.pair_objectives:CoSENT",
         settings=("temperature",),
         defaults={"batch_size": 32, "temperature": 0.2},
     ),
     ObjectiveDeclaration(
         "rating-distribution",
         "a network that predicts ratings from both vectors",
-        "embeddings.plugins.text_pairs.rating_distribution:RatingDistributionObjective",
+        "embeddings.plugins.text_pairs.rating_distribution:RatingDistribution",
         settings=("hidden_size",),
         defaults={"batch_size": 32},
     ),
     ObjectiveDeclaration(
         "contrastive",
         "that pairs with label 1 are near, and pairs with label 0 are not",
-        "embeddings.plugins.text_pairs.pair_objectives:ContrastiveObjective",
+        "embeddings.plugins.text_pairs.pair_objectives:Contrastive",
         settings=("margin",),
         defaults={"batch_size": 64, "margin": 0.5},
     ),
@@ -213,9 +213,9 @@ class PairSettings(TextVectorSettings):
             )
 
     @property
-    def pair_objective(self) -> PairObjective:
+    def pair_objective(self) -> type[PairObjective]:
         """The objective."""
-        objective: PairObjective = PAIR_OBJECTIVES[self.objective].implementation()(self)
+        objective: type[PairObjective] = PAIR_OBJECTIVES[self.objective].implementation()
         return objective
 
     def value_of(self, name: str) -> Any:
@@ -233,7 +233,6 @@ class PairSettings(TextVectorSettings):
 WORDS, NGRAMS, WEIGHTS, MAP = "words", "character_ngrams", "token_weights", "linear_map"
 SIF_A = 1e-3
 MAX_CLASSES = 100  # of ratings
-NO_LIMIT = np.iinfo(np.int64).max // 2
 NO_ROWS = np.zeros((0, PADDING), np.float32)
 
 
@@ -265,18 +264,16 @@ class DualEncoder(Trainer, PairSettings):
         "token_weights" (vocabulary, 1) and "linear_map" (dim, dim). With n-grams, the vectors are sums of "words" and
         the means of their rows in "character_ngrams" (buckets, dim), before weights and the map.
         """
-        pairs, limit = corpus_pairs(data.encoded, len(data.vocabulary), self.max_words), self.max_words or NO_LIMIT
-        ratings = self.scaled_ratings(pairs)
-        own_tables = self.pair_objective.tables(padded(self.dim), ratings)
+        texts, order, all_ratings = corpus_pairs(data.encoded, len(data.vocabulary), self.max_words, self.word_dropout)
+        ratings = self.scaled_ratings(texts.sides, order, all_ratings)
+        own_tables = self.pair_objective.tables(self, padded(self.dim), ratings)
         offsets, hashes = ngram_hashes(data.vocabulary.words if self.max_n else [], self.min_n, self.max_n)
         tables = self.tables(
             data.vocabulary, own_tables, bucket_count(self, data.run_options.continued, NGRAMS, hashes)
         )
         buckets = bucket_rows(hashes, tables[NGRAMS].rows if self.max_n else 1)
-        shape = BatchShape(min(self.value_of("batch_size"), len(pairs.order)), pairs.sides, padded(self.dim))
-        capacity = max_batch_words(np.minimum(np.diff(pairs.starts), limit), shape)
-        dropout = int(self.word_dropout * 2**32)
-        texts = PairTexts(pairs.ids, pairs.starts, pairs.sides, len(data.vocabulary), limit, dropout)
+        shape = BatchShape(min(self.value_of("batch_size"), len(order)), texts.sides, padded(self.dim))
+        capacity = max_batch_words(texts, shape)
 
         def operands(arrays: Arrays) -> PairOperands:
             return PairOperands(
@@ -288,16 +285,16 @@ class DualEncoder(Trainer, PairSettings):
                 self.optimizer_rows(arrays, MAP),
                 np.array(self.dim_list),
                 self.pair_objective.operand(
-                    shape, ratings, *(self.optimizer_rows(arrays, name) for name in own_tables)
+                    self, shape, ratings, *(self.optimizer_rows(arrays, name) for name in own_tables)
                 ),
             )
 
-        record = {"pairs": len(pairs.order), "dropped_pairs": (len(pairs.starts) - 1) // pairs.sides - len(pairs.order)}
+        record = {"pairs": len(order), "dropped_pairs": (len(texts.starts) - 1) // texts.sides - len(order)}
         if self.pair_objective.needs == "classes":
-            record[LOWEST_RATING] = int(np.floor(pairs.ratings[pairs.order].min()))
+            record[LOWEST_RATING] = int(np.floor(all_ratings[order].min()))
         return Plan(
             tables=tables,
-            stream=PairStream(pairs.order, shape.pairs, (pairs.ids, pairs.starts)),
+            stream=PairStream(order, shape.pairs, (texts.ids, texts.starts)),
             kernel=learn_text_pairs,
             operands=operands,
             export=(lambda arrays: self.export(arrays, data.vocabulary)) if self.has_products else None,
@@ -351,37 +348,38 @@ class DualEncoder(Trainer, PairSettings):
             return kind(NO_ROWS, NO_ROWS)
         return kind(arrays[name], arrays[f"{name}_moments"])
 
-    def scaled_ratings(self, pairs: EncodedPairs) -> np.ndarray:
+    def scaled_ratings(self, sides: int, order: np.ndarray, ratings: np.ndarray) -> np.ndarray:
         """The ratings of all pairs from 0 to 1, as the objective needs them; empty if it does not.
 
         Raises:
             CorpusError: the pairs do not have what the objective needs, or have what it does not use.
         """
         needs, name = self.pair_objective.needs, self.objective
-        if needs == "negatives" and pairs.sides < 3:
+        if needs == "negatives" and sides < 3:
             raise CorpusError(f"{S.objective(name)} requires pairs with a negative text; select its column")
-        if pairs.sides == 3 and not self.pair_objective.allows_negatives:
+        if sides == 3 and not self.pair_objective.allows_negatives:
             raise CorpusError(f"{S.objective(name)} does not use negative texts; leave out their column")
         if needs not in ("ratings", "classes", "labels"):
             return np.empty(0, np.float32)
-        if not len(pairs.ratings):
+        if not len(ratings):
             raise CorpusError(f"{S.objective(name)} requires a rating of each pair; select its column")
-        low, high = float(pairs.ratings[pairs.order].min()), float(pairs.ratings[pairs.order].max())
+        low, high = float(ratings[order].min()), float(ratings[order].max())
         if low == high:
             raise CorpusError(f"all ratings are {low:g}, so there is nothing to learn from them")
-        if needs == "labels" and not np.isin(pairs.ratings, (0, 1)).all():
+        if needs == "labels" and not np.isin(ratings, (0, 1)).all():
             raise CorpusError(f"{S.objective(name)} requires labels 0 or 1, got ratings from {low:g} to {high:g}")
         if needs == "classes":
             if np.ceil(high) - np.floor(low) >= MAX_CLASSES:
                 raise CorpusError(f"ratings from {low:g} to {high:g} have more than {MAX_CLASSES} classes: scale them")
-            return np.asarray(pairs.ratings - np.float32(np.floor(low)))
-        return np.asarray((pairs.ratings - np.float32(low)) / np.float32(high - low))
+            return np.asarray(ratings - np.float32(np.floor(low)))
+        return np.asarray((ratings - np.float32(low)) / np.float32(high - low))
 
 
-def max_batch_words(lengths: np.ndarray, shape: BatchShape) -> int:
-    """The largest number of words in a batch, given the lengths of all texts."""
-    texts = min(shape.pairs * shape.sides, len(lengths))
-    return int(np.partition(lengths, len(lengths) - texts)[len(lengths) - texts :].sum())
+def max_batch_words(texts: PairTexts, shape: BatchShape) -> int:
+    """The largest number of words in a batch."""
+    lengths = np.minimum(np.diff(texts.starts), texts.limit)
+    others = max(len(lengths) - shape.pairs * shape.sides, 0)
+    return int(np.partition(lengths, others)[others:].sum())
 
 
 def new_text_batch(

@@ -26,7 +26,7 @@ HIDDEN, OUTPUT = "rating_hidden", "rating_output"  # tables
 LOWEST_RATING = "lowest_rating"  # in the record
 
 
-class RatingDistribution(NamedTuple):
+class RatingOperand(NamedTuple):
     """The ratings of all pairs in classes from 0 on, the network, and scratch memory.
 
     hidden, output: rows of W and V with their biases, (hidden size, 2 width + 16) and (classes, padded size + 16).
@@ -54,6 +54,51 @@ class RatingDistribution(NamedTuple):
 def class_count(ratings: np.ndarray) -> int:
     """The number of classes of ratings from 0 on."""
     return int(np.ceil(ratings.max())) + 1
+
+
+class RatingDistribution(RatingOperand, PairObjective):
+    """A network predicts ratings from both vectors."""
+
+    needs = "classes"
+
+    @classmethod
+    def tables(cls, settings: Any, width: int, ratings: np.ndarray) -> dict[str, Table]:
+        """The tables of the network."""
+        size = settings.hidden_size
+        hidden = Table(
+            rows=size, dim=2 * width + PADDING, axis="other", init=INITIALIZERS["xavier"], seed=2, on_continue="copy"
+        )
+        return {
+            HIDDEN: hidden,
+            OUTPUT: Table(rows=class_count(ratings), dim=padded(size) + PADDING, axis="other", on_continue="copy"),
+        }
+
+    @classmethod
+    def operand(cls, settings: Any, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> "RatingDistribution":
+        """The operand of one thread."""
+        hidden, output = rows
+        dtype, classes = ratings.dtype.type, class_count(ratings)
+        size, features = padded(settings.hidden_size) + PADDING, 2 * shape.width + PADDING
+
+        def matrix(rows: int, columns: int) -> np.ndarray:
+            return separate_zeros((rows, columns), dtype)
+
+        return cls(
+            ratings,
+            classes,
+            settings.hidden_size,
+            hidden,
+            output,
+            features=matrix(shape.pairs, features),
+            feature_gradients=matrix(shape.pairs, features),
+            activations=matrix(shape.pairs, size),
+            activation_gradients=matrix(shape.pairs, size),
+            scores=matrix(shape.pairs, padded(classes)),
+            hidden_transposed=matrix(features, padded(settings.hidden_size)),
+            output_transposed=matrix(size, padded(classes)),
+            hidden_gradient=matrix(settings.hidden_size, features),
+            output_gradient=matrix(classes, size),
+        )
 
 
 @implements(RatingDistribution)
@@ -158,49 +203,6 @@ def backprop_features(gradients: np.ndarray, batch: TextBatch, size: int, width:
             product = large * gradients[k, width + d]
             batch.unit_gradients[k, d] += step + product * b
             batch.unit_gradients[size + k, d] += product * a - step
-
-
-class RatingDistributionObjective(PairObjective):
-    """A network predicts ratings from both vectors."""
-
-    needs = "classes"
-
-    def tables(self, width: int, ratings: np.ndarray) -> dict[str, Table]:
-        """The tables of the network."""
-        size = self.settings.hidden_size
-        hidden = Table(
-            rows=size, dim=2 * width + PADDING, axis="other", init=INITIALIZERS["xavier"], seed=2, on_continue="copy"
-        )
-        return {
-            HIDDEN: hidden,
-            OUTPUT: Table(rows=class_count(ratings), dim=padded(size) + PADDING, axis="other", on_continue="copy"),
-        }
-
-    def operand(self, shape: BatchShape, ratings: np.ndarray, *rows: Any) -> RatingDistribution:
-        """The operand of one thread."""
-        hidden, output = rows
-        dtype, classes = ratings.dtype.type, class_count(ratings)
-        size, features = padded(self.settings.hidden_size) + PADDING, 2 * shape.width + PADDING
-
-        def matrix(rows: int, columns: int) -> np.ndarray:
-            return separate_zeros((rows, columns), dtype)
-
-        return RatingDistribution(
-            ratings,
-            classes,
-            self.settings.hidden_size,
-            hidden,
-            output,
-            features=matrix(shape.pairs, features),
-            feature_gradients=matrix(shape.pairs, features),
-            activations=matrix(shape.pairs, size),
-            activation_gradients=matrix(shape.pairs, size),
-            scores=matrix(shape.pairs, padded(classes)),
-            hidden_transposed=matrix(features, padded(self.settings.hidden_size)),
-            output_transposed=matrix(size, padded(classes)),
-            hidden_gradient=matrix(self.settings.hidden_size, features),
-            output_gradient=matrix(classes, size),
-        )
 
 
 class RatingPredictor:

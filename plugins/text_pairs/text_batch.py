@@ -94,21 +94,6 @@ def transpose(output: np.ndarray, matrix: np.ndarray, rows: int, columns: int) -
                     output[n, k] = matrix[k, n]
 
 
-class PairTexts(NamedTuple):
-    """The texts of all pairs, as words.
-
-    Side s of pair p is text p * sides + s, whose words are `ids[starts[text]:starts[text + 1]]`, of which only the
-    first `limit` are read. Ids that are not below `words` are unknown. dropout: the share of words to drop, times 2^32.
-    """
-
-    ids: np.ndarray
-    starts: np.ndarray
-    sides: int
-    words: int
-    limit: int
-    dropout: int
-
-
 class TextBatch(NamedTuple):
     """The texts of one batch, as scratch memory of a thread.
 

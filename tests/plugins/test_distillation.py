@@ -17,9 +17,8 @@ from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.distillation.word_rows import fit_ngram_rows
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import BatchShape, TeacherCosine
-from embeddings.plugins.text_pairs.pair_stream import PairBlock
+from embeddings.plugins.text_pairs.pair_stream import PairBlock, PairTexts
 from embeddings.plugins.text_pairs.pair_training import new_text_batch
-from embeddings.plugins.text_pairs.text_batch import PairTexts
 from embeddings.testing.gradient_rows import GradientRows
 
 WORDS, DIM, TEACHER = 30, 6, 10

@@ -15,16 +15,15 @@ from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
 from embeddings.plugins.text_pairs.pair_objectives import (
     BatchShape,
-    ContrastiveObjective,
-    CoSENTObjective,
-    CosineRegressionObjective,
-    InBatchNegativesObjective,
-    TripletMarginObjective,
+    Contrastive,
+    CoSENT,
+    CosineRegression,
+    InBatchNegatives,
+    TripletMargin,
     learn_units,
 )
-from embeddings.plugins.text_pairs.pair_stream import PairBlock
+from embeddings.plugins.text_pairs.pair_stream import PairBlock, PairTexts
 from embeddings.plugins.text_pairs.pair_training import new_text_batch
-from embeddings.plugins.text_pairs.text_batch import PairTexts
 from embeddings.testing.gradient_rows import GradientRows
 
 WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
@@ -90,7 +89,7 @@ def test_gradients_of_in_batch_negatives_with_weights_a_map_and_several_dims(sid
     words, weights = rng.normal(size=(WORDS, DIM)), rng.uniform(0.5, 2, (WORDS, 1))
     matrix, texts, dims = np.eye(DIM) + 0.3 * rng.normal(size=(DIM, DIM)), random_texts(rng, sides), [5, 3]
     numbers = rng.permutation(PAIRS)
-    operand = InBatchNegativesObjective(SETTINGS).operand(BatchShape(PAIRS, sides, WIDTH), UNRATED)
+    operand = InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, sides, WIDTH), UNRATED)
     tables = {"words": padded(words), "weights": padded(weights), "map": padded(matrix)}
     gradients, loss = run_kernel(texts, sides, numbers, operand, tables, dims)
     batch_texts = by_side(texts, sides, numbers)
@@ -116,7 +115,7 @@ def test_gradients_of_words_composed_of_ngrams():
     offsets, buckets = np.cumsum([0, *counts]), rng.integers(0, 7, counts.sum()).astype(np.int32)
     buckets[offsets[2] : offsets[3]] = 5, 1, 5
     texts, numbers = random_texts(rng, 2), rng.permutation(PAIRS)
-    operand = InBatchNegativesObjective(SETTINGS).operand(BatchShape(PAIRS, 2, WIDTH), UNRATED)
+    operand = InBatchNegatives.operand(SETTINGS, BatchShape(PAIRS, 2, WIDTH), UNRATED)
     tables = {"words": padded(words), "weights": padded(weights), "map": np.zeros((0, WIDTH)), "ngrams": padded(rows)}
     gradients, loss = run_kernel(texts, 2, numbers, operand, tables, [DIM], ngrams=(offsets, buckets))
     batch_texts = by_side(texts, 2, numbers)
@@ -139,19 +138,19 @@ def cosine_losses():
     shapes = [BatchShape(PAIRS, sides, WIDTH) for sides in (2, 3)]
     return {
         "cosine-regression": (
-            CosineRegressionObjective(SETTINGS).operand(shapes[0], ratings),
+            CosineRegression.operand(SETTINGS, shapes[0], ratings),
             lambda units, numbers: naive_pairs.regression_loss(units, ratings[numbers]),
         ),
         "cosent": (
-            CoSENTObjective(SETTINGS).operand(shapes[0], ratings),
+            CoSENT.operand(SETTINGS, shapes[0], ratings),
             lambda units, numbers: naive_pairs.cosent_loss(units, ratings[numbers], 0.3),
         ),
         "contrastive": (
-            ContrastiveObjective(SETTINGS).operand(shapes[0], labels),
+            Contrastive.operand(SETTINGS, shapes[0], labels),
             lambda units, numbers: naive_pairs.contrastive_loss(units, labels[numbers], 0.6),
         ),
         "triplet-margin": (
-            TripletMarginObjective(SETTINGS).operand(shapes[1], UNRATED),
+            TripletMargin.operand(SETTINGS, shapes[1], UNRATED),
             lambda units, numbers: naive_pairs.triplet_loss(units, PAIRS, 0.6),
         ),
     }
@@ -174,7 +173,7 @@ def test_gradients_of_objectives_on_cosines(name):
 def test_dropped_words_have_no_gradient_and_no_text_loses_all_of_them():
     rng = np.random.default_rng(5)
     texts = [tuple(row) for row in np.arange(WORDS).reshape(6, 2).tolist()]
-    operand = InBatchNegativesObjective(SETTINGS).operand(BatchShape(3, 2, WIDTH), UNRATED)
+    operand = InBatchNegatives.operand(SETTINGS, BatchShape(3, 2, WIDTH), UNRATED)
     tables = {"words": padded(rng.normal(size=(WORDS, DIM))), "weights": np.zeros((0, 16)), "map": np.zeros((0, 16))}
     counts = []
     for _ in range(20):
@@ -187,7 +186,7 @@ def test_dropped_words_have_no_gradient_and_no_text_loses_all_of_them():
 
 def test_equal_texts_alone_have_no_loss():
     texts = [(1, 2), (3,)] * 4
-    operand = InBatchNegativesObjective(SETTINGS).operand(BatchShape(4, 2, WIDTH), UNRATED)
+    operand = InBatchNegatives.operand(SETTINGS, BatchShape(4, 2, WIDTH), UNRATED)
     words = padded(np.random.default_rng(1).normal(size=(WORDS, DIM)))
     tables = {"words": words, "weights": np.zeros((0, 16)), "map": np.zeros((0, 16))}
     gradients, loss = run_kernel(texts, 2, np.arange(4), operand, tables, [DIM])

@@ -15,7 +15,7 @@ from embeddings.plugins.text_pairs.pair_objectives import (
 )
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.pair_training import new_text_batch
-from embeddings.plugins.text_pairs.rating_distribution import RatingDistributionObjective
+from embeddings.plugins.text_pairs.rating_distribution import RatingDistribution
 from embeddings.testing.gradient_rows import GradientRows
 
 WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
@@ -46,7 +46,7 @@ def test_gradients_of_a_distribution_over_ratings():
     )
     tables = [GradientRows(table, np.zeros_like(table)) for table in (hidden_table, output_table)]
     shape = BatchShape(PAIRS, 2, width)
-    operand = RatingDistributionObjective(SimpleNamespace(hidden_size=size)).operand(shape, ratings, *tables)
+    operand = RatingDistribution.operand(SimpleNamespace(hidden_size=size), shape, ratings, *tables)
     batch = new_text_batch(shape, 1, WORDS, has_map=False, dtype=np.float64)
     batch.units[:] = units
     loss = units_loss(operand, batch, new_block(numbers), PAIRS, 2)
