@@ -1,14 +1,18 @@
-"""Segmentation-free embedding (Oshikiri 2017): frequent n-grams of raw text predict the adjacent n-grams."""
+"""Segmentation-free embedding (Oshikiri 2017): frequent n-grams of raw text predict the adjacent n-grams.
+
+In compositional models, the vector of any string is the sum of the rows of all n-grams within it (Kim et al. 2019).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from embeddings.compilation.jit import dispatched, entry_point, implements, inline
+from embeddings.compilation.jit import allocating_entry_point, dispatched, entry_point, implements, inline
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.token_trie import NONE, TokenTrie, build_trie, find_sequences
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.kernels.block import FIRST, LAST, keep_thresholds
 from embeddings.kernels.frozen_rows import mask_frozen
@@ -18,7 +22,6 @@ from embeddings.kernels.row_operations import address, padded, prefetch, scatter
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
-from embeddings.plugins.sembei import ngram_vectors
 from embeddings.plugins.sembei.lattice import (
     LatticeBlock,
     LatticeSource,
@@ -30,7 +33,6 @@ from embeddings.plugins.sembei.lattice import (
     new_lattice_buffers,
     noise_groups,
 )
-from embeddings.plugins.sembei.ngram_vectors import NgramOccurrences
 from embeddings.plugins.sembei.ngram_vocabulary import check_vocabulary, frequent_ngrams
 from embeddings.settings import (
     LEARNING_RATE,
@@ -49,6 +51,95 @@ from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData, with_vocabulary
 
 DEFAULT_PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
+
+
+NGRAMS = "ngrams"  # the table of rows that vectors are sums of
+LOWER_DOTTED_I = "\u0130".lower()  # the only code point whose lower case is two code points
+
+
+class NgramOccurrences(NamedTuple):
+    """The n-grams within texts: text i has `words[offsets[i]:offsets[i + 1]]`, with repetitions."""
+
+    offsets: np.ndarray
+    words: np.ndarray
+
+
+@dataclass(frozen=True)
+class NgramComposer:
+    """Composes vectors from n-grams and their rows, float32 (n-grams, dim).
+
+    A call with texts returns vectors (texts, dim): for each text the sum of the rows of all n-grams within it, counting
+    every occurrence at any code point; zeros for a text without n-grams.
+    """
+
+    ngrams: Sequence[str]
+    rows: np.ndarray
+
+    def __call__(self, texts: Sequence[str]) -> np.ndarray:
+        """The vectors of texts, float32 (texts, dim)."""
+        csr_array = import_library("scipy.sparse").csr_array
+
+        offsets, words = ngrams_within(self.trie, *code_points(texts))
+        counts = csr_array((np.ones(len(words), np.float32), words, offsets), shape=(len(texts), len(self.ngrams)))
+        return np.asarray(counts @ self.rows, np.float32)
+
+    @cached_property
+    def trie(self) -> TokenTrie:
+        """The trie of the n-grams."""
+        return trie_of(self.ngrams)
+
+
+def trie_of(ngrams: Sequence[str]) -> TokenTrie:
+    """A trie of n-grams by code points."""
+    points, borders = code_points(ngrams)
+    lengths = np.diff(borders)
+    sequences = np.full((len(ngrams), int(lengths.max(initial=1))), NONE, np.int32)
+    sequences[np.arange(sequences.shape[1]) < lengths[:, None]] = points
+    return build_trie(sequences, np.arange(len(ngrams), dtype=np.int32), int(points.max(initial=0)) + 1)
+
+
+@allocating_entry_point
+def list_occurrences(trie: TokenTrie, ids: np.ndarray, occurrences: NgramOccurrences, write: bool) -> None:
+    """Replace text boundaries in `ids` by boundaries of n-grams, in `offsets`; if `write`, also list the n-grams."""
+    ngrams, count, begin = np.empty(trie.longest, np.int32), 0, 0
+    for text in range(occurrences.offsets.shape[0] - 1):
+        end = occurrences.offsets[text + 1]
+        for i in range(begin, end):
+            find_sequences(trie, ids, i, end, ngrams)
+            for word in ngrams:
+                if word >= 0:
+                    if write:
+                        occurrences.words[count] = word
+                    count += 1
+        occurrences.offsets[text + 1] = count
+        begin = end
+
+
+def ngrams_within(trie: TokenTrie, ids: np.ndarray, borders: np.ndarray) -> NgramOccurrences:
+    """All n-grams within each text of tokens `ids`, whose boundaries in `ids` are `borders` (texts + 1,)."""
+    counted = NgramOccurrences(borders.copy(), np.empty(0, np.int32))
+    list_occurrences(trie, ids, counted, False)
+    found = NgramOccurrences(borders.copy(), np.empty(int(counted.offsets[-1]), np.int32))
+    list_occurrences(trie, ids, found, True)
+    return found
+
+
+def code_points(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The code points of all texts, int32, and their boundaries (texts + 1,), int64."""
+    points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32)
+    return points, np.cumsum([0, *map(len, texts)], dtype=np.int64)
+
+
+def new_composer(model: Model) -> NgramComposer:
+    """The composer of a model with a row for each n-gram of its vocabulary, in the table "ngrams".
+
+    Raises:
+        FormatError: the table is missing or has the wrong shape or type.
+    """
+    rows, shape = model.tables.get(NGRAMS), (len(model.vocabulary), model.vectors.dim)
+    if rows is None or rows.shape != shape or rows.dtype != np.float32:
+        raise FormatError(f"the {model.name} model is broken: expected a float32 table {NGRAMS!r} of shape {shape}")
+    return NgramComposer(model.vocabulary.words, rows)
 
 
 class LatticeOperands(NamedTuple):
@@ -209,7 +300,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
     )
     tokenizer: ClassVar[str] = "codepoints"
     fixed_settings = ("dim", "max_n", "compositional")
-    composer = staticmethod(ngram_vectors.composer)
+    composer = staticmethod(new_composer)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -236,7 +327,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         If compositional, there is also "ngrams", the rows that vectors are sums of. See `frequent_ngrams` for errors.
         """
         continued, tokens = data.run_options.continued, data.encoded.vocabulary.words
-        longer = next((token for token in tokens if len(token) > 1 and token != ngram_vectors.LOWER_DOTTED_I), None)
+        longer = next((token for token in tokens if len(token) > 1 and token != LOWER_DOTTED_I), None)
         if self.compositional and longer is not None:  # the n-grams within a string start at every code point
             one = f"{S.tokenizer('codepoints')}, got {longer!r}"
             raise SettingError(f"{S.compositional} requires tokens of one code point, such as {one}")
@@ -251,17 +342,17 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         )
         vocabulary, words, longest = ngrams.vocabulary, ngrams.vocabulary.words, ngrams.sequences.shape[1]
         longest_word = max(words, key=len, default="")
-        if self.compositional and len(longest_word) > self.max_n * len(ngram_vectors.LOWER_DOTTED_I):
+        if self.compositional and len(longest_word) > self.max_n * len(LOWER_DOTTED_I):
             raise FormatError(  # a trie would take time quadratic in its length
                 f"the vocabulary of the continued model is broken: an n-gram of {len(longest_word)} characters, "
                 f"but {S.max_n} is {self.max_n}: {longest_word:.20}"
             )
         output = Table(rows=len(words), dim=self.dim, axis="words")
-        saved_as = ngram_vectors.NGRAMS if self.compositional else VECTORS
+        saved_as = NGRAMS if self.compositional else VECTORS
         rows = replace(word_vectors(len(words), self.dim, self.initializer), saved_as=saved_as)
         parts = None
         if self.compositional:
-            parts = ngram_vectors.ngrams_within(ngram_vectors.trie_of(words), *ngram_vectors.code_points(words))
+            parts = ngrams_within(trie_of(words), *code_points(words))
         max_parts = 0 if parts is None else int(np.diff(parts.offsets).max(initial=0))
 
         def operands(tables: Arrays) -> LatticeOperands | SummedOperands:
@@ -284,7 +375,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         frozen: dict[int, np.ndarray] = {}  # the vectors of n-grams that are constant
 
         def export_sums(tables: Arrays) -> Arrays:
-            vectors = ngram_vectors.NgramComposer(words, tables[ngram_vectors.NGRAMS])(words)
+            vectors = NgramComposer(words, tables[NGRAMS])(words)
             for row, vector in frozen.items():  # without rounding errors
                 vectors[row] = vector
             return {VECTORS: vectors, **tables}

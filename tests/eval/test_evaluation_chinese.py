@@ -9,7 +9,7 @@ import pytest
 from ngram_search import find_all_ngrams
 
 import embeddings as em
-from embeddings.plugins.sembei.ngram_vectors import code_points, trie_of
+from embeddings.plugins.sembei.sembei import code_points, trie_of
 
 DATA = Path(os.environ.get("EMBEDDINGS_DATA", "data")) / "chinese"
 CHARACTERS = 6_000_000

@@ -27,7 +27,7 @@ from embeddings.plugins.sembei.lattice import (
     new_lattice_buffers,
     noise_groups,
 )
-from embeddings.plugins.sembei.ngram_vectors import ngrams_within
+from embeddings.plugins.sembei.sembei import ngrams_within
 
 TOKENS = 4
 

@@ -7,7 +7,7 @@ from commands import expect
 import embeddings as em
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import CorpusError, SettingError
-from embeddings.plugins.sembei import ngram_vectors
+from embeddings.plugins.sembei.sembei import NgramComposer, new_composer
 from embeddings.testing import check_trainer
 from embeddings.testing import trainer_contract as testing
 
@@ -79,7 +79,7 @@ def test_compositional_accepts_the_letter_whose_lower_case_is_two_code_points():
     corpus = em.Corpus(["\u0130x i\u0307x"] * 9, tokenizer="codepoints", normalize="none")
     settings = {"dim": 4, "epochs": 1, "min_count": 1, "subsample": 0, "per_length": "all", "max_n": 3}
     model = em.train("sembei", corpus, compositional=True, **settings)
-    composed = ngram_vectors.NgramComposer(model.vectors.words, model.tables["ngrams"])
+    composed = NgramComposer(model.vectors.words, model.tables["ngrams"])
     assert model.vectors["i\u0307x"] == pytest.approx(composed(["i\u0307x"])[0])
     assert model.vectors["i\u0307x"].any()
 
@@ -214,7 +214,7 @@ def test_compositional_ngrams_start_from_given_vectors_and_stay_if_their_parts_a
     np.testing.assert_allclose(still.vectors[words], start[words], atol=1e-5)
     frozen = em.train("sembei", path, **settings, init=em.InitFrom(start, freeze=True))
     np.testing.assert_array_equal(frozen.vectors[words], start[words])
-    np.testing.assert_allclose(ngram_vectors.composer(frozen)(words), start[words], atol=1e-5)
+    np.testing.assert_allclose(new_composer(frozen)(words), start[words], atol=1e-5)
     others = [word for word in still.vectors.words if word not in start]
     assert np.abs(frozen.vectors[others] - still.vectors[others]).max() > 0.01
     longer = next(word for word in still.vectors.words if len(word) > 1 and word not in start)

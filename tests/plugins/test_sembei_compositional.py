@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
 from embeddings.models.model import Model
-from embeddings.plugins.sembei.ngram_vectors import NgramComposer, composer
+from embeddings.plugins.sembei.sembei import NgramComposer, new_composer
 from embeddings.vectors.vectors import Vectors
 
 LETTERS = "ab本\U0001f600\ud800 "
@@ -38,11 +38,11 @@ def model(**tables):
 
 
 def test_composer_of_a_model():
-    compose = composer(model(ngrams=np.array([[1, 0], [0, 1], [4, 4]], np.float32)))
+    compose = new_composer(model(ngrams=np.array([[1, 0], [0, 1], [4, 4]], np.float32)))
     assert compose(["ab", "ba", "", "x", "abab"]).tolist() == [[5, 5], [4, 5], [0, 0], [0, 0], [10, 10]]
 
 
 @pytest.mark.parametrize("table", [None, np.ones((2, 2), np.float32), np.ones((3, 2)), np.ones(3, np.float32)])
 def test_a_damaged_model_is_refused(table):
     with pytest.raises(FormatError, match=r"sembei.*float32.*ngrams.*\(3, 2\)"):
-        composer(model(**({} if table is None else {"ngrams": table})))
+        new_composer(model(**({} if table is None else {"ngrams": table})))
