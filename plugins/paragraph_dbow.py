@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from embeddings.compilation.jit import as_helper, entry_point, implements, inline, noinline
+from embeddings.compilation.jit import as_helper, entry_point, implements, inline
 from embeddings.errors import S, SettingError
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource, fill_block
 from embeddings.kernels.document_kernels import SINGLE_ROWS, TagRows, gather_tags, learn_block, learn_documents
@@ -95,6 +95,9 @@ def with_targets(block: Block, words: np.ndarray) -> Block:
     return Block(words, words, block.start, block.stop, block.noise, block.cursor, block.documents)
 
 
+learn_tags = as_helper(learn)  # for several tags, apart from the faster code for a constant number of one
+
+
 @implements(WordGroups)
 @inline
 def learn_groups(operands: WordGroups, block: Block, buffers: StepBuffers, rate: float, frozen: bool) -> None:
@@ -115,12 +118,6 @@ def learn_groups(operands: WordGroups, block: Block, buffers: StepBuffers, rate:
             else:
                 learn(buffers, 1, p, n, output.shape[1], rate)
         i, p = i + p, next_p
-
-
-@noinline
-def learn_tags(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float) -> None:
-    """`learn` for several tags, apart from the code for a single one, which is faster with a constant number."""
-    learn(buffers, m, p, n, width, rate)
 
 
 @inline

@@ -66,11 +66,7 @@ class Features(NamedTuple):
 
 
 def index_entries(text: np.ndarray, starts: np.ndarray, name: str = "the classifier") -> tuple[np.ndarray, int]:
-    """The hash table of entries, and the number of the first one that occurs twice, -1 if none does.
-
-    Raises:
-        FormatError: the hash table would need more than `MAX_PROBES` probes for an entry, as in a crafted file.
-    """
+    """The hash table of entries, and the number of the first one that occurs twice, -1 if none does."""
     entries = len(starts) - 1
     slots, duplicate = np.zeros((1 << (3 * entries // 2).bit_length(), 2), np.uint64), np.full(1, -1, np.int64)
     fill_slots(text, starts, slots, duplicate)
@@ -121,11 +117,7 @@ def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicat
 def index_features(
     text: np.ndarray, starts: np.ndarray, slots: np.ndarray, bucket_rows: np.ndarray, **settings: Any
 ) -> Features:
-    """The features of a model whose entries are indexed already; arguments as the fields of `Features`.
-
-    Raises:
-        FormatError: a bucket takes too many probes, which never happens by chance.
-    """
+    """The features of a model whose entries are indexed already; arguments as the fields of `Features`."""
     size = len(bucket_rows)
     buckets = np.full((1 << (2 * size).bit_length() if size else 0, 2), -1, np.int32)
     bits = np.zeros(1 << (8 * size // BITS).bit_length() if size else 0, np.uint64)

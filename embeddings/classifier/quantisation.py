@@ -19,9 +19,6 @@ def prune(classifier: "LabelPredictor", cutoff: int) -> "LabelPredictor":
     """Keep the `cutoff` rows of words and n-grams that have the largest norms, and that of `</s>`.
 
     N-grams without a row are left out of the mean of a text. Without a row of any n-gram, there are no n-grams.
-
-    Raises:
-        SettingError: `cutoff` is below 1, or the rows are quantised.
     """
     if cutoff < 1:
         raise SettingError(f"{S.cutoff} must be at least 1, got {cutoff}")

@@ -49,12 +49,7 @@ def output_rows(objective: str, output: np.ndarray) -> np.ndarray:
 
 
 def saved_classifier(model: "Model") -> LabelPredictor:
-    """The classifier of a model; `installed_classifier` finds it as the entry point of the model's name.
-
-    Raises:
-        FormatError: a table, a setting or the labels are missing or broken.
-        RegistryError: the tokenizer of the model is not installed.
-    """
+    """The classifier of a model; `installed_classifier` finds it as the entry point of the model's name."""
     settings: ClassifierSettings = model_settings(ClassifierSettings, model)
     prefix = model.record.get(LABEL_PREFIX)
     if model.labels is None or not isinstance(prefix, str):

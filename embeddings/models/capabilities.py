@@ -34,10 +34,6 @@ def capabilities_of(trainer: Any) -> type[Capabilities]:
 
 
 def installed_capability(model: "Model", name: str) -> Any:
-    """A capability of a model, made by its installed trainer; None if models of the trainer lack it.
-
-    Raises:
-        RegistryError: the trainer of a saved model is not installed.
-    """
+    """A capability of a model, made by its installed trainer; None if models of the trainer lack it."""
     make = getattr(capabilities_of(registry.load("trainer", model.name)), name)
     return None if make is None else make(model)

@@ -137,11 +137,7 @@ def load_source(vectors: Any) -> "Vectors | Model":
 
 
 def text_settings(source: "Vectors | Model") -> dict[str, Any]:
-    """Settings of a `Corpus` that split texts into the words of the vectors.
-
-    Raises:
-        SettingError: the model has vectors of documents, which are inferred.
-    """
+    """Settings of a `Corpus` that split texts into the words of the vectors."""
     if isinstance(source, Model) and DOCUMENTS in source.tables:
         raise SettingError(
             f"{source.name} models infer vectors of texts: use Model.infer or `embeddings infer`; to pool their word "

@@ -145,12 +145,7 @@ def has_classifier(path: str | os.PathLike[str]) -> bool:
 
 
 def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """The path of a local file or folder, or of the cached local copy of a remote one.
-
-    Raises:
-        FormatError: the remote file does not exist or cannot be read.
-        SettingError: `path` is not a path.
-    """
+    """The path of a local file or folder, or of the cached local copy of a remote one."""
     if not isinstance(path, str | os.PathLike):
         raise SettingError(f"path must be a string or a pathlib.Path, got {path!r:.80}")
     if not is_remote(path):

@@ -56,13 +56,7 @@ def output_log_probabilities(model: "Model") -> Callable[[np.ndarray], np.ndarra
 
 
 def word_predictor(model: "Model") -> Any:
-    """The `WordPredictor` of a model, with probabilities of words.
-
-    Raises:
-        SettingError: models of this trainer have none, or its objective defines no probabilities.
-        RegistryError: the trainer of a saved model is not installed.
-        FormatError: a table or setting is missing or broken.
-    """
+    """The `WordPredictor` of a model, with probabilities of words."""
     predictor = held_out_predictor(model)
     if not predictor.has_probabilities:
         raise SettingError(

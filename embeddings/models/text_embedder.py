@@ -201,11 +201,7 @@ class TextEmbedder:
             )
 
     def fit_first(self, batches: Iterable[TextBlock]) -> None:
-        """`fit` on the first texts, given as `fit_on`; see `first_texts`.
-
-        Raises:
-            SettingError: there is nothing to learn from texts.
-        """
+        """`fit` on the first texts, given as `fit_on`; see `first_texts`."""
         self.check_fit_on()
         self.fit(first_texts(iter(batches))[0])
 
@@ -280,11 +276,7 @@ class TextEmbedder:
 
 
 def check_options(pool: Any, constant: Any, frequencies: Any, remove_components: Any, normalize: Any) -> None:
-    """Refuse options that are out of range or have no effect.
-
-    Raises:
-        SettingError: one is.
-    """
+    """Refuse options that are out of range or have no effect."""
     check_value("pool", pool, Pool, {})
     check_value("constant", constant, float | None, {"ge": 1e-9})
     check_value("frequencies", frequencies, Frequencies | None, {})

@@ -55,11 +55,7 @@ class WordFinder:
         return all(word == lower_case(word) for word in self.vectors.words)
 
     def compose(self, words: Sequence[str]) -> np.ndarray:
-        """Vectors composed for words, float32 (words, dim), zeros where none can be composed.
-
-        Raises:
-            SettingError: a composed vector holds NaN or infinity.
-        """
+        """Vectors composed for words, float32 (words, dim), zeros where none can be composed."""
         if self.vectors.compose is None or not words:
             return np.zeros((len(words), self.vectors.dim), np.float32)
         return self.vectors.compose_words([lower_case(word) for word in words] if self.is_lower else list(words))
@@ -159,11 +155,7 @@ class TextEncoder:
         self.is_scanned = is_scanned and settings.get("phrases") is None
 
     def encode(self, batch: TextBlock) -> EncodedTexts:
-        """Encode a batch of texts.
-
-        Raises:
-            CorpusError: the tokenizer fails.
-        """
+        """Encode a batch of texts."""
         tokens = self.listed if batch.token_lists is not None or not self.is_scanned else self.scanned
         if len(tokens.scanner.table) > MAX_TYPES:
             tokens.clear()
@@ -186,12 +178,7 @@ class TextEncoder:
 
 
 def load_tokenizer(path: Path) -> Any:
-    """A tokenizer of the library tokenizers, which keeps all of a text.
-
-    Raises:
-        FormatError: the file is missing or broken.
-        EmbeddingsError: the library is not installed.
-    """
+    """A tokenizer of the library tokenizers, which keeps all of a text."""
     tokenizers = import_extra("tokenizers", "tokenizers", "a folder with a tokenizer.json")
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))

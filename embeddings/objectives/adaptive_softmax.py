@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.compilation.checked_build import register_rows
-from embeddings.compilation.jit import implements, inline, noinline
+from embeddings.compilation.jit import as_helper, implements, inline
 from embeddings.errors import S, SettingError
 from embeddings.kernels.block import Block
 from embeddings.kernels.frozen_rows import mask_frozen
@@ -26,6 +26,7 @@ MAX_TAILS = 5
 HEAD_FACTOR = 4  # of the square root of the vocabulary size; with 2 it is a third faster, but vectors are worse
 ROW_COST = 10  # what a row costs besides its products, in multiplications: its sum, its exponential and its address
 CUTOFF_CANDIDATES = 24
+score_rows, update_rows = as_helper(score), as_helper(update)  # compiled once, not inlined
 
 
 class AdaptiveTables(NamedTuple):
@@ -121,20 +122,6 @@ def gather_rows(rows: np.ndarray, table: int, n: int, row_bytes: int, slots: int
     """Write the addresses of n rows of a slot of the table at an address."""
     for j in range(n):
         rows[j] = table + (j * slots + slot) * row_bytes
-
-
-@noinline
-def score_rows(scores: np.ndarray, inputs: np.ndarray, m: int, targets: np.ndarray, n: int, width: int) -> None:
-    """`score`, compiled once."""
-    score(scores, inputs, m, targets, n, width)
-
-
-@noinline
-def update_rows(
-    steps: np.ndarray, inputs: np.ndarray, gradients: np.ndarray, m: int, targets: np.ndarray, n: int, width: int
-) -> None:
-    """`update`, compiled once."""
-    update(steps, inputs, gradients, m, targets, n, width)
 
 
 class AdaptiveSoftmaxObjective(Objective):

@@ -181,11 +181,7 @@ class Distillation(Trainer, TextVectorSettings):
     def components(
         self, teacher: NDArray[np.float16], order: NDArray[np.int64], continued: Model | None
     ) -> NDArray[np.float32]:
-        """The principal components of the teacher's vectors, or those of the model to continue.
-
-        Raises:
-            CorpusError: there are too few texts or the vectors have too few numbers, or another number than before.
-        """
+        """The principal components of the teacher's vectors, or those of the model to continue."""
         size = teacher.shape[1]
         if continued is not None:
             components = continued.tables[COMPONENTS]
@@ -198,12 +194,7 @@ class Distillation(Trainer, TextVectorSettings):
         return principal_components(teacher, order, self.dim)
 
     def read_word_vectors(self, data: TrainingData) -> tuple[Vocabulary, NDArray[np.float32] | None]:
-        """The vocabulary with the words that have vectors but no text, and the vector of each word, zeros for none.
-
-        Raises:
-            CorpusError: no word of the texts has a vector.
-            FormatError: the file cannot be read.
-        """
+        """The vocabulary with the words that have vectors but no text, and the vector of each word, zeros for none."""
         path, vocabulary = self.word_vectors, data.vocabulary
         if path is None:
             return vocabulary, None

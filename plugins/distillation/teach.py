@@ -195,12 +195,7 @@ def encode_group(encode: Encode, texts: list[str], dim: int, where: str) -> NDAr
 
 
 def load_teacher(name: str, threads: int | None = None) -> Encode:
-    """A teacher: the folder of a network, or `python:module:function`.
-
-    Raises:
-        SettingError: there is no such folder or function.
-        EmbeddingsError: onnxruntime or tokenizers is not installed, or the network cannot be read.
-    """
+    """A teacher: the folder of a network, or `python:module:function`."""
     if not name.startswith("python:"):
         return load_network(Path(name), threads)
     module, _, function = name.removeprefix("python:").partition(":")

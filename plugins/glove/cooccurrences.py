@@ -133,11 +133,7 @@ def add_up(
 
 
 def select_words(encoded: EncodedCorpus, vocabulary: int, window: int, folder: Path) -> Words:
-    """The words of a corpus whose ids are below `vocabulary`, in files in `folder`.
-
-    Raises:
-        OutputError: the folder cannot be written to.
-    """
+    """The words of a corpus whose ids are below `vocabulary`, in files in `folder`."""
     sentences, tokens = np.asarray(encoded.sentences), len(encoded.ids)
     with (
         closing(ArrayFile(folder / "ids.npy", np.int32)) as ids,
@@ -249,10 +245,6 @@ def count_and_shuffle(
     Arguments:
         symmetric: see `count_in_order`.
         memory: bytes that neighbours or cells may take.
-
-    Raises:
-        CorpusError: no line has two words of the vocabulary.
-        OutputError: the temporary folder cannot be written to.
     """
     with new_folder(corpora_folder()) as folder:
         with temporary_folder(folder) as scratch:

@@ -83,13 +83,13 @@ class C2W(NeuralTrainer):
         from embeddings.plugins.neural.torch_network import CharacterNetwork  # imports torch
 
         known = {ord(character) for word in data.vocabulary.words for character in word[: self.max_characters]}
-        alphabet = Alphabet(np.array(sorted(known), np.int32), self.max_characters)
-        spellings = [alphabet.numbers(word) for word in data.encoded.vocabulary.words]
+        points = np.array(sorted(known), np.int32)
+        spellings = [character_numbers(word, points, self.max_characters) for word in data.encoded.vocabulary.words]
         starts = np.append(0, np.cumsum([len(spelling) for spelling in spellings]))
         characters = np.concatenate(spellings)
         objective = self.new_objective(data.vocabulary, self.state_size)
         tables = {
-            **self.composing_tables(len(alphabet.code_points)),
+            **self.composing_tables(len(points)),
             **self.sentence_tables(),
             **self.objective_tables(objective),
         }
@@ -100,8 +100,8 @@ class C2W(NeuralTrainer):
             return made
 
         def export(arrays: Arrays) -> Arrays:
-            vectors = CharacterVectors(arrays, alphabet)(data.vocabulary.words)
-            return {VECTORS: vectors, CODE_POINTS: alphabet.code_points, **arrays}
+            vectors = CharacterVectors(arrays, points, self.max_characters)(data.vocabulary.words)
+            return {VECTORS: vectors, CODE_POINTS: points, **arrays}
 
         return self.network_plan(data, objective, tables, network, export=export)
 
@@ -115,7 +115,7 @@ class C2W(NeuralTrainer):
             raise FormatError(f"the {model.name} model is broken: {problem}")
         declared = settings.composing_tables(len(points))
         tables = {name: saved_table(model, name, table) for name, table in declared.items()}
-        return CharacterVectors(tables, Alphabet(points, settings.max_characters))
+        return CharacterVectors(tables, points, settings.max_characters)
 
     @classmethod
     def word_predictor(cls, model: Model) -> SentencePredictor:
@@ -133,42 +133,23 @@ class C2W(NeuralTrainer):
 
 
 @dataclass(frozen=True)
-class Alphabet:
-    """A numbering of the characters of words.
-
-    Arguments:
-        code_points: the known characters in order, with numbers from 1 on; other characters have the number 0.
-        max_characters: the maximum number of characters of a word that are read.
-    """
-
-    code_points: np.ndarray
-    max_characters: int
-
-    def numbers(self, word: str) -> Ids:
-        """The character numbers of a word, int64; at least one number."""
-        points = np.frombuffer(word[: self.max_characters].encode("utf-32-le", "surrogatepass") or bytes(4), "<u4")
-        places = np.searchsorted(self.code_points, points)
-        is_known = self.code_points[np.minimum(places, len(self.code_points) - 1)] == points
-        return np.where(is_known, places + 1, 0).astype(np.int64)
-
-
-@dataclass(frozen=True)
 class CharacterVectors:
     """Computes the vectors of words of any spelling: w = D (f; b) + d of the last states f and b of two LSTMs.
 
     Arguments:
         tables: the tables of a C2W model by name, float32.
+        code_points, max_characters: see `character_numbers`.
     """
 
     tables: Mapping[str, np.ndarray]
-    alphabet: Alphabet
+    code_points: np.ndarray
+    max_characters: int
 
     def __call__(self, words: Sequence[Word]) -> np.ndarray:
         """The vectors, float32 (words, dim); zeros for an empty word."""
         rows = np.zeros((len(words), len(self.tables["projection_weights"])), np.float32)
-        spellings = [
-            self.alphabet.numbers(word if isinstance(word, str) else word.decode(errors="replace")) for word in words
-        ]
+        texts = [word if isinstance(word, str) else word.decode(errors="replace") for word in words]
+        spellings = [character_numbers(text, self.code_points, self.max_characters) for text in texts]
         lengths = np.array([len(spelling) for spelling in spellings], np.int64)
         for group in groups_of_similar_length(lengths, MAX_WORDS):
             rows[group] = self.encode(*pad([spellings[number] for number in group]))
@@ -182,3 +163,14 @@ class CharacterVectors:
             weights, bias = (self.tables[f"{direction}_{name}"] for name in ("weights", "bias"))
             states.append(run_lstm(self.tables["character_inputs"][order], weights, bias)[np.arange(len(last)), last])
         return linear(self.tables, "projection", np.concatenate(states, axis=1))
+
+
+def character_numbers(word: str, code_points: np.ndarray, max_characters: int) -> Ids:
+    """The numbers of the first characters of a word, int64, at least one.
+
+    Known characters, whose `code_points` are in order, have numbers from 1 on; others have 0.
+    """
+    points = np.frombuffer(word[:max_characters].encode("utf-32-le", "surrogatepass") or bytes(4), "<u4")
+    places = np.searchsorted(code_points, points)
+    is_known = code_points[np.minimum(places, len(code_points) - 1)] == points
+    return np.where(is_known, places + 1, 0).astype(np.int64)

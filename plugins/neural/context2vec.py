@@ -1,6 +1,6 @@
 """context2vec (Melamud, Goldberger and Dagan 2016): the whole sentence around a word predicts it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,11 +71,11 @@ class Context2Vec(NeuralTrainer):
         return self.network_plan(data, objective, tables, network)
 
     @classmethod
-    def context_encoder(cls, model: Model) -> "ContextEncoder":
+    def context_encoder(cls, model: Model) -> Callable[[Sequence[Ids]], list[np.ndarray]]:
         """The encoder of contexts of a trained model."""
         settings, size = model_settings(cls, model), len(model.vocabulary)
         tables = {name: saved_table(model, name, declared) for name, declared in settings.tables(size).items()}
-        return ContextEncoder(tables, size)
+        return new_context_encoder(tables, size)
 
     @classmethod
     def word_predictor(cls, model: Model) -> SentencePredictor:
@@ -84,38 +84,29 @@ class Context2Vec(NeuralTrainer):
         return settings.sentence_predictor(model, settings.dim, cls.context_encoder(model))
 
 
-@dataclass(frozen=True)
-class ContextEncoder:
-    """Computes the vectors of the contexts of words.
+def new_context_encoder(tables: Mapping[str, np.ndarray], n_words: int) -> Callable[[Sequence[Ids]], list[np.ndarray]]:
+    """The function from sentences to the vectors of the contexts of their words, float32 (words of the sentence, dim).
+
+    The context of a word does not depend on the word itself.
 
     Arguments:
         tables: the tables of a context2vec model by name, float32.
         n_words: size of the vocabulary; ids from there on are unknown words.
     """
 
-    tables: Mapping[str, np.ndarray]
-    n_words: int
-
-    def __call__(self, sentences: Sequence[Ids]) -> list[np.ndarray]:
-        """The vectors of the contexts of all words of each sentence, float32 (words of the sentence, dim).
-
-        The context of a word does not depend on the word itself.
-        """
-        return encode_groups(sentences, self.encode)
-
-    def encode(self, ids: Ids, lengths: Ids) -> np.ndarray:
-        """The vectors of the contexts of padded sentences, (n, longest, dim)."""
-        known_ids = np.minimum(ids, self.n_words + UNKNOWN)
-        forward, backward, known = reading_order(known_ids, lengths, self.n_words + BOUNDARY)
-        left, right = self.run_side("left", forward), self.run_side("right", backward)
-        states = np.concatenate([left, np.take_along_axis(right, known[:, :, None], axis=1)], axis=2)
-        return linear(self.tables, "context", np.maximum(linear(self.tables, "hidden", states), 0))
-
-    def run_side(self, side: str, ids: Ids) -> np.ndarray:
+    def read(side: str, ids: Ids) -> np.ndarray:
         """The states of the left or right LSTM after each word, (n, steps, hidden size)."""
-        inputs, marks = self.tables[f"{side}_inputs"], self.tables[f"{side}_marks"]
-        is_word = ids < self.n_words
-        rows = np.where(
-            is_word[..., None], inputs[np.where(is_word, ids, 0)], marks[np.where(is_word, 0, ids - self.n_words)]
-        )
-        return run_lstm(rows, self.tables[f"{side}_weights"], self.tables[f"{side}_bias"])
+        is_word = ids < n_words
+        words = tables[f"{side}_inputs"][np.where(is_word, ids, 0)]
+        marks = tables[f"{side}_marks"][np.where(is_word, 0, ids - n_words)]
+        rows = np.where(is_word[..., None], words, marks)
+        return run_lstm(rows, tables[f"{side}_weights"], tables[f"{side}_bias"])
+
+    def encode(ids: Ids, lengths: Ids) -> np.ndarray:
+        """The vectors of the contexts of padded sentences, (n, longest, dim)."""
+        forward, backward, known = reading_order(np.minimum(ids, n_words + UNKNOWN), lengths, n_words + BOUNDARY)
+        left, right = read("left", forward), read("right", backward)
+        states = np.concatenate([left, np.take_along_axis(right, known[:, :, None], axis=1)], axis=2)
+        return linear(tables, "context", np.maximum(linear(tables, "hidden", states), 0))
+
+    return lambda sentences: encode_groups(sentences, encode)

@@ -90,10 +90,6 @@ def frequent_ngrams(
             longer n-grams that contain them are left out.
         previous: the n-grams of a model, with their counts, to which the counts in the corpus are added. All of them
             are kept, also with `max_vocab`.
-
-    Raises:
-        CorpusError: no n-gram occurs `min_count` times, or the corpus cannot contain an n-gram of the model either.
-        SettingError: the corpus has a fixed vocabulary.
     """
     if previous is None:
         check_vocabulary(encoded)

@@ -131,11 +131,7 @@ def code_points(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def new_composer(model: Model) -> NgramComposer:
-    """The composer of a model with a row for each n-gram of its vocabulary, in the table "ngrams".
-
-    Raises:
-        FormatError: the table is missing or has the wrong shape or type.
-    """
+    """The composer of a model with a row for each n-gram of its vocabulary, in the table "ngrams"."""
     rows, shape = model.tables.get(NGRAMS), (len(model.vocabulary), model.vectors.dim)
     if rows is None or rows.shape != shape or rows.dtype != np.float32:
         raise FormatError(f"the {model.name} model is broken: expected a float32 table {NGRAMS!r} of shape {shape}")
@@ -324,7 +320,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "right" and "left" (vocabulary, dim), the output vectors of neighbours.
 
-        If compositional, there is also "ngrams", the rows that vectors are sums of. See `frequent_ngrams` for errors.
+        If compositional, there is also "ngrams", the rows that vectors are sums of.
         """
         continued, tokens = data.run_options.continued, data.encoded.vocabulary.words
         longer = next((token for token in tokens if len(token) > 1 and token != LOWER_DOTTED_I), None)
@@ -402,11 +398,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         self, data: TrainingData, words: Sequence[str], parts: NgramOccurrences, frozen: dict[int, np.ndarray],
         tables: Arrays, rows: np.ndarray, matrix: np.ndarray,
     ) -> None:  # fmt: skip
-        """Set the rows of n-grams so that sums over parts are the vectors `matrix`; adds frozen vectors to `frozen`.
-
-        Raises:
-            SettingError: vectors are to be frozen, but a part of an n-gram has none.
-        """
+        """Set the rows of n-grams so that sums over parts are the vectors `matrix`; adds frozen vectors to `frozen`."""
         init = data.run_options.init
         if init is not None and init.freeze:
             has_vector = np.zeros(len(words), np.bool_)

@@ -48,9 +48,6 @@ def corpus_pairs(
         words: how many words of the vocabulary are known, the most frequent ones.
         limit: how many words of a text count, unless all do.
         dropout: the share of words to drop.
-
-    Raises:
-        CorpusError: the corpus has no pairs, or none with words of the vocabulary.
     """
     sides, starts = encoded.meta.get(PAIR_SIDES) or (encoded.text_vectors is not None), np.asarray(encoded.sentences)
     if not sides:

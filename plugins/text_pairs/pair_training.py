@@ -349,11 +349,7 @@ class DualEncoder(Trainer, PairSettings):
         return kind(arrays[name], arrays[f"{name}_moments"])
 
     def scaled_ratings(self, sides: int, order: np.ndarray, ratings: np.ndarray) -> np.ndarray:
-        """The ratings of all pairs from 0 to 1, as the objective needs them; empty if it does not.
-
-        Raises:
-            CorpusError: the pairs do not have what the objective needs, or have what it does not use.
-        """
+        """The ratings of all pairs from 0 to 1, as the objective needs them; empty if it does not."""
         needs, name = self.pair_objective.needs, self.objective
         if needs == "negatives" and sides < 3:
             raise CorpusError(f"{S.objective(name)} requires pairs with a negative text; select its column")

@@ -12,7 +12,7 @@ from neural_models import naive_context, naive_lstm, naive_spelling
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.block import LAST
-from embeddings.plugins.neural.context2vec import ContextEncoder
+from embeddings.plugins.neural.context2vec import new_context_encoder
 from embeddings.training.training_data import prepare
 
 torch = pytest.importorskip("torch", reason="requires PyTorch: pip install 'embeddings-toolkit[neural]'")
@@ -67,7 +67,7 @@ def sentence_of(block, place):
 def test_the_context_network_is_that_of_trained_models():
     network, tables, block, data = new_network("context2vec")
     size = len(data.vocabulary)
-    encoder = ContextEncoder({name: tables[name] for name in network.settings.tables(size)}, size)
+    encoder = new_context_encoder({name: tables[name] for name in network.settings.tables(size)}, size)
     for places, hidden in hidden_rows(network, block):
         for place, row in list(zip(places, hidden, strict=True))[::7]:
             ids, position = sentence_of(block, place)
