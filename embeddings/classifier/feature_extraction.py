@@ -71,13 +71,8 @@ def index_entries(text: np.ndarray, starts: np.ndarray, name: str = "the classif
     slots, duplicate = np.zeros((1 << (3 * entries // 2).bit_length(), 2), np.uint64), np.full(1, -1, np.int64)
     fill_slots(text, starts, slots, duplicate)
     if duplicate[0] == TOO_MANY_PROBES:
-        raise probing_error("words", name)
+        raise FormatError(f"{name} is broken: inserting one of its words takes over {MAX_PROBES:,} probes")
     return slots, int(duplicate[0])
-
-
-def probing_error(entries: str, name: str = "the classifier") -> FormatError:
-    """The error for entries that collide."""
-    return FormatError(f"{name} is broken: inserting one of its {entries} takes over {MAX_PROBES:,} probes")
 
 
 class Word(NamedTuple):
@@ -122,7 +117,7 @@ def index_features(
     buckets = np.full((1 << (2 * size).bit_length() if size else 0, 2), -1, np.int32)
     bits = np.zeros(1 << (8 * size // BITS).bit_length() if size else 0, np.uint64)
     if not fill_bucket_slots(bucket_rows, buckets, bits):
-        raise probing_error("buckets")
+        raise FormatError(f"the classifier is broken: inserting one of its buckets takes over {MAX_PROBES:,} probes")
     return Features(text=text, starts=starts, slots=slots, bucket_slots=buckets, bucket_filter=bits, **settings)
 
 

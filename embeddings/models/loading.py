@@ -48,9 +48,9 @@ def load(
         SettingError: the model has no such table.
     """
     check_value("errors", errors, DecodingPolicy, {})
-    path = local_copy(path)
+    place, format = resolve(path)
     if table != VECTORS:
-        if not has_model(path):
+        if format is not None and not format.has_model(place):
             raise SettingError(f"{path} has no table {table!r}: only saved models have tables")
         model = load_model(path, allow_pickle=allow_pickle, errors=errors)
         if table == DOCUMENTS:
@@ -62,9 +62,9 @@ def load(
             problem = f"it is {matrix.dtype} {matrix.shape}, not one vector for each of {len(words)} words"
             raise SettingError(f"cannot load the table {table!r} of {path} as vectors: {problem}")
         return Vectors(words, matrix, counts=model.vectors.counts, word_form=model.vectors.word_form)
-    if is_model_folder(path):
-        return Model.load(path).vectors
-    return detect_format(path).read(Path(path), allow_pickle=allow_pickle, errors=errors)
+    if format is None:
+        return Model.load(place).vectors
+    return format.read(place, allow_pickle=allow_pickle, errors=errors)
 
 
 def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict") -> Model:
@@ -77,21 +77,18 @@ def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, erro
         SettingError: the file holds vectors only.
     """
     check_value("errors", errors, DecodingPolicy, {})
-    path = local_copy(path)
-    if is_model_folder(path):
-        return Model.load(path)
-    if not has_model(path):
+    place, format = resolve(path)
+    if format is None:
+        return Model.load(place)
+    if format.read_model is None or not format.has_model(place):
         raise SettingError(f"{path} holds only vectors, not a whole model")
-    read_model = detect_format(path).read_model
-    assert read_model is not None
-    return read_model(Path(path), allow_pickle=allow_pickle, errors=errors)
+    return format.read_model(place, allow_pickle=allow_pickle, errors=errors)
 
 
 def load_model_or_vectors(
     path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict"
 ) -> Model | Vectors:
     """Load a whole model if the path holds one, otherwise vectors; arguments and errors as `load`."""
-    path = local_copy(path)
     read = load_model if has_model(path) else load
     return read(path, allow_pickle=allow_pickle, errors=errors)
 
@@ -110,13 +107,12 @@ def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> 
         SettingError: files of this format contain no classifiers.
     """
     check_value("errors", errors, DecodingPolicy, {})
-    path = local_copy(path)
-    if is_model_folder(path):
-        return Model.load(path).classifier
-    read_classifier = detect_format(path).read_classifier
-    if read_classifier is None:
+    place, format = resolve(path)
+    if format is None:
+        return Model.load(place).classifier
+    if format.read_classifier is None:
         raise SettingError(f"{path} is not a classifier; train one, or use a supervised model of fastText")
-    return read_classifier(Path(path), errors=errors)
+    return format.read_classifier(place, errors=errors)
 
 
 def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> ConcatenatedModels:
@@ -126,22 +122,21 @@ def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> ConcatenatedMo
 
 def has_model(path: str | os.PathLike[str]) -> bool:
     """Whether a path holds a whole model."""
-    path = local_copy(path)
-    return is_model_folder(path) or detect_format(path).has_model(Path(path))
+    place, format = resolve(path)
+    return format is None or format.has_model(place)
 
 
 def has_classifier(path: str | os.PathLike[str]) -> bool:
     """Whether a path holds a text classifier: a file, or a saved model of a trainer whose models predict labels."""
-    path = local_copy(path)
-    if is_model_folder(path):
-        name = read_model_json(Path(path))["model"]
+    place, format = resolve(path)
+    if format is None:
+        name = read_model_json(place)["model"]
         if name in registry.find_all("classifier"):
             return True
         with suppress(RegistryError):  # the trainer is not installed
             return capabilities_of(registry.load("trainer", name)).predictor is not None
         return False
-    format = detect_format(path)
-    return format.read_classifier is not None and not format.has_model(Path(path))
+    return format.read_classifier is not None and not format.has_model(place)
 
 
 def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
@@ -158,19 +153,19 @@ def local_copy(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
         raise FormatError(marked(error)) from None
 
 
-def is_model_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a saved model, or a folder in no installed format, which must be a broken model."""
-    if not os.path.isdir(path):
-        return False
-    return os.path.isfile(Path(path) / MODEL_JSON) or file_format.sniff(Path(path)) is None
+def resolve(path: str | os.PathLike[str]) -> tuple[Path, Format | None]:
+    """The local path of a file or folder, and its format.
 
-
-def detect_format(path: str | os.PathLike[str]) -> Format:
-    """The format of a file or folder."""
-    name = file_format.sniff(Path(path))
+    The format is None for a saved model, and for a folder in no installed format, which must be a broken model.
+    """
+    place = Path(local_copy(path))
+    is_saved = (place / MODEL_JSON).is_file()
+    name = None if is_saved else file_format.sniff(place)
+    if is_saved or (name is None and place.is_dir()):
+        return place, None
     if name is not None:
-        return file_format.load_format(name)
-    start = read_head(Path(path), MAX_SIGNATURE)
+        return place, file_format.load_format(name)
+    start = read_head(place, MAX_SIGNATURE)
     if not start:
         raise FormatError(f"{path} is empty")
     marks = {mark: f"text in {encoding.upper()}" for mark, encoding in BYTE_ORDER_MARKS.items()}

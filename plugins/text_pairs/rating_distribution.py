@@ -108,7 +108,13 @@ def learn_ratings(
 ) -> float:
     """The gradients of the mean divergence, and a step of the network."""
     width, hidden, output = batch.units.shape[1], operand.hidden.values, operand.output.values
-    write_features(operand.features, batch.units, size)
+    large, root = operand.features.dtype.type(width), operand.features.dtype.type(np.sqrt(width))
+    for k in range(size):  # factors so that differences and products are both about 1
+        for d in range(width):
+            a, b = batch.units[k, d], batch.units[size + k, d]
+            operand.features[k, d] = root * abs(a - b)
+            operand.features[k, width + d] = large * a * b
+        operand.features[k, 2 * width] = 1
     transpose(operand.hidden_transposed, hidden, operand.size, hidden.shape[1])
     operand.activations[:size] = 0
     columns = operand.features.shape[1]
@@ -133,19 +139,6 @@ def learn_ratings(
     for i in range(operand.classes):
         step_row(operand.output, i, operand.output_gradient[i], rates)
     return loss
-
-
-@inline
-def write_features(features: np.ndarray, units: np.ndarray, size: int) -> None:
-    """Differences times the square root of the width, products times the width, so that both are about 1; and 1."""
-    width = units.shape[1]
-    large, root = features.dtype.type(width), features.dtype.type(np.sqrt(width))
-    for k in range(size):
-        for d in range(width):
-            a, b = units[k, d], units[size + k, d]
-            features[k, d] = root * abs(a - b)
-            features[k, width + d] = large * a * b
-        features[k, 2 * width] = 1
 
 
 @inline
@@ -238,7 +231,7 @@ class RatingPredictor:
             raise SettingError(f"left and right must have the same number of texts, got {len(left)} and {len(right)}")
         a, b = (embed(self.model, list(texts), normalize=True).astype(np.float64) for texts in (left, right))
         dim, width = a.shape[1], padded(a.shape[1])
-        features = np.zeros((len(a), 2 * width + PADDING))  # as `write_features`
+        features = np.zeros((len(a), 2 * width + PADDING))  # as in `learn_ratings`
         features[:, :dim], features[:, width : width + dim] = np.sqrt(width) * np.abs(a - b), width * a * b
         features[:, 2 * width] = 1
         activations = 1 / (1 + np.exp(-features @ self.hidden.T))
