@@ -102,17 +102,18 @@ class ConcatenatedBatches(NamedTuple):
     nothing: (1, padded dim).
     batch: how many windows learn in one step.
     past_only: whether the context is only the words before the centre.
-    tags: the rows of documents with several tags; each document has `tag_count`.
+    tags: the rows of documents with several tags.
+    window: how many words the context has on each side.
     """
 
     documents: np.ndarray
     words: np.ndarray
     nothing: np.ndarray
     objective: Any
+    window: int
     batch: int = 1
     past_only: bool = False
     tags: TagRows = SINGLE_ROWS
-    tag_count: int = 1
 
 
 class ConcatenatedWindows(ConcatenatedBatches):
@@ -127,7 +128,7 @@ def learn_window(operands: ConcatenatedWindows, block: Block, buffers: StepBuffe
     if operands.past_only:
         cut_right_contexts(block)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        gather_window(operands, block, buffers, buffers.contexts, i, 0, slots)
+        gather_window(operands, block, buffers, buffers.contexts, i, 0)
         concatenate_contexts(buffers, slots, width)
         if frozen:
             predict(operands.objective, block, buffers, i, 1, rate, frozen=True)
@@ -144,13 +145,12 @@ def learn_window_batches(
     """One step for each batch of windows, by negative sampling; if `frozen`, only document vectors are updated."""
     output, width = operands.objective.output, operands.words.shape[1]
     slots = output.shape[1] // width
-    spacing = 2 * context_slots(operands, slots) + 1
     if operands.past_only:
         cut_right_contexts(block)
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        m = select_batch(block, buffers, i, spacing, operands.batch, True)
+        m = select_batch(block, buffers, i, 2 * operands.window + 1, operands.batch, True)
         for k in range(m):
-            gather_window(operands, block, buffers, buffers.inputs, buffers.centres[k], k * slots, slots)
+            gather_window(operands, block, buffers, buffers.inputs, buffers.centres[k], k * slots)
         if m > 0 and frozen:
             compute_batch_steps(block, output, buffers, m, slots, rate)
             backprop_to_first_rows(buffers, m, block.noise.shape[1], slots, width)
@@ -159,11 +159,9 @@ def learn_window_batches(
 
 
 @inline
-def gather_window(
-    operands: Any, block: Block, buffers: StepBuffers, rows: np.ndarray, i: int, first: int, slots: int
-) -> None:
+def gather_window(operands: Any, block: Block, buffers: StepBuffers, rows: np.ndarray, i: int, first: int) -> None:
     """Write the rows of centre i's document and contexts into `rows`, by position, from slot `first` on."""
-    window, empty = context_slots(operands, slots), address(operands.nothing, 0)
+    window, empty = operands.window, address(operands.nothing, 0)
     first += gather_tags(block, operands.documents, operands.tags, rows, i, first)
     if not operands.past_only:
         gather_slots(block, operands.words, buffers, rows, i, window, first, empty)
@@ -173,12 +171,6 @@ def gather_window(
         is_empty = c < block.start[i]
         rows[first + slot] = empty if is_empty else row_address(operands.words, buffers.input_cache, block.inputs[c])
     prefetch_context(block, operands.words, buffers.input_cache, i)
-
-
-@inline
-def context_slots(operands: Any, slots: int) -> int:
-    """The window of concatenated rows: how many words there are on each side."""
-    return int((slots - operands.tag_count) // (1 if operands.past_only else 2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -302,7 +294,7 @@ class ParagraphDM(DocumentTrainer):
             ConcatenatedBatches if self.in_batches else ConcatenatedWindows,
             (documents, words, tables["nothing"]),
         )
-        return kind(*rows, objective, self.batch, past_only, tags, self.tag_count)
+        return kind(*rows, objective, self.window, self.batch, past_only, tags)
 
     def new_buffers(self, targets: int, width: int, tags: int) -> StepBuffers:
         """Step buffers for one window, or a batch of concatenated ones."""

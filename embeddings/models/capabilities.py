@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from embeddings import registry
+from embeddings.errors import SettingError
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
@@ -37,3 +38,25 @@ def installed_capability(model: "Model", name: str) -> Any:
     """A capability of a model, made by its installed trainer; None if models of the trainer lack it."""
     make = getattr(capabilities_of(registry.load("trainer", model.name)), name)
     return None if make is None else make(model)
+
+
+def word_predictor(model: "Model") -> Any:
+    """The `WordPredictor` of a model, with probabilities of words."""
+    predictor = held_out_predictor(model)
+    if not predictor.has_probabilities:
+        raise SettingError(
+            f"this {model.name} model has no probabilities of words: negative sampling does not define them; train it "
+            "with another objective, such as hierarchical-softmax or nce"
+        )
+    return predictor
+
+
+def held_out_predictor(model: "Model") -> Any:
+    """The `WordPredictor` of a model, which may have a loss without probabilities of words; errors as above."""
+    predictor = installed_capability(model, "word_predictor")
+    if predictor is None:
+        raise SettingError(
+            f"{model.name} models do not predict words of new text from their contexts alone: use skipgram, cbow, "
+            "structured-skipgram, directional-skipgram, continuous-window or fasttext"
+        )
+    return predictor

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -10,11 +11,13 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.corpora.encoded_corpus import TagFile
+from embeddings.corpora.reading.sources import Texts
+from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, NoWordsError, SettingError
 from embeddings.indexes.cosine_search import check_search
-from embeddings.models.capabilities import installed_capability
+from embeddings.models.capabilities import installed_capability, word_predictor
 from embeddings.models.document_vectors import (
     DOCUMENTS,
     Infer,
@@ -40,7 +43,7 @@ from embeddings.models.model_files import (
     read_tensors,
     read_vocabulary,
 )
-from embeddings.models.prediction import output_log_probabilities, word_ids
+from embeddings.models.text_settings import corpus_settings
 from embeddings.settings import Range
 from embeddings.support import tensors
 from embeddings.support.arrow import write_table
@@ -82,7 +85,7 @@ def to_text(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-GAP = "[]"
+GAP, OUTPUT, NEGATIVE_SAMPLING = "[]", "output", "negative-sampling"
 N_FREQUENT = 10_000  # words that show whether the words of a model were converted
 
 
@@ -253,14 +256,26 @@ class Model(InteropMixin):
         check_search(top, None)
         if isinstance(context_words, str):
             raise SettingError(f"context_words must be a list of words, got the string {context_words!r:.80}")
-        logarithms = output_log_probabilities(self)
+        objective = self.settings.get("objective", NEGATIVE_SAMPLING)
+        predictor = None if objective == NEGATIVE_SAMPLING else word_predictor(self)
+        if predictor is not None and (predictor.hidden_dim != self.vectors.dim or predictor.slots != 1):
+            predictor = None
+        table = self.vectors.matrix if self.settings.get("tie") else self.tables.get(OUTPUT)
+        if predictor is None and (table is None or table.shape != self.vectors.matrix.shape):
+            problem = f"requires an output vector for each word, which this {self.name} model lacks"
+            raise SettingError(f"predict_output_word {problem}: use skipgram, cbow or fasttext")
         ids = [self.vectors.index(word) for word in context_words if word in self.vectors]
         if not ids:
             raise SettingError(f"no word of the context is in the vocabulary: {list(context_words)!r:.80}")
         hidden = self.vectors.matrix[ids].sum(axis=0, dtype=np.float64)
         if self.settings.get("combine", "mean") == "mean":
             hidden /= len(ids)
-        probabilities = np.exp(logarithms(hidden))
+        if predictor is not None:
+            probabilities = np.exp(predictor.log_probabilities(hidden[None])[0])
+        else:
+            scores = np.asarray(table @ hidden, dtype=np.float64)
+            powers = np.exp(scores - scores.max())
+            probabilities = powers / powers.sum()
         order = np.argsort(-probabilities, kind="stable")[:top]
         pairs = [(self.vectors.words[row], float(probabilities[row])) for row in order]
         return Neighbours(pairs, columns={"word": "", "probability": ""})
@@ -279,6 +294,8 @@ class Model(InteropMixin):
 
     def context_vectors(self, texts: Sequence[str]) -> np.ndarray:
         """The vectors of the contexts of the gaps of several texts, float32 (texts, dim); see `context_vector`."""
+        from embeddings.corpora.corpus import Corpus  # imports numba
+
         if isinstance(texts, str | bytes):
             raise SettingError(f"context_vectors takes a list of texts, such as [{texts!r:.80}], got a string")
         if not texts:
@@ -293,10 +310,13 @@ class Model(InteropMixin):
                 example = f"'I ate a {GAP} for lunch'"
                 raise SettingError(f"a text must have one gap, {GAP}, as in {example}: {text!r:.80} has {problem}")
             parts += sides
-        ids, gap = word_ids(self, parts), [len(self.vocabulary)]
+        ids, gap = [np.zeros(0, np.int64)] * len(parts), [len(self.vocabulary)]  # of words, or for unknown words
+        with suppress(NoWordsError), Corpus(Texts(parts), **corpus_settings(self)).encode() as encoded:
+            rows = id_mapping(encoded.vocabulary, self.vocabulary)[np.asarray(encoded.ids)].astype(np.int64)
+            ids = np.split(rows, np.asarray(encoded.sentences)[np.asarray(encoded.documents)][1:-1])
         sentences = [np.concatenate([left, gap, right]) for left, right in zip(ids[::2], ids[1::2], strict=True)]
-        rows = self._encode_contexts(sentences)
-        return np.stack([row[len(left)] for row, left in zip(rows, ids[::2], strict=True)])
+        contexts = self._encode_contexts(sentences)
+        return np.stack([row[len(left)] for row, left in zip(contexts, ids[::2], strict=True)])
 
     def substitutes(self, text: str, top: int = 10) -> Neighbours:
         """The words that fit a gap best, such as that of "I ate a [] for lunch", each with its cosine, best first.

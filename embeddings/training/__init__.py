@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.distillation.teach import load_teacher as load_teacher
     from embeddings.plugins.distillation.teach import teach as teach
     from embeddings.plugins.text_pairs.hard_negatives import mine_negatives as mine_negatives
-    from embeddings.plugins.text_pairs.rating_distribution import RatingPredictor as RatingPredictor
+    from embeddings.plugins.text_pairs.pair_objectives import RatingPredictor as RatingPredictor
     from embeddings.support.progress_display import ProgressDisplay as ProgressDisplay
     from embeddings.training.callbacks import EpochEnd as EpochEnd
     from embeddings.training.callbacks import RunStart as RunStart
@@ -38,7 +38,7 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "plugins.classifier.retraining": "quantize",
         "plugins.distillation.teach": "load_teacher teach",
         "plugins.text_pairs.hard_negatives": "mine_negatives",
-        "plugins.text_pairs.rating_distribution": "RatingPredictor",
+        "plugins.text_pairs.pair_objectives": "RatingPredictor",
         "support.progress_display": "ProgressDisplay",
         "training.callbacks": "EpochEnd RunStart",
         "training.progress": "Progress",

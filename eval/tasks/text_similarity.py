@@ -70,7 +70,7 @@ def score_rated_texts(subject: Subject, test: RatedTexts) -> list[ItemScores]:
     covered = np.asarray(embedded.covered.reshape(2, -1).all(axis=0))
     protocol = PROTOCOL.format(scores=f"cosines of text vectors ({vectors.description})")
     scores = correlation_scores(name, test, (left * right).sum(axis=1), covered, protocol)
-    from embeddings.plugins.text_pairs.rating_distribution import HIDDEN, RatingPredictor  # imports numba
+    from embeddings.plugins.text_pairs.pair_objectives import HIDDEN, RatingPredictor  # imports numba
 
     if isinstance(subject.source, Model) and HIDDEN in subject.source.tables:
         ratings = RatingPredictor(subject.source).predict(test.left, test.right)

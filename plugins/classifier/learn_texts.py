@@ -182,16 +182,10 @@ def learn_texts(block: LabelledBlock, operands: ClassifierOperands, buffers: Ste
             operands.cursor[ITEM], operands.cursor[ROW] = operands.starts[text], 0
             m = gather_rows(operands, buffers.contexts, text)
         while m > 0:
-            backprop_to_rows(buffers, m, width, 1 / count)
+            buffers.factor[0] = 1 / count
+            mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.contexts, m)
+            scatter_add_row_list(buffers.factor, address(buffers.hidden_rows, GRADIENT), buffers.contexts, m, width)
             m = gather_rows(operands, buffers.contexts, text) if count >= TILE else 0
-
-
-@inline
-def backprop_to_rows(buffers: StepBuffers, m: int, width: int, factor: float) -> None:
-    """Add the hidden row's gradient times a factor to each of m rows of a text."""
-    buffers.factor[0] = factor
-    mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.contexts, m)
-    scatter_add_row_list(buffers.factor, address(buffers.hidden_rows, GRADIENT), buffers.contexts, m, width)
 
 
 @inline

@@ -298,16 +298,15 @@ class CharacterNetwork(Network):
         """The vectors of words (n, dim): each word of a batch once, as in section 2.2 of the paper."""
         lengths = np.diff(self.starts)[words]
         groups = list(groups_of_similar_length(lengths, GROUP_CHARACTERS))
-        states = torch.cat([self.last_states(words[group], lengths[group]) for group in groups])
-        vectors = linear(states, self.parameters["projection_weights"], self.parameters["projection_bias"][0])
+        parts = []
+        for group in groups:
+            sizes, states = lengths[group], []
+            characters = self.characters[padded_places(sizes) + self.starts[words[group]][:, None]]
+            numbers, last = torch.arange(len(group), device=self.device), self.tensor(sizes - 1)
+            for direction, order in zip(DIRECTIONS, (characters, reversed_rows(characters, sizes)), strict=True):
+                weights, bias = (self.parameters[f"{direction}_{name}"] for name in ("weights", "bias"))
+                inputs = embedding(self.tensor(order), self.parameters["character_inputs"])
+                states.append(run_lstm(inputs, weights, bias)[numbers, last])
+            parts.append(torch.cat(states, dim=1))  # the last states of both LSTMs that read the characters
+        vectors = linear(torch.cat(parts), self.parameters["projection_weights"], self.parameters["projection_bias"][0])
         return vectors[self.tensor(np.argsort(np.concatenate(groups)))]
-
-    def last_states(self, words: Ids, lengths: Ids) -> Any:
-        """The last states of both LSTMs that read the characters of words, (n, 2 size)."""
-        characters = self.characters[padded_places(lengths) + self.starts[words][:, None]]
-        last, states = self.tensor(lengths - 1), []
-        for direction, order in zip(DIRECTIONS, (characters, reversed_rows(characters, lengths)), strict=True):
-            weights, bias = (self.parameters[f"{direction}_{name}"] for name in ("weights", "bias"))
-            rows = run_lstm(embedding(self.tensor(order), self.parameters["character_inputs"]), weights, bias)
-            states.append(rows[torch.arange(len(words), device=self.device), last])
-        return torch.cat(states, dim=1)

@@ -138,6 +138,9 @@ def new_composer(model: Model) -> NgramComposer:
     return NgramComposer(model.vocabulary.words, rows)
 
 
+NO_PARTS = NgramOccurrences(np.zeros(1, np.int64), np.empty(0, np.int32))
+
+
 class LatticeOperands(NamedTuple):
     """Vectors of n-grams, output vectors of right and left neighbours, each (n-grams, padded dim), and the window."""
 
@@ -145,16 +148,11 @@ class LatticeOperands(NamedTuple):
     right: np.ndarray
     left: np.ndarray
     window: int = 1
+    parts: NgramOccurrences = NO_PARTS
 
 
-class SummedOperands(NamedTuple):
-    """Operands of compositional models: an n-gram has the sum of the `words` rows of its parts, its n-grams."""
-
-    words: np.ndarray
-    right: np.ndarray
-    left: np.ndarray
-    parts: NgramOccurrences
-    window: int = 1
+class SummedOperands(LatticeOperands):
+    """Operands of compositional models: an n-gram has the sum of the `words` rows of its `parts`, its n-grams."""
 
 
 @entry_point
@@ -177,7 +175,7 @@ def learn_block(block: LatticeBlock, operands: LatticeOperands, buffers: StepBuf
 
 @dispatched
 def predict(
-    operands: LatticeOperands | SummedOperands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray,
+    operands: LatticeOperands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray,
     positives: np.ndarray, noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
     """One step in which all inputs predict all positives."""
@@ -233,7 +231,7 @@ def gather_parts(operands: SummedOperands, ngram: int, rows: np.ndarray) -> int:
 
 
 @inline
-def prefetch_next(block: LatticeBlock, operands: LatticeOperands | SummedOperands, i: int) -> None:
+def prefetch_next(block: LatticeBlock, operands: LatticeOperands, i: int) -> None:
     """Prefetch the rows for position i, unless the block ends before it."""
     if i >= block.cursor[LAST]:
         return
@@ -351,11 +349,9 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             parts = ngrams_within(trie_of(words), *code_points(words))
         max_parts = 0 if parts is None else int(np.diff(parts.offsets).max(initial=0))
 
-        def operands(tables: Arrays) -> LatticeOperands | SummedOperands:
-            arrays = tables["words"], tables["right"], tables["left"]
-            return (
-                LatticeOperands(*arrays, self.window) if parts is None else SummedOperands(*arrays, parts, self.window)
-            )
+        def operands(tables: Arrays) -> LatticeOperands:
+            kind = LatticeOperands if parts is None else SummedOperands
+            return kind(tables["words"], tables["right"], tables["left"], self.window, parts or NO_PARTS)
 
         source = LatticeSource(
             ids=np.asarray(data.encoded.ids),

@@ -26,9 +26,8 @@ from embeddings.models.subwords import (
 )
 from embeddings.models.table import VECTORS, Arrays, Table, word_vectors
 from embeddings.plugins.text_pairs.learn_pairs import PairOperands, learn_text_pairs, new_subword_batch
-from embeddings.plugins.text_pairs.pair_objectives import MIN_TEMPERATURE, BatchShape, PairObjective
+from embeddings.plugins.text_pairs.pair_objectives import LOWEST_RATING, MIN_TEMPERATURE, BatchShape, PairObjective
 from embeddings.plugins.text_pairs.pair_stream import PairStream, PairTexts, corpus_pairs
-from embeddings.plugins.text_pairs.rating_distribution import LOWEST_RATING
 from embeddings.plugins.text_pairs.text_batch import TextBatch
 from embeddings.settings import (
     Dimension,
@@ -75,7 +74,7 @@ PAIR_OBJECTIVES = Objectives(
     ObjectiveDeclaration(
         "rating-distribution",
         "a network that predicts ratings from both vectors",
-        "embeddings.plugins.text_pairs.rating_distribution:RatingDistribution",
+        "embeddings.plugins.text_pairs.pair_objectives:RatingDistribution",
         settings=("hidden_size",),
         defaults={"batch_size": 32},
     ),

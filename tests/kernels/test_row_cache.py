@@ -63,7 +63,7 @@ def dm_concat_case():
     output = concatenated_output(11)
     buffers = new_window_buffers(4, 3, words.width, slots=11, weight=5 / 3, dtype=np.float64)
     buffers = with_row_caches(buffers, words.table, output)
-    operands = ConcatenatedBatches(documents.table, words.table, nothing.table, NegativeSamples(output, 3), 4)
+    operands = ConcatenatedBatches(documents.table, words.table, nothing.table, NegativeSamples(output, 3), 5, 4)
     return learn_block, filled_block(3, windows_per_draw=4), operands, buffers
 
 

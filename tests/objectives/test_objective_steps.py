@@ -169,7 +169,7 @@ def test_steps_of_concatenated_windows_are_gradient_steps(name, is_paragraph):
     words, documents = random_rows(len(COUNTS) + 1), random_rows(1, seed=3)
     buffers = new_slot_buffers(trial.objective.max_targets, slots, WIDTH, np.float64)
     if is_paragraph:
-        operands = ConcatenatedWindows(documents, words[:-1], words[-1:], trial.operand)
+        operands = ConcatenatedWindows(documents, words[:-1], words[-1:], trial.operand, 2)
         learn = document_kernels.learn_block
         block = block._replace(documents=np.zeros(len(block.words), np.int32))
     else:

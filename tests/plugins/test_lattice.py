@@ -171,7 +171,7 @@ def test_parts_are_all_ngrams_within():
 def learn(block, tables, parts, buffers, rate, *, summed):
     """Run sembei's kernel on the tables."""
     arrays = [table.table for table in tables]
-    operands = sembei.SummedOperands(*arrays, parts) if summed else sembei.LatticeOperands(*arrays)
+    operands = sembei.SummedOperands(*arrays, parts=parts) if summed else sembei.LatticeOperands(*arrays)
     sembei.learn_block(block, operands, buffers, rate)
 
 
@@ -261,7 +261,7 @@ def test_windows_of_several_boundaries_equal_the_twin(summed):
     assert max(len(lefts) for lefts, _, _ in adjacent) > 4
     buffers = new_lattice_buffers(4, 2, tables[0].width, max_parts=10 * summed, dtype=np.float64, window=3)
     arrays, rate = [table.table for table in tables], 0.001
-    operands = sembei.SummedOperands(*arrays, parts, 3) if summed else sembei.LatticeOperands(*arrays, 3)
+    operands = sembei.SummedOperands(*arrays, 3, parts) if summed else sembei.LatticeOperands(*arrays, 3)
     sembei.learn_block(block, operands, buffers, rate)
     pieces = parts_by_search(ngrams) if summed else None
     twins = [table.twin for table in tables]

@@ -71,7 +71,7 @@ def test_dm_block_of_concatenated_windows_equals_the_twins(dtype, negatives, win
     buffers = new_window_buffers(windows_per_draw, negatives, words.width, slots=11, weight=weight, dtype=dtype)
     buffers.tally[UNTIL_SAMPLE] = -1e9
     tables = ConcatenatedBatches(
-        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, negatives), windows_per_draw
+        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, negatives), 5, windows_per_draw
     )
     learn_block(block, tables, buffers, 0.01)
     settings = {"window": 5, "windows_per_draw": windows_per_draw, "tile": UPDATE_TILE, "weight": weight}
@@ -110,7 +110,7 @@ def test_dm_of_concatenated_past_contexts_equals_the_twins(windows_per_draw):
     buffers = new_window_buffers(windows_per_draw, 3, words.width, slots=6, dtype=np.float64)
     positions = positions_with_documents(block)
     operands = ConcatenatedBatches(
-        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3), windows_per_draw, True
+        documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3), 5, windows_per_draw, True
     )
     learn_block(block, operands, buffers, 0.01)
     for batch in naive.batches(positions, 5, windows_per_draw):
@@ -179,7 +179,7 @@ def test_dm_steps_are_gradient_steps(is_concat):
     positions, window = positions_with_documents(block), 3 if is_concat else None
     objective = NegativeSamples(output, block.noise.shape[1])
     if is_concat:
-        operands = ConcatenatedBatches(documents, words[:9], words[9:], objective, 1)
+        operands = ConcatenatedBatches(documents, words[:9], words[9:], objective, 3)
     else:
         operands = dm.CombinedContexts(documents, words, objective, False)
     check_gradients(

@@ -104,9 +104,11 @@ def test_tags_of_dm_are_concatenated(in_batches, past_only):
         else new_slot_buffers(4, slots, words.width, np.float64)
     )
     tables = documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3)
-    settings = past_only, tag_rows(PAIRS), trainer.tag_count
+    settings = past_only, tag_rows(PAIRS)
     operands = (
-        ConcatenatedBatches(*tables, per_draw, *settings) if in_batches else ConcatenatedWindows(*tables, 1, *settings)
+        ConcatenatedBatches(*tables, 5, per_draw, *settings)
+        if in_batches
+        else ConcatenatedWindows(*tables, 5, 1, *settings)
     )
     learn_block(block, operands, buffers, 0.01)
     for batch in naive.batches(positions_with_documents(block), 5, per_draw):

@@ -11,11 +11,11 @@ from embeddings.kernels.block import LAST, new_cursor
 from embeddings.kernels.sparse_steps import step_rates
 from embeddings.plugins.text_pairs.pair_objectives import (
     BatchShape,
+    RatingDistribution,
     learn_units,
 )
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.pair_training import new_text_batch
-from embeddings.plugins.text_pairs.rating_distribution import RatingDistribution
 from embeddings.testing.gradient_rows import GradientRows
 
 WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
