@@ -97,19 +97,14 @@ def test_tags_of_dm_are_concatenated(in_batches, past_only):
     documents, words, output = random_tables(np.float64, N_TAGS, WORDS + 1, WORDS * slots)
     table, twin = output.table.reshape(WORDS, -1), output.twin.reshape(WORDS, -1)
     block, per_draw = filled_block(3, windows_per_draw=4 if in_batches else 1), 4 if in_batches else 1
-    trainer = em.ParagraphDM(dim=words.width, combine="concat", tag_count=2, negatives=3)
     buffers = (
         new_window_buffers(4, 3, words.width, slots=slots, dtype=np.float64)
         if in_batches
         else new_slot_buffers(4, slots, words.width, np.float64)
     )
     tables = documents.table, words.table[:-1], words.table[-1:], NegativeSamples(table, 3)
-    settings = past_only, tag_rows(PAIRS)
-    operands = (
-        ConcatenatedBatches(*tables, 5, per_draw, *settings)
-        if in_batches
-        else ConcatenatedWindows(*tables, 5, 1, *settings)
-    )
+    kind = ConcatenatedBatches if in_batches else ConcatenatedWindows
+    operands = kind(*tables, 5, per_draw, past_only, tag_rows(PAIRS))
     learn_block(block, operands, buffers, 0.01)
     for batch in naive.batches(positions_with_documents(block), 5, per_draw):
         windows, centres = [], []
