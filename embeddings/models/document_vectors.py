@@ -46,18 +46,6 @@ def document_numbers(count: int) -> list[str]:
     return [str(number) for number in range(count)]
 
 
-def document_vectors(model: "Model") -> DocumentVectors:
-    """The vectors of the training documents of a model; see `Model.documents`."""
-    table = model.tables.get(DOCUMENTS)
-    if table is None:
-        raise SettingError(f"{model.name} models have no document vectors; train paragraph-dbow or paragraph-dm")
-    names = document_numbers(len(table)) if model.tags is None else model.tags.to_pylist()
-    try:
-        return DocumentVectors(names, table)
-    except SettingError as error:
-        raise FormatError(f"the {model.name} model is broken: its tags do not fit its documents: {error}") from None
-
-
 def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
     """The `tags`, `phrases` and `labels` of a saved model, None if missing; `table` holds its document vectors."""
     phrases = None

@@ -20,8 +20,9 @@ from embeddings.indexes.cosine_search import check_search
 from embeddings.models.capabilities import installed_capability, word_predictor
 from embeddings.models.document_vectors import (
     DOCUMENTS,
+    DocumentVectors,
     Infer,
-    document_vectors,
+    document_numbers,
     installed_inferencer,
     load_extras,
     new_documents,
@@ -203,7 +204,15 @@ class Model(InteropMixin):
         Raises:
             SettingError: the model has none.
         """
-        return document_vectors(self)
+        table = self.tables.get(DOCUMENTS)
+        if table is None:
+            raise SettingError(f"{self.name} models have no document vectors; train paragraph-dbow or paragraph-dm")
+        names = document_numbers(len(table)) if self.tags is None else self.tags.to_pylist()
+        try:
+            return DocumentVectors(names, table)
+        except SettingError as error:
+            problem = f"its tags do not fit its documents: {error}"
+            raise FormatError(f"the {self.name} model is broken: {problem}") from None
 
     def infer(
         self,

@@ -101,7 +101,11 @@ class TextClassification(Trainer, ClassifierSettings):
                 raise FormatError(f"the {previous.name} model is broken: {problem}")
             check_tables(previous, self, previous_buckets(previous))
         labels = self.text_labels(data, previous)
-        texts = labelled_texts(labels)
+        counts = np.diff(labels.starts)
+        texts = np.flatnonzero(counts)
+        if len(texts) < len(counts):
+            without = f"{len(counts) - len(texts):,}"
+            log.warning("%s of %s texts have no label and are skipped", without, f"{len(counts):,}")
         starts, ids = read_only(np.append(labels.starts[texts], len(labels.ids))), read_only(labels.ids)
         features = self.text_features(data, texts, previous)
         objective = new_label_objective(self, labels.vocabulary, starts, ids)
@@ -185,15 +189,6 @@ class TextClassification(Trainer, ClassifierSettings):
         ngrams = {NGRAM_BUCKETS: features.ngram_buckets} if self.has_ngrams else {}
         vectors = inputs[: len(features.vocabulary)]
         return {VECTORS: vectors, INPUTS: inputs, OUTPUT: output_rows(self.objective, output), **ngrams}
-
-
-def labelled_texts(labels: TextLabels) -> np.ndarray:
-    """The numbers of the texts with labels."""
-    texts = np.flatnonzero(np.diff(labels.starts))
-    without = len(labels.starts) - 1 - len(texts)
-    if without:
-        log.warning("%s of %s texts have no label and are skipped", f"{without:,}", f"{len(labels.starts) - 1:,}")
-    return texts
 
 
 def previous_buckets(model: Model) -> np.ndarray:
