@@ -385,23 +385,18 @@ def add_word(features: Features, matrix: Rows, word: Word, scratch: Scratch, tot
             return
         code = found >> HALF
         if entry < 0 and features.word_ngrams > 1:
-            code = unknown_code(word, scratch)
+            codes = scratch.codes[slot_number(word.key, scratch.codes.shape[0])]
+            if word.last - word.first > WORD_BYTES:
+                code = hash_word(word)
+            else:
+                if codes[0] != word.key:
+                    codes[0], codes[1] = word.key, hash_word(word)
+                code = np.uint64(codes[1])
         if features.max_n > 0:
             add_new_word(features, matrix, word, code, entry, scratch, total)
         elif entry >= 0:
             push_row(features, matrix, entry, scratch, total)
     push_word_ngrams(features, matrix, code, scratch, total)
-
-
-@inline
-def unknown_code(word: Word, scratch: Scratch) -> np.uint64:
-    """The hash of a word that is not in the dictionary, such as a frequent one that pruning has removed."""
-    codes = scratch.codes[slot_number(word.key, scratch.codes.shape[0])]
-    if word.last - word.first > WORD_BYTES:
-        return hash_word(word)
-    if codes[0] != word.key:
-        codes[0], codes[1] = word.key, hash_word(word)
-    return np.uint64(codes[1])
 
 
 @inline

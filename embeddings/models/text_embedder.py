@@ -97,14 +97,6 @@ class TextCounts:
     words: int = 0
     unknown_words: int = 0
 
-    def add(self, encoded: EncodedTexts) -> None:
-        """Count a batch."""
-        known = encoded.rows.counts
-        self.texts += len(known)
-        self.texts_without_words += int((known == 0).sum())
-        self.words += int(encoded.n_words.sum())
-        self.unknown_words += int(encoded.n_words.sum() - known.sum())
-
 
 @dataclass
 class TextEmbedder:
@@ -219,7 +211,11 @@ class TextEmbedder:
         self._unused_encoders.append(encoder)
         threads = threads if encoder.is_scanned else 1  # other encoders are not compiled, or use processes
         for batch, encoded, rows in map_in_order(self._embed, batches, threads, "embed"):
-            self.counts.add(encoded)
+            known = encoded.rows.counts
+            self.counts.texts += len(known)
+            self.counts.texts_without_words += int((known == 0).sum())
+            self.counts.words += int(encoded.n_words.sum())
+            self.counts.unknown_words += int(encoded.n_words.sum() - known.sum())
             yield batch, rows
 
     def __getstate__(self) -> dict[str, Any]:

@@ -117,11 +117,7 @@ class TextStream(ItemStream):
 
 
 def systematic_sample(texts: np.ndarray, weights: np.ndarray, offset: float) -> np.ndarray:
-    """Sample as many texts, each in proportion to its weight, rounded up or down at random.
-
-    Arguments:
-        offset: uniform in [0, 1).
-    """
+    """Sample as many texts, each in proportion to its weight, rounded by a random `offset`, uniform in [0, 1)."""
     ends = np.cumsum(weights) * (len(texts) / weights.sum()) if len(texts) else weights
     places = np.searchsorted(ends, np.arange(len(texts)) + offset, side="right")
     return np.asarray(texts[np.minimum(places, len(texts) - 1)])

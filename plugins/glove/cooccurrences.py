@@ -163,11 +163,8 @@ def count_in_order(words: Words, vocabulary: int, memory: int, *, symmetric: boo
     """Yield arrays of cells (n,), valid until the next array; two words have the cells (i, j) and (j, i).
 
     Each cell is a term of the loss with separate parameters, w_i c_j or w_j c_i. So each cell is one step with a
-    separate random place, as in the original program. The counts of the two cells differ unless they are symmetric.
-
-    Arguments:
-        symmetric: both cells hold all occurrences; otherwise cell (i, j) holds the occurrences of j after i.
-        memory: as for `count_cells`.
+    separate random place, as in the original program. If `symmetric`, both cells hold all occurrences; otherwise cell
+    (i, j) holds the occurrences of j after i.
     """
     if symmetric:
         for cells in count_cells(words, vocabulary, memory):
@@ -214,11 +211,7 @@ def count_cells(words: Words, vocabulary: int, memory: int) -> Iterator[np.ndarr
 
 
 def gather_range(words: Words, first: int, last: int, starts: np.ndarray) -> Neighbours:
-    """Gather the neighbours of the rows `first` to `last`, whose slots begin at `starts[first:last]`.
-
-    Arguments:
-        starts: (last + 1,) int64; the last is the number of slots.
-    """
+    """Gather the neighbours of the rows `first` to `last`; slots begin at `starts`, int64 (last + 1,), and end there."""
     slots = int(starts[last])
     found = Neighbours(starts[:last].copy(), np.empty(slots, np.int32), np.empty(slots, DISTANCES))
     for bounds in chunk_bounds(words):

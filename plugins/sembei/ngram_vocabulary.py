@@ -245,11 +245,7 @@ def extend_ngrams(
 
 
 def token_sequences(word: str, ids: Mapping[str, int], joiner: str, longest: int, max_n: int) -> list[list[int]]:
-    """All sequences of at most `max_n` tokens, with a joiner in between, that spell a string.
-
-    Arguments:
-        longest: characters of the longest token.
-    """
+    """All sequences of at most `max_n` tokens of up to `longest` characters, with a joiner in between, of a string."""
     complete, incomplete = [], [(0, [])]  # type: tuple[list[list[int]], list[tuple[int, list[int]]]]
     while incomplete:
         start, row = incomplete.pop()

@@ -323,7 +323,11 @@ class DualEncoder(Trainer, PairSettings):
 
             tables[WEIGHTS] = Table(rows=size, dim=1, axis="words", init=initialize_weights)
         if self.linear_map:
-            tables[MAP] = Table(rows=dim, dim=dim, axis="other", init=identity, on_continue="copy")
+
+            def initialize_map(table: np.ndarray, dim: int, seed: int) -> None:
+                table[:, :dim] = np.eye(dim)
+
+            tables[MAP] = Table(rows=dim, dim=dim, axis="other", init=initialize_map, on_continue="copy")
         tables |= own_tables
         state = {}
         for name, table in tables.items():
@@ -410,8 +414,3 @@ def new_text_batch(
         map_gradient=separate_zeros((map_size, width), dtype),
         factor=np.ones(1, dtype),
     )
-
-
-def identity(table: np.ndarray, dim: int, seed: int) -> None:
-    """Fill a square table with the identity matrix."""
-    table[np.arange(dim), np.arange(dim)] = 1
