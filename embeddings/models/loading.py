@@ -159,9 +159,9 @@ def resolve(path: str | os.PathLike[str]) -> tuple[Path, Format | None]:
     The format is None for a saved model, and for a folder in no installed format, which must be a broken model.
     """
     place = Path(local_copy(path))
-    is_saved = (place / MODEL_JSON).is_file()
+    is_saved = os.path.isfile(place / MODEL_JSON)  # False without permission
     name = None if is_saved else file_format.sniff(place)
-    if is_saved or (name is None and place.is_dir()):
+    if is_saved or (name is None and os.path.isdir(place)):
         return place, None
     if name is not None:
         return place, file_format.load_format(name)

@@ -211,7 +211,7 @@ def count_cells(words: Words, vocabulary: int, memory: int) -> Iterator[np.ndarr
 
 
 def gather_range(words: Words, first: int, last: int, starts: np.ndarray) -> Neighbours:
-    """Gather the neighbours of the rows `first` to `last`; slots begin at `starts`, int64 (last + 1,), and end there."""
+    """Gather the neighbours of the rows `first` to `last`, in slots from `starts` on, int64 (last + 1,)."""
     slots = int(starts[last])
     found = Neighbours(starts[:last].copy(), np.empty(slots, np.int32), np.empty(slots, DISTANCES))
     for bounds in chunk_bounds(words):
