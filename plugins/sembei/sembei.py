@@ -344,15 +344,9 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
         output = Table(rows=len(words), dim=self.dim, axis="words")
         saved_as = NGRAMS if self.compositional else VECTORS
         rows = replace(word_vectors(len(words), self.dim, self.initializer), saved_as=saved_as)
-        parts = None
-        if self.compositional:
-            parts = ngrams_within(trie_of(words), *code_points(words))
-        max_parts = 0 if parts is None else int(np.diff(parts.offsets).max(initial=0))
-
-        def operands(tables: Arrays) -> LatticeOperands:
-            kind = LatticeOperands if parts is None else SummedOperands
-            return kind(tables["words"], tables["right"], tables["left"], self.window, parts or NO_PARTS)
-
+        parts = ngrams_within(trie_of(words), *code_points(words)) if self.compositional else NO_PARTS
+        max_parts = int(np.diff(parts.offsets).max(initial=0))
+        kind = SummedOperands if self.compositional else LatticeOperands
         source = LatticeSource(
             ids=np.asarray(data.encoded.ids),
             lines=ngrams.lines,
@@ -362,8 +356,8 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             windows_per_draw=self.windows_per_draw,
             window=self.window,
         )
-        new_block = partial(new_lattice, longest, self.negatives, window=self.window)
-        buffers = partial(new_lattice_buffers, longest, self.negatives, padded(self.dim), window=self.window)
+        sizes, width = (longest, self.negatives), padded(self.dim)
+        new_block = partial(new_lattice, *sizes, window=self.window)
         frozen: dict[int, np.ndarray] = {}  # the vectors of n-grams that are constant
 
         def export_sums(tables: Arrays) -> Arrays:
@@ -376,11 +370,11 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
             tables={"words": rows, "right": output, "left": output},
             stream=TokenStream(source, new_block, fill_lattice, is_valid_lattice, ngrams.unit),
             kernel=learn_block,
-            operands=operands,
-            buffers=lambda: buffers(max_parts=max_parts),
+            operands=lambda tables: kind(tables["words"], tables["right"], tables["left"], self.window, parts),
+            buffers=partial(new_lattice_buffers, *sizes, width, max_parts=max_parts, window=self.window),
             export=export_sums if self.compositional else None,
             vocabulary=vocabulary,
-            set_vectors=None if parts is None else partial(self.set_sums, data, words, parts, frozen),
+            set_vectors=partial(self.set_sums, data, words, parts, frozen) if self.compositional else None,
             composes=self.compositional,
             loss_is_estimate=True,
         )
