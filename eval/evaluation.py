@@ -34,7 +34,7 @@ from embeddings.eval.tasks import (
 from embeddings.eval.tasks.evaluation_kind import METHODS, POOLING, Evaluable, EvaluationSettings, Subject, TestSets
 from embeddings.eval.tasks.label_scores import LabelMetric, LabelScores, predict_labels
 from embeddings.eval.test_sets import ALL, Half, check_half, select_texts
-from embeddings.indexes.index_spec import check_spec
+from embeddings.indexes.index import check_spec
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.models.loading import load_classifier, load_model_or_vectors
 from embeddings.models.model import Model

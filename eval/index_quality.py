@@ -21,8 +21,7 @@ from embeddings.errors import S, SettingError
 from embeddings.eval.machine import describe, environment
 from embeddings.eval.statistics.confidence_intervals import mean_bootstrap
 from embeddings.indexes.cosine_search import check_search, pair_cosines, product_error
-from embeddings.indexes.index import Index, search_settings
-from embeddings.indexes.index_spec import as_index, check_spec, parse_spec, split_path
+from embeddings.indexes.index import Index, as_index, check_spec, parse_spec, search_settings, split_path
 from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Positive
 from embeddings.support.cosine import normalize, row_blocks
@@ -182,7 +181,7 @@ def measure_indexes(
     """Measure indexes one after another.
 
     Arguments:
-        indexes: specs as in `embeddings.indexes.index_spec`, or paths.
+        indexes: specs as in `embeddings.indexes.index`, or paths.
         top: number of neighbours per query.
         strict: raise if an index cannot be built; otherwise yield its `reason`.
         allow_faiss: as in `embeddings.load_index`.

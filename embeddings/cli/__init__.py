@@ -16,7 +16,7 @@ from embeddings.cli.signals import EXIT_INTERRUPT, TerminationSignals
 from embeddings.cli.standard_streams import ReaderGoneError, finish_output, replace_streams
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 from embeddings.setting_names import THEIR_COMMANDS
-from embeddings.support.masking import mask
+from embeddings.support.logs import mask
 from embeddings.support.remote.address import without_credentials
 
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # which takes 5 % of the time of a compilation

@@ -22,8 +22,7 @@ from embeddings.eval.index_quality import (
     plot_recall,
     write_report,
 )
-from embeddings.indexes.index import load_index
-from embeddings.indexes.index_spec import check_spec
+from embeddings.indexes.index import check_spec, load_index
 from embeddings.models.loading import load
 from embeddings.support.plots import check_figure_path
 

@@ -11,7 +11,7 @@ from embeddings.errors import EmbeddingsError, as_in_python, shorten
 from embeddings.printable import printable
 from embeddings.setting_names import hint, our_name
 from embeddings.settings import flag
-from embeddings.support.masking import mask
+from embeddings.support.logs import mask
 
 
 def error_line(error: BaseException, arguments: Sequence[str], group: click.Group | None = None) -> str:

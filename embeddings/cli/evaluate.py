@@ -27,7 +27,7 @@ from embeddings.eval.test_sets import ALL
 from embeddings.models.loading import load_classifier, load_concatenated
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
-from embeddings.support.masking import mask
+from embeddings.support.logs import mask
 from embeddings.support.remote.address import without_credentials
 from embeddings.vectors.vectors import Vectors, as_vectors
 

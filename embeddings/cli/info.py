@@ -173,7 +173,7 @@ def command(path: str, full: bool, allow_pickle: bool, curve: str | None, force:
     list, or text, compressed or not. Without --full, only the start of a file (and the end of a log) is read.
     """
     if curve is not None:
-        from embeddings.training.loss_curves import draw_loss_curve
+        from embeddings.training.run_log import draw_loss_curve
 
         draw_loss_curve(path, curve, force=force)
         if as_json:

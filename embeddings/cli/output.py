@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from embeddings.printable import printable, replace_unprintable
-from embeddings.support.masking import mask
+from embeddings.support.logs import mask
 from embeddings.support.result_table import ResultTable, cell, text_lines
 
 

@@ -32,7 +32,6 @@ from embeddings.models.model_files import package_versions
 from embeddings.models.table import Arrays
 from embeddings.registry import package_of
 from embeddings.settings import check_value
-from embeddings.training.corpus_share import CorpusShare, RemoteStream, WholeCorpusNeeded
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
 from embeddings.training.replicas import (
@@ -46,7 +45,7 @@ from embeddings.training.replicas import (
 )
 from embeddings.training.run import Run, capture_progress
 from embeddings.training.run_options import ClusterBase, RunOptions
-from embeddings.training.stream import TokenStream, share_bounds
+from embeddings.training.stream import CorpusShare, RemoteStream, TokenStream, WholeCorpusNeeded, share_bounds
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData, as_corpus, check_threads_and_seed, prepare
 from embeddings.training.worker import Worker

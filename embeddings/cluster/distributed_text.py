@@ -19,7 +19,7 @@ from embeddings.errors import NoWordsError
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.support.foreign_files import path_below
 from embeddings.support.mapped_files import memory_mapped_zeros
-from embeddings.training.corpus_share import CorpusShare
+from embeddings.training.stream import CorpusShare
 
 GOLDEN, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 NO_IDS = np.zeros(0, np.int32)

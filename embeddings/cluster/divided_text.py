@@ -30,9 +30,8 @@ from embeddings.kernels.separate_arrays import read_only
 from embeddings.support.logs import notice
 from embeddings.training.callbacks import Callback
 from embeddings.training.compile_ahead import SmallText, with_small_tables
-from embeddings.training.corpus_share import CorpusShare
 from embeddings.training.run_options import RunOptions
-from embeddings.training.stream import TokenStream, share_bounds
+from embeddings.training.stream import CorpusShare, TokenStream, share_bounds
 from embeddings.training.training_data import TrainingData
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.models.model_files import package_versions
 from embeddings.models.table import Arrays, copy_into
 from embeddings.support.system import free_memory
-from embeddings.training.corpus_share import CorpusShare, ShareOfStream
 from embeddings.training.progress import Tally
 from embeddings.training.replicas import ReplicaTables
 from embeddings.training.run_options import RunOptions
+from embeddings.training.stream import CorpusShare, ShareOfStream
 from embeddings.training.training_data import TrainingData
 from embeddings.training.worker import Worker, run_threads
 

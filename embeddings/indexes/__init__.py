@@ -1,4 +1,4 @@
 """Indexes of nearest neighbours: each kind, ours or another package's, is an entry point of `embeddings.indexes`.
 
-`protocol` defines what a kind provides; `index` and `index_spec` serve all kinds.
+`protocol` defines what a kind provides; `index` serves all kinds.
 """

@@ -1,7 +1,12 @@
-"""An index of vectors: build, search, save, load."""
+"""An index of vectors: build, search, save, load; and indexes specified by a string.
+
+A specification is `lsh`, `lsh:bits=512,rerank=100`, `faiss:factory=IVF256,Flat,nprobe=8`, or a path. Search settings,
+which need no rebuild, may follow a path: `vectors.lsh:rerank=500`.
+"""
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +19,7 @@ from embeddings import registry
 from embeddings.errors import FormatError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.indexes.protocol import Engine, Kind, SearchMethod, SearchResult, as_indexed_vectors
-from embeddings.settings import check_value
+from embeddings.settings import check_value, field_types, split_optional
 from embeddings.support.cosine import normalize
 from embeddings.support.local_paths import local_path
 from embeddings.support.progress_display import ProgressOption, waiting
@@ -246,3 +251,92 @@ def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] 
     except SettingError as error:
         raise FormatError(f"{folder / RECORD} cannot be used: {error}") from None
     return registry.create("index", record["kind"], {**record["settings"], **(changes or {})})
+
+
+BOOLEANS = {"true": True, "false": False}
+
+
+def as_index(
+    spec: "Index | str | os.PathLike[str] | None", vectors: "BaseVectors", *, allow_faiss: bool = False
+) -> Index:
+    """The index itself, one loaded from a path, or one built now from `KIND` or `KIND:name=value,name=value`.
+
+    An existing path takes precedence over a kind. None is exact search. `allow_faiss` is that of `load_index`.
+    """
+    if spec is None:
+        from embeddings.indexes.exact import Exact  # imports numba; the registry would take milliseconds
+
+        exact = Exact()
+        return Index("exact", exact, vectors, exact.build(vectors.unit_rows), 0.0)
+    if isinstance(spec, Index):
+        spec.check_vectors(vectors)
+        return spec
+    path, rest = split_path(spec)
+    if path is None:
+        kind, settings = parse_spec(str(spec))
+        return build(vectors, kind, settings)
+    index = load_index(path, vectors, allow_faiss=allow_faiss)
+    if not rest:
+        return index
+    kind, settings = parse_spec(f"{index.name}:{rest}", label=str(spec))
+    variant = index.with_search(kind, {**index.settings, **settings})
+    if variant is None:
+        names = ", ".join(sorted(search_settings(index.kind))) or "none"
+        raise SettingError(f"{spec}: changing {', '.join(settings)} requires a new index; search settings: {names}")
+    return variant
+
+
+def split_path(spec: "str | os.PathLike[str]") -> tuple[Path | None, str]:
+    """The path that a spec names, None if it names a kind, and the rest of the spec."""
+    if isinstance(spec, os.PathLike) or (spec and Path(spec).exists()):
+        return Path(spec), ""
+    path, colon, rest = spec.rpartition(":")
+    return (Path(path), rest) if colon and (Path(path) / RECORD).is_file() else (None, spec)
+
+
+def check_spec(spec: str, *, allow_faiss: bool = False) -> None:
+    """Refuse a spec that cannot name an index, before any vectors are loaded."""
+    path, rest = split_path(spec)
+    if path is None:
+        registry.create("index", *parse_spec(spec))
+    else:
+        record = INDEX_FOLDER.read(path)
+        check_consent(path, record, allow_faiss)
+        _, settings = parse_spec(f"{record['kind']}:{rest}" if rest else record["kind"], label=spec)
+        saved_kind(path, record, settings)
+
+
+def parse_spec(text: str, label: str | None = None, group: str = "index") -> tuple[str, dict[str, Any]]:
+    """The kind and settings of a spec, which errors quote as `label`.
+
+    Text after a comma without `=` continues the previous value, as in `faiss:factory=IVF256,Flat`.
+    """
+    name, _, rest = text.partition(":")
+    label = label or text
+    types = field_types(registry.load(group, name))
+    settings: dict[str, str] = {}
+    for part in rest.split(",") if rest else []:
+        key, equals, value = part.partition("=")
+        if equals and key in settings:
+            raise SettingError(f"{label!r} sets {key} twice")
+        if equals:
+            settings[key] = value
+        elif settings:
+            settings[next(reversed(settings))] += f",{part}"
+        else:
+            raise SettingError(f"{label!r} must be {label.partition(':')[0]}:name=value,name=value")
+    return name, {key: convert_value(value, types.get(key)) for key, value in settings.items()}
+
+
+def convert_value(text: str, hint: Any) -> Any:
+    """Text converted to the type of a field; unchanged if that fails, so that the field refuses it."""
+    value_type, is_optional = split_optional(hint)
+    if is_optional and text == "none":
+        return None
+    if value_type is bool:
+        return BOOLEANS.get(text, text)
+    if value_type not in (int, float):
+        return text
+    with suppress(ValueError):
+        return value_type(text)
+    return text

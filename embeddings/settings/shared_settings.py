@@ -1,8 +1,10 @@
-"""Settings that several models share: vectors, vocabulary, context window and documents."""
+"""Settings that several models share: vectors, vocabulary, context window, documents, epochs and learning rate."""
 
 from dataclasses import dataclass
 from typing import Literal
 
+from embeddings import learning_rates
+from embeddings.errors import S, SettingError
 from embeddings.settings.setting_fields import SearchRange, Settings, option
 
 
@@ -125,3 +127,87 @@ class DocumentChoice(Settings):
         "Documents with the same tag share a vector.",
         common=True,
     )
+
+
+RATE_RANGE = SearchRange(0.005, 0.25, log=True)  # of models of windows and documents
+LEARNING_RATE = "Initial learning rate; --schedule sets how it falls after any warm-up."
+ScheduleName = Literal[
+    "linear", "constant", "exponential", "inverse-time", "inverse-square-root", "step", "cosine", "slanted-triangular"
+]
+SCHEDULE = (
+    "How the learning rate falls from --learning-rate to --min-learning-rate over all epochs; slanted-triangular rises "
+    "first, over --warm-up."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule(Settings):
+    """Number of epochs and learning-rate schedule."""
+
+    epochs: int = option(
+        5, "Passes over the corpus.", ge=1, le=1_000_000, search=SearchRange(1, 50, log=True), common=True
+    )
+    learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE, common=True)
+    min_learning_rate: float | None = option(
+        None,
+        "Learning rate at the end of training.  [default: the initial rate / 10,000 with linear and cosine, / 100 with "
+        "exponential, / 10 with inverse-time and inverse-square-root, / 16 with step, / 32 with slanted-triangular]",
+        ge=0,
+    )
+    schedule: ScheduleName = option(learning_rates.LINEAR, SCHEDULE)
+    warm_up: float | None = option(
+        None,
+        "Share of training, 0 to 0.9, in which the learning rate first rises linearly; use it if training diverges at "
+        "the start.  [default: 0; 0.1 with slanted-triangular]",
+        ge=0,
+        le=0.9,
+    )
+    stages: int | None = option(
+        None, "Number of equal parts of training with a constant rate, with --schedule step.  [default: 5]", ge=2
+    )
+    average_last: float | None = option(
+        None,
+        "Return the mean of the model at 20 points of this last share of training, such as 0.2; with early stopping, "
+        "return whichever scores better: this mean or the best epoch.",
+        gt=0,
+        le=1,
+    )
+    shuffle: bool = option(False, "Shuffle the sentences of each thread's share of the corpus in every epoch.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        value = self.min_learning_rate
+        if value is not None and self.schedule == learning_rates.CONSTANT:
+            raise SettingError(f"{S.min_learning_rate} has no effect with the schedule {self.schedule!r}; leave it out")
+        if value is not None and value > self.learning_rate:
+            raise SettingError(
+                f"{S.min_learning_rate} must be at most {S.learning_rate}, {self.learning_rate}, got {value}"
+            )
+        if value == 0 and self.schedule in learning_rates.NONZERO_MINIMUM:
+            raise SettingError(
+                f"{S.min_learning_rate} must be greater than 0 with the schedule {self.schedule!r}, got 0.0"
+            )
+        if self.stages is not None and self.schedule != learning_rates.STEP:
+            raise SettingError(f"{S.stages} requires the schedule {learning_rates.STEP!r}, got {self.schedule!r}")
+
+    @property
+    def final_learning_rate(self) -> float:
+        """The learning rate at the end of training."""
+        return self.final_learning_rate_of(self.schedule)
+
+    def final_learning_rate_of(self, schedule: str) -> float:
+        """The learning rate at the end of training with a schedule."""
+        default = self.learning_rate / learning_rates.DEFAULT_RATIOS[schedule]
+        return default if self.min_learning_rate is None else self.min_learning_rate
+
+    def learning_rate_at(self, done: int, total: int) -> float:
+        """The learning rate after `done` of `total` words, counted over all epochs and threads."""
+        default = learning_rates.SLANTED_WARM_UP if self.schedule == learning_rates.SLANTED_TRIANGULAR else 0.0
+        return learning_rates.learning_rate(
+            self.schedule,
+            done / total,
+            self.learning_rate,
+            self.final_learning_rate,
+            warm_up=default if self.warm_up is None else self.warm_up,
+            stages=self.stages,
+        )

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 from embeddings.support.imports import lazy_package
 
 if TYPE_CHECKING:
-    from embeddings.sklearn.mean_vectorizer import MeanVectorizer as MeanVectorizer
-    from embeddings.sklearn.paragraph_vectorizer import ParagraphVectorizer as ParagraphVectorizer
     from embeddings.sklearn.text_classifier import TextClassifier as TextClassifier
+    from embeddings.sklearn.vectorizers import MeanVectorizer as MeanVectorizer
+    from embeddings.sklearn.vectorizers import ParagraphVectorizer as ParagraphVectorizer
 
 if not TYPE_CHECKING:  # so that type checkers report unknown names
     MODULES, __getattr__, __dir__ = lazy_package(__name__, {
-        "sklearn.mean_vectorizer": "MeanVectorizer",
-        "sklearn.paragraph_vectorizer": "ParagraphVectorizer",
         "sklearn.text_classifier": "TextClassifier",
+        "sklearn.vectorizers": "MeanVectorizer ParagraphVectorizer",
     })  # fmt: skip

@@ -14,7 +14,7 @@ from embeddings.corpora.reading.reader import read_texts
 from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_vectors import list_rows
 from embeddings.errors import CorpusError, S, SettingError
-from embeddings.indexes.index_spec import parse_spec
+from embeddings.indexes.index import parse_spec
 from embeddings.models.embed import text_sources
 from embeddings.models.text_embedder import TextEmbedder
 from embeddings.printable import format_names

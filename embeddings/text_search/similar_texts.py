@@ -6,7 +6,7 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.errors import SettingError
-from embeddings.indexes.index_spec import parse_spec
+from embeddings.indexes.index import parse_spec
 from embeddings.settings import Positive, Range, check_value
 from embeddings.support.imports import import_library
 from embeddings.support.progress_display import ProgressOption, showing

@@ -21,9 +21,8 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.indexes.cosine_search import pair_cosines, product_error, select_top
-from embeddings.indexes.index import Index, check_consent
+from embeddings.indexes.index import Index, check_consent, parse_spec
 from embeddings.indexes.index import load_index as load_vector_index
-from embeddings.indexes.index_spec import parse_spec
 from embeddings.models.embed import (
     DEFAULT_TEXT,
     load_source,

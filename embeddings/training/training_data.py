@@ -26,11 +26,10 @@ from embeddings.kernels.sentence_block import SentenceSource, fill_sentences, is
 from embeddings.settings import ObjectiveChoice, Schedule, check_value
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads
-from embeddings.training.corpus_share import CorpusShare
 from embeddings.training.progress import Report
 from embeddings.training.replicas import REPLICA_BLOCK_SIZE, log_rate_advice
 from embeddings.training.run_options import RunOptions
-from embeddings.training.stream import TokenStream
+from embeddings.training.stream import CorpusShare, TokenStream
 
 if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer

@@ -61,7 +61,7 @@ def nearest(
     others: "HasVectors | Vectors | None",
 ) -> list[Neighbours]:
     """The nearest words to each row, without its excluded rows; the search requests that many more rows."""
-    from embeddings.indexes.index_spec import as_index
+    from embeddings.indexes.index import as_index
 
     check_search(top, restrict)
     rows, excluded_rows = np.array([row for row, _ in sums]), [set(ids) for _, ids in sums]

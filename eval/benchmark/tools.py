@@ -122,7 +122,7 @@ def model_configs(
     settings that it does not have are left out.
     """
     from embeddings import registry
-    from embeddings.indexes.index_spec import parse_spec
+    from embeddings.indexes.index import parse_spec
     from embeddings.support.system import available_threads
 
     configs: list[ModelConfig] = []
@@ -424,7 +424,7 @@ def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[P
 def select_tool(text: str, configs: Sequence[ModelConfig]) -> Program:
     """A peer by its name or description, with settings of its own after a colon."""
     from embeddings import registry
-    from embeddings.indexes.index_spec import parse_spec
+    from embeddings.indexes.index import parse_spec
 
     name, colon, own = text.partition(SUFFIX + ":") if SUFFIX in text else text.partition(":")
     tool = find_tool(name + SUFFIX * bool(colon) if SUFFIX in text else name)

@@ -10,7 +10,7 @@ from embeddings.eval.statistics.results import BinaryScores, Key
 from embeddings.eval.tasks.evaluation_kind import EvaluationSettings, Kind, Subject
 from embeddings.eval.test_sets import set_name
 from embeddings.eval.word_matching import CaseFolding
-from embeddings.indexes.index_spec import as_index
+from embeddings.indexes.index import as_index
 from embeddings.indexes.protocol import SearchMethod
 from embeddings.models.loading import load
 from embeddings.vectors.align import read_dictionary

@@ -28,7 +28,7 @@ from embeddings.eval.tuning.study_folder import (
     Tuning,
     TuningError,
 )
-from embeddings.indexes.index_spec import convert_value
+from embeddings.indexes.index import convert_value
 from embeddings.models.model import Model
 from embeddings.settings import Positive, Range, SearchRange, check_arguments, check_value, field_types, split_optional
 from embeddings.support.imports import import_extra

@@ -16,8 +16,7 @@ from embeddings.eval.index_quality import (
     search_others,
     true_ranks,
 )
-from embeddings.indexes.index import build_index
-from embeddings.indexes.index_spec import as_index, parse_spec
+from embeddings.indexes.index import as_index, build_index, parse_spec
 from embeddings.vectors.vectors import Vectors
 
 

@@ -11,7 +11,7 @@ from embeddings.corpora.resampling import hold_out
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.tasks.perplexity import Validation
 from embeddings.objectives import negative_sampling
-from embeddings.training.loss_curves import read_curves
+from embeddings.training.run_log import read_curves
 
 LINES = [f"the cat{n % 7} sat on the mat{n % 5} with dog{n % 11}" for n in range(200)]
 SMALL = {"dim": 5, "min_count": 1, "threads": 1, "window": 2, "subsample": 0.0, "learning_rate": 0.1}

@@ -108,7 +108,7 @@ def write_corpus(path: Path, version: int) -> None:
 
 
 def write_curve(path: Path, version: int) -> None:
-    from embeddings.training.loss_curves import draw_loss_curve
+    from embeddings.training.run_log import draw_loss_curve
 
     log = path.parent.parent / f"log{version}.jsonl"  # where faults do not affect it
     if not log.exists():

@@ -454,9 +454,9 @@ def list_readers() -> dict[str, Reader]:
 
 
 def read_log(path: Path) -> None:
-    from embeddings.training import loss_curves
+    from embeddings.training import run_log
 
-    loss_curves.read_curves(path)
+    run_log.read_curves(path)
 
 
 def read_config(path: Path) -> None:

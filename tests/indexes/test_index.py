@@ -5,8 +5,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.indexes.index import build_index
-from embeddings.indexes.index_spec import as_index
+from embeddings.indexes.index import as_index, build_index
 from embeddings.testing import check_index
 from embeddings.vectors.vectors import Vectors
 

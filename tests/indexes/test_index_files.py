@@ -9,8 +9,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, RegistryError, SettingError
-from embeddings.indexes.index import RECORD, TENSORS
-from embeddings.indexes.index_spec import as_index, check_spec
+from embeddings.indexes.index import RECORD, TENSORS, as_index, check_spec
 from embeddings.support import tensors
 from embeddings.support.records import checksum
 from embeddings.vectors.vectors import Vectors

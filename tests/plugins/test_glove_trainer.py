@@ -22,7 +22,7 @@ from embeddings.plugins.glove.glove import (
     learn_block,
 )
 from embeddings.testing import check_trainer
-from embeddings.training.corpus_share import CorpusShare, WholeCorpusNeeded
+from embeddings.training.stream import CorpusShare, WholeCorpusNeeded
 
 WORDS, DIM, CELLS = 9, 5, 60
 LINES = [f"{a} {b} near {a}" for a in ("red", "green", "blue") for b in ("car", "house", "door")] * 5

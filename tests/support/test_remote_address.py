@@ -6,7 +6,7 @@ import pytest
 
 from embeddings.errors import SettingError
 from embeddings.support.foreign_files import is_hidden
-from embeddings.support.masking import hide_secrets
+from embeddings.support.logs import hide_secrets
 from embeddings.support.remote import address
 from embeddings.support.remote.address import (
     Address,

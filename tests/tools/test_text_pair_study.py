@@ -12,8 +12,7 @@ from studies.text_pair_study import TASKS, make_query
 from study import main
 
 import embeddings as em
-from embeddings.training.loss_curves import read_curves
-from embeddings.training.run_log import HELD_OUT_LOSS
+from embeddings.training.run_log import HELD_OUT_LOSS, read_curves
 
 ROWS = [
     ("skip-gram", 1, "", "", "CPU seconds", 9.4),

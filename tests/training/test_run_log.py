@@ -13,7 +13,7 @@ import embeddings as em
 from embeddings.cli.info import describe
 from embeddings.errors import OutputError, SettingError
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.loss_curves import read_curves
+from embeddings.training.run_log import read_curves
 
 
 def read_events(path):

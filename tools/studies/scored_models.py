@@ -11,7 +11,7 @@ import numpy as np
 
 import embeddings as em
 from embeddings.eval.evaluation import Suite
-from embeddings.indexes.index_spec import parse_spec
+from embeddings.indexes.index import parse_spec
 from studies.grid import Grid, Rows, collect, markdown, mean_and_spread, pivot, scores
 
 MIN_COUNT = 5

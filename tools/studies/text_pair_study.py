@@ -18,8 +18,7 @@ from embeddings.corpora.reading.compression import open_decompressed
 from embeddings.corpora.reading.text_pairs import is_long, split_sentences
 from embeddings.errors import SettingError
 from embeddings.support.cosine import normalize_rows
-from embeddings.training.loss_curves import draw_loss_curve
-from embeddings.training.run_log import HELD_OUT_LOSS
+from embeddings.training.run_log import HELD_OUT_LOSS, draw_loss_curve
 from embeddings.vectors.pooling import word_weights
 from studies.grid import Grid, Rows, Study, beside, log, mean_and_spread, pivot
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import embeddings as em
-from embeddings.indexes.index_spec import parse_spec
+from embeddings.indexes.index import parse_spec
 from embeddings.support.system import available_threads
 from studies.grid import Grid, take_turns, timed
 

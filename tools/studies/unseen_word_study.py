@@ -15,7 +15,7 @@ import embeddings as em
 from embeddings.analysis.induced_vectors import ContextMap, ContextReader
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.eval.tasks.word_similarity import WordPairs, correlation, read_word_pairs
-from embeddings.indexes.index_spec import parse_spec
+from embeddings.indexes.index import parse_spec
 from embeddings.support.cosine import normalize
 from embeddings.support.suggestions import close_matches
 from studies.grid import Grid, Rows, collect, mean_and_spread, pivot

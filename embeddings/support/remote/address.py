@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from embeddings.errors import SettingError
-from embeddings.support.masking import remember_secrets, secrets
+from embeddings.support.logs import remember_secrets, secrets
 
 StrPath = str | os.PathLike[str]
 SCHEMES = {name: name for name in ("s3", "gs", "hdfs", "http", "https", "hf")} | {"s3a": "s3", "gcs": "gs"}

@@ -17,8 +17,7 @@ from threading import Thread, current_thread, main_thread
 from typing import TypeVar
 
 from embeddings.errors import RemoteError, SettingError
-from embeddings.support.logs import log
-from embeddings.support.masking import hide_secrets
+from embeddings.support.logs import hide_secrets, log
 from embeddings.support.remote.address import Address
 
 Item = TypeVar("Item")

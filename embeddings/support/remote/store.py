@@ -25,7 +25,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from embeddings.errors import FormatError, RemoteError
 from embeddings.support.foreign_files import check_name, is_hidden
-from embeddings.support.masking import remember_secrets, secrets
+from embeddings.support.logs import remember_secrets, secrets
 from embeddings.support.remote.address import MAGIC, WEB, Address, credentials, queries
 from embeddings.support.remote.requests import (
     ABSENT,

@@ -8,7 +8,7 @@ from interrupted_runs import learn
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.loss_curves import draw_loss_curve, read_curves
+from embeddings.training.run_log import draw_loss_curve, read_curves
 
 
 @pytest.mark.parametrize("name", ["loss.png", "loss.svg", "loss.pdf"])

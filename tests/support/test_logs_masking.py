@@ -89,7 +89,7 @@ def folder(tmp_path_factory):
 
 
 def forget():
-    for memory in (masking.secrets, address.credentials, address.queries):
+    for memory in (logs.secrets, address.credentials, address.queries):
         memory.clear()
 
 
@@ -143,7 +143,7 @@ def test_the_login_of_a_proxy_is_not_shown(monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://me:hushAlpha@proxy.invalid:3128")
     monkeypatch.setenv("HF_TOKEN", "Bravo7hush")
     message = "cannot connect to http://me:hushAlpha@proxy.invalid:3128 with Bravo7hush"
-    assert masking.mask(message) == "cannot connect to http://***@proxy.invalid:3128 with ***"
+    assert logs.mask(message) == "cannot connect to http://***@proxy.invalid:3128 with ***"
 
 
 def test_the_recorded_command_of_a_report_has_no_secret(folder, monkeypatch):
