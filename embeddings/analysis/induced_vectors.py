@@ -104,7 +104,12 @@ class ContextReader:
         from embeddings.kernels.text_pooling import ContextSums, ContextText, add_contexts
 
         sums, weights, occurrences = np.zeros((number, self.vectors.dim)), np.zeros(number), np.zeros(number, np.int64)
-        arrays = self.encoded.ids, self.encoded.sentences, self.rows, self.type_weights, self.vectors.matrix
+        type_weights = np.ones(len(self.rows), np.float32)
+        if self.weights == "sif":
+            vocabulary = self.encoded.vocabulary
+            shares = np.append(vocabulary.counts / max(vocabulary.total, 1), 0)
+            type_weights = np.asarray(DEFAULT_CONSTANT / (DEFAULT_CONSTANT + shares), np.float32)
+        arrays = self.encoded.ids, self.encoded.sentences, self.rows, type_weights, self.vectors.matrix
         text = ContextText(*(read_only(array) for array in arrays))
         threads = min(self.threads or available_threads(), number)
         for positions, slots, size in parts:
@@ -118,15 +123,6 @@ class ContextReader:
                 list(pool.map(add, [(thread, threads) for thread in range(threads)], results))
         sums /= np.where(weights > 0, weights, 1)[:, None]
         return ContextMeans(sums, occurrences)
-
-    @cached_property
-    def type_weights(self) -> NDArray[np.float32]:
-        """The weight of each word of the corpus as a context."""
-        if self.weights == "equal":
-            return np.ones(len(self.rows), np.float32)
-        vocabulary = self.encoded.vocabulary
-        shares = np.append(vocabulary.counts / max(vocabulary.total, 1), 0)
-        return np.asarray(DEFAULT_CONSTANT / (DEFAULT_CONSTANT + shares), np.float32)
 
 
 Weighting = Literal["log", "equal"]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from time import perf_counter
 from typing import Any, cast
 
@@ -11,7 +12,6 @@ import numpy as np
 from embeddings.cluster.cluster_task import AUTO, ClusterError, ClusterTask
 from embeddings.cluster.distributed_text import (
     LocalCorpus,
-    SentCorpus,
     SentText,
     description_of,
     send_corpus,
@@ -212,7 +212,7 @@ def train_divided(
         trainer, share, vocabulary, threads, seed, report, run_options, compiled_before, threads_per_replica
     )
     log_rate_advice(trainer, run_options)
-    return ClusterSession(cluster, pool, data, machines, text).train()
+    return train_on(cluster, pool, data, machines, text)
 
 
 def check_options(trainer: Trainer, run_options: RunOptions) -> None:
@@ -253,96 +253,85 @@ def describe_workers(pool: WorkerPool, trainer: Trainer) -> list[dict[str, Any]]
     return [machines[number] for number in sorted(machines)]
 
 
-class ClusterSession:
-    """A run on the workers of a pool, to which it sends the task and the text.
+def train_on(
+    cluster: "Cluster", pool: WorkerPool, data: TrainingData, machines: list[dict[str, Any]],
+    text: DividedText | None = None,
+) -> Model:  # fmt: skip
+    """Learn from the first unit to the last, on the workers of a pool, to which the task and the text are sent.
 
     Arguments:
         data: the training data of the whole corpus.
         machines: the description of the machine of each worker.
         text: the text, if the workers have read it.
     """
+    plan, bounds, is_whole = plan_shares(data, text)
+    used, shares = int(np.count_nonzero(np.diff(bounds))), len(bounds) - 1
+    if used < shares:
+        length = f"{bounds[-1]:,} {plan.stream.unit}"
+        raise ClusterError(f"the text of {length} has shares for {used} of {shares} threads; use fewer workers")
+    check_memory(plan, data, machines)
+    ray, encoded, replicas = pool.ray, data.encoded, data.run_options.replicas
+    assert replicas is not None
 
-    def __init__(
-        self, cluster: "Cluster", pool: WorkerPool, data: TrainingData, machines: list[dict[str, Any]],
-        text: DividedText | None = None,
-    ) -> None:  # fmt: skip
-        self.text = text
-        self.cluster, self.pool, self.data, self.machines = cluster, pool, data, machines
-        self.is_whole = False  # each worker needs all of the text
-        self.sent: SentCorpus | None = None
-
-    def train(self) -> Model:
-        """Learn from the first unit to the last."""
-        plan = self.plan()
-        used, shares = int(np.count_nonzero(np.diff(self.bounds))), len(self.bounds) - 1
-        if used < shares:
-            raise ClusterError(
-                f"the text of {self.bounds[-1]:,} {plan.stream.unit} has shares for {used} of {shares} threads; "
-                "use fewer workers"
-            )
-        self.check_memory(plan)
-        return ClusterRun(self.data, plan, self.pool, self.start).train()
-
-    def plan(self) -> Plan:
-        """The plan of the run; workers get shares of the text, unless the plan reads the whole text."""
-        data, encoded = self.data, self.data.encoded
-        no_tokens = CorpusShare(read_only(np.zeros(0, np.int32)), np.zeros(1, np.int64), 0, **description_of(encoded))
-        try:
-            plan = data.trainer.plan(replace(data, encoded=cast(EncodedCorpus, no_tokens)))
-            stream = plan.stream
-            if type(stream) is TokenStream and plan.vocabulary is None:
-                if self.text is not None:
-                    self.bounds = self.text.bounds
-                else:
-                    self.bounds = share_bounds(len(encoded.ids), np.asarray(encoded.sentences), data.shares)
-                return replace(plan, stream=RemoteStream(**vars(stream), all_bounds=self.bounds))
-        except WholeCorpusNeeded:
-            if self.text is not None:
-                raise ClusterError(
-                    f"the plan of {data.trainer_name} depends on settings or words in what it reads"
-                ) from None
-        self.is_whole, plan = True, data.trainer.plan(data)
-        self.bounds = list(plan.stream.bounds(data.shares))
-        return plan
-
-    def check_memory(self, plan: Plan) -> None:
-        """Refuse tables that do not fit into the memory of a machine, before any is allocated."""
-        size = sum(4 * table.rows * table.slots * padded(table.dim) for table in plan.tables.values())
-        replicas = self.data.run_options.replicas
-        assert replicas is not None
-        hosted = -(-replicas.count // len(self.machines))
-        needed = (hosted + 2) * size  # replicas, the merged tables, and rows on their way
-        workers = Counter(machine["node"] for machine in self.machines)
-        for machine in self.machines:
-            count, free = workers[machine["node"]], machine["free"]
-            if free is not None and count * needed > free:
-                raise ClusterError(
-                    f"{count} workers on {machine['machine']} need {count * needed / 1e9:,.1f} GB for tables of "
-                    f"{size / 1e9:,.1f} GB, but {free / 1e9:,.1f} GB are free there; use fewer workers on a machine, "
-                    "or fewer words, dimensions or buckets: tables are not divided among machines"
-                )
-
-    def start(self, tables: Arrays, frozen: np.ndarray | None) -> None:
+    def start(tables: Arrays, frozen: np.ndarray | None) -> None:
         """Let the workers start."""
-        data, workers, ray, encoded = self.data, len(self.machines), self.pool.ray, self.data.encoded
-        assert data.run_options.replicas is not None
-        parts = 1 if workers <= MAX_DIRECT_WORKERS else workers
+        parts = 1 if len(machines) <= MAX_DIRECT_WORKERS else len(machines)
         task = ClusterTask(
-            data.trainer, data.vocabulary, data.seed, data.run_options.replicas, workers,
-            self.cluster.threads_per_worker, data.threads_per_replica, parts, self.bounds, frozen,
+            data.trainer, data.vocabulary, data.seed, replicas, len(machines), cluster.threads_per_worker,
+            data.threads_per_replica, parts, bounds, frozen,
         )  # fmt: skip
-        here = ray.get_runtime_context().get_node_id()
+        here, whole = ray.get_runtime_context().get_node_id(), cache(partial(send_corpus, ray, encoded))
 
         def send(number: int) -> SentText:
-            if not self.is_whole:
+            if not is_whole:
                 return send_share(ray, encoded, *task.tokens_of(number))
-            if self.machines[number]["node"] == here:
-                return LocalCorpus(encoded.folder)
-            self.sent = self.sent or send_corpus(ray, encoded)
-            return self.sent
+            return LocalCorpus(encoded.folder) if machines[number]["node"] == here else whole()
 
-        sender = send if self.text is None else self.text.sender(task, cast(CorpusShare, encoded))
-        self.pool.start(task, sender, tables)
+        pool.start(task, send if text is None else text.sender(task, cast(CorpusShare, encoded)), tables)
+
+    return ClusterRun(data, plan, pool, start).train()
+
+
+def plan_shares(data: TrainingData, text: DividedText | None) -> tuple[Plan, list[int], bool]:
+    """The plan of a run, where the shares of threads begin and end, and whether the plan reads the whole text.
+
+    Otherwise workers get shares of the text.
+    """
+    encoded = data.encoded
+    no_tokens = CorpusShare(read_only(np.zeros(0, np.int32)), np.zeros(1, np.int64), 0, **description_of(encoded))
+    try:
+        plan = data.trainer.plan(replace(data, encoded=cast(EncodedCorpus, no_tokens)))
+        if type(plan.stream) is TokenStream and plan.vocabulary is None:
+            if text is None:
+                bounds = share_bounds(len(encoded.ids), np.asarray(encoded.sentences), data.shares)
+            else:
+                bounds = text.bounds
+            return replace(plan, stream=RemoteStream(**vars(plan.stream), all_bounds=bounds)), bounds, False
+    except WholeCorpusNeeded:
+        if text is not None:
+            raise ClusterError(
+                f"the plan of {data.trainer_name} depends on settings or words in what it reads"
+            ) from None
+    plan = data.trainer.plan(data)
+    return plan, list(plan.stream.bounds(data.shares)), True
+
+
+def check_memory(plan: Plan, data: TrainingData, machines: list[dict[str, Any]]) -> None:
+    """Refuse tables that do not fit into the memory of a machine, before any is allocated."""
+    size = sum(4 * table.rows * table.slots * padded(table.dim) for table in plan.tables.values())
+    replicas = data.run_options.replicas
+    assert replicas is not None
+    hosted = -(-replicas.count // len(machines))
+    needed = (hosted + 2) * size  # replicas, the merged tables, and rows on their way
+    workers = Counter(machine["node"] for machine in machines)
+    for machine in machines:
+        count, free = workers[machine["node"]], machine["free"]
+        if free is not None and count * needed > free:
+            raise ClusterError(
+                f"{count} workers on {machine['machine']} need {count * needed / 1e9:,.1f} GB for tables of "
+                f"{size / 1e9:,.1f} GB, but {free / 1e9:,.1f} GB are free there; use fewer workers on a machine, "
+                "or fewer words, dimensions or buckets: tables are not divided among machines"
+            )
 
 
 @dataclass(frozen=True)
@@ -449,6 +438,6 @@ class Cluster(ClusterBase):
                     return train_divided(self, pool, machines, trainer, text, threads_per_replica, **options)
                 data = prepare(trainer, corpus if text is None else text, **options)
                 data = replace(data, threads_per_replica=threads_per_replica)
-                return ClusterSession(self, pool, data, machines).train()
+                return train_on(self, pool, data, machines)
             finally:
                 pool.close()

@@ -103,21 +103,16 @@ def find_cut(files: Sequence[File], sizes: list[int], ends: list[int], place: in
     """Return the file and the byte in it next to a place in all files where these can be cut."""
     number = next(number for number, end in enumerate(ends) if place < end or number == len(ends) - 1)
     offset = place - (ends[number] - sizes[number])
-    if encoding != UTF8 or not is_plain_text(files[number]):
+    is_text = encoding == UTF8 and not isinstance(files[number], RemoteFile)
+    if is_text:
+        with files[number].open_stream() as stream:
+            head = stream.read(HEAD)
+        is_text = not (detect_compression(head) or detect_binary(head))
+        is_text = is_text and detect(head, files[number].name, text_column=None) is FileType.TEXT
+    if not is_text:
         return (number, 0) if 2 * offset < sizes[number] else (number + 1, 0)
     start = next_line(files[number], offset)
     return (number, start) if start < sizes[number] else (number + 1, 0)
-
-
-def is_plain_text(file: File) -> bool:
-    """Whether a file on disk is text without compression."""
-    if isinstance(file, RemoteFile):
-        return False
-    with file.open_stream() as stream:
-        head = stream.read(HEAD)
-    if detect_compression(head) or detect_binary(head):
-        return False
-    return detect(head, file.name, text_column=None) is FileType.TEXT
 
 
 def next_line(file: File, offset: int) -> int:

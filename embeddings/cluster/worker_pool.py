@@ -263,39 +263,31 @@ class WorkerPool:
     def merge(self) -> None:
         """Merge the changed rows and adopt the progress; if each worker merges all rows, it does so later."""
         started = perf_counter()
-        merged = (
-            self.merge_parts()
-            if self.parts > 1
-            else [rows for number in sorted(self.learned) for rows in self.learned[number]]
-        )
-        self.version, self.merged, self.learned, self.current = self.version + 1, merged, {}, set()
-        self.progress = {share: one for report in self.reports.values() for share, one in report.progress.items()}
-        seconds = perf_counter() - started
-        self.statistics.merges += 1
-        self.statistics.total += seconds
-        self.statistics.merging += seconds
-
-    def merge_parts(self) -> list[Any]:
-        """Wait until each worker has merged its part of the changed rows; returns references to the merged rows."""
-        numbers = range(len(self.actors))
-        while True:
+        merged = [rows for number in sorted(self.learned) for rows in self.learned[number]]
+        while self.parts > 1:  # wait until each worker has merged its part
             refs, merged = self.merging or self.send_merge()
             self.merging = None
             _, failures = self.wait(refs)
             if not failures:
-                return merged
+                break
             dead = {number: error for number, error in failures.items() if not is_lost_object(self.ray, error)}
             for number in failures.keys() - dead.keys():
                 self.count_failure(number, failures[number], is_replaced=False)
             self.replace(dead)
             self.learn_on(dead)
             refs = {}
-            for number in set(numbers) - dead.keys():  # send changes again, as an object may be lost with a machine
+            for number in set(range(len(self.actors))) - dead.keys():  # an object may be lost with a machine
                 method = self.actors[number].changes.options(num_returns=1 + self.parts)
                 refs[number], *self.learned[number] = method.remote()
             _, failures = self.wait(refs)
             self.replace(failures)
             self.learn_on(failures)
+        self.version, self.merged, self.learned, self.current = self.version + 1, merged, {}, set()
+        self.progress = {share: one for report in self.reports.values() for share, one in report.progress.items()}
+        seconds = perf_counter() - started
+        self.statistics.merges += 1
+        self.statistics.total += seconds
+        self.statistics.merging += seconds
 
     def gather(self) -> None:
         """Copy newer merged tables of the workers into the tables of this process."""

@@ -182,7 +182,17 @@ class ParagraphVectorizer(TextVectorizer):
         """
         texts, seed = as_training_texts(X), self._seed()
         check_value("infer_epochs", self.infer_epochs, Epochs | None, {})
-        model = self._load() if self.model is not None else self._train(texts, seed)
+        if self.model is not None:
+            model = self._load()
+        else:
+            trainer = self._make_trainer("paragraph-dbow")
+            if trainer.inferencer is None:
+                known = "as paragraph-dbow and paragraph-dm do"
+                raise SettingError(f"{S.trainer} must infer document vectors, {known}, got {self.trainer!r}")
+            if self.tokenizer is not None and not isinstance(self.tokenizer, str):
+                given = f"got {self.tokenizer!r}: pass lists of tokens instead"
+                raise SettingError(f"{S.tokenizer} must be a name, {given}")
+            model = self._learn(trainer, Corpus(texts, **self._text_settings("words", "lower")), seed)
         self._n_features_out: int = self._infer(model, [], seed).shape[1]
         self.model_, self.seed_ = model, seed
         return self
@@ -224,15 +234,3 @@ class ParagraphVectorizer(TextVectorizer):
             )
         corpus_settings(model)  # raises if they are unknown
         return model
-
-    def _train(self, texts: Texts, seed: int) -> Model:
-        """A document model learned from texts."""
-        trainer = self._make_trainer("paragraph-dbow")
-        if trainer.inferencer is None:
-            raise SettingError(
-                f"{S.trainer} must infer document vectors, as paragraph-dbow and paragraph-dm do, got {self.trainer!r}"
-            )
-        if self.tokenizer is not None and not isinstance(self.tokenizer, str):
-            raise SettingError(f"{S.tokenizer} must be a name, got {self.tokenizer!r}: pass lists of tokens instead")
-        corpus = Corpus(texts, **self._text_settings("words", "lower"))
-        return self._learn(trainer, corpus, seed)

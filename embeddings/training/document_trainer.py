@@ -1,6 +1,6 @@
 """Base of trainers of models of documents and words."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
@@ -164,13 +164,17 @@ class DocumentInferencer:
         no_text = np.empty(0, np.int32), np.zeros(1, np.int64)
         empty = block_source(settings, self.model.vocabulary, *no_text, self.noise_weights)
         empty = empty._replace(shrink_window=self.shrink)
-        for first, last in document_ranges(documents.borders):
+        first = 0
+        while first < documents.size:
+            last = int(np.searchsorted(documents.borders, documents.borders[first] + WORDS_IN_MEMORY, side="right")) - 1
+            last = min(max(last, first + 1), documents.size)
             borders = documents.borders[first : last + 1]
             ids = new_ids[encoded.ids[borders[0] : borders[-1]]]
             source = empty._replace(ids=ids, lines=borders - borders[0])
             rates = settings.learning_rate, settings.final_learning_rate_of(LINEAR)
             inference = Inference(key, epochs, *rates, settings.dim, new_state())
             self.infer_range(vectors, first, source, inference, tags, threads, report)
+            first = last
         return vectors
 
     def infer_range(
@@ -225,16 +229,6 @@ class DocumentInferencer:
             tag_rows = np.insert(1 + numbers.astype(np.int64), tags.starts[:-1], 0)
             operands = self.operands(rows, TagRows(tags.starts + np.arange(len(tags.starts)), tag_rows))
         return block, operands, self.buffers(count), inference._replace(state=new_state()), np.zeros(2, np.uint64)
-
-
-def document_ranges(borders: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Ranges of documents of about `WORDS_IN_MEMORY` words, with at least one document each."""
-    first, count = 0, len(borders) - 1
-    while first < count:
-        last = int(np.searchsorted(borders, borders[first] + WORDS_IN_MEMORY, side="right")) - 1
-        last = min(max(last, first + 1), count)
-        yield first, last
-        first = last
 
 
 MAX_MEMORY_BYTES = 1 << 30  # a larger table of documents is mapped from a file

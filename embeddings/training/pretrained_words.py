@@ -6,9 +6,6 @@ The input of a group of words is the mean or sum of the rows of these words. The
     projected       P' x for its pretrained vector x and a matrix P that is learned, or its trained row if it has none
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -186,84 +183,15 @@ def set_input(buffers: StepBuffers, number: int, row: int, gradient: int) -> Non
     buffers.input_gradient_rows[number] = address(buffers.hidden_rows, gradient)
 
 
-@dataclass(frozen=True)
-class PretrainedWords:
-    """The rows of words with pretrained vectors, as tables, in training, and in a saved model.
-
-    With mode "concatenate", a vector is the pretrained one, or zeros, followed by trained components. With "project",
-    it is the product of the pretrained one with the table "projection" (pretrained dim, dim), or a trained vector for a
-    word without one.
-
-    Arguments:
-        rows, vectors: the words with a pretrained vector, int64 (n,), and these vectors, (n, pretrained dim).
-        size: of the vocabulary.
-        dim: of the model's vectors.
-        initializer: of trained rows; a key of `embeddings.models.table.INITIALIZERS`.
-    """
-
-    rows: np.ndarray
-    vectors: np.ndarray
-    size: int
-    dim: int
-    initializer: str
-    is_projected: bool
-    objective: Objective
-
-    @property
-    def trained_dim(self) -> int:
-        """Numbers in a trained row."""
-        return self.dim - (0 if self.is_projected else self.vectors.shape[1])
-
-    @cached_property
-    def scale(self) -> np.float32:
-        """What vectors to project are multiplied by, so that the mean of their squared norms is 1."""
-        mean = np.mean(np.sum(np.square(self.vectors, dtype=np.float64), axis=1))
-        return np.float32(1 / np.sqrt(mean)) if self.is_projected and mean > 0 else np.float32(1)
-
-    @cached_property
-    def pretrained(self) -> np.ndarray:
-        """The constants of all words, (size, pretrained dim)."""
-        table = np.zeros((self.size, self.vectors.shape[1]), np.float32)
-        table[self.rows] = self.vectors * self.scale
-        return table
-
-    def tables(self) -> dict[str, Table]:
-        """What is learned."""
-        tables = {"words": word_vectors(self.size, self.trained_dim, self.initializer)}
-        if self.is_projected:
-            sizes = {"rows": self.vectors.shape[1], "dim": self.dim}
-            tables[PROJECTION] = Table(**sizes, axis="other", init=orthogonal, seed=PROJECTION_SEED)
-        return tables | self.objective.tables()
-
-    def inputs(self, arrays: Mapping[str, np.ndarray]) -> PretrainedInputs:
-        """What the kernel of one thread works on."""
-        is_trained = np.ones(self.size, np.bool_)
-        is_trained[self.rows] = not self.is_projected
-        return PretrainedInputs(
-            trained=arrays["words"],
-            pretrained=self.pretrained,
-            projection=arrays[PROJECTION] if self.is_projected else np.zeros((0, 0), np.float32),
-            is_trained=is_trained,
-            trained_dim=self.trained_dim,
-            trained_start=self.dim - self.trained_dim,
-            pooled=np.zeros(self.vectors.shape[1], np.float32),
-        )
-
-    def export(self, saved: Arrays) -> Arrays:
-        """The tables of a model."""
-        if self.is_projected:
-            saved[PROJECTION] = saved[PROJECTION] * self.scale
-            saved[VECTORS][self.rows] = self.vectors @ saved[PROJECTION]
-        else:
-            saved[VECTORS] = np.concatenate([self.pretrained, saved[VECTORS]], axis=1)
-        return saved
-
-
 def pretrained_plan(
     trainer: PredictionTrainer, data: TrainingData, init: InitFrom, objective: Objective, kernel: Kernel,
     *, inputs: int, mean: bool = True, exact: bool = False, stream: Stream | None = None,
 ) -> Plan:  # fmt: skip
     """The plan of a model whose words have pretrained vectors.
+
+    With mode "concatenate", a vector is the pretrained one, or zeros, followed by trained components. With "project",
+    it is the product of the pretrained one with the table "projection" (pretrained dim, dim), or a trained vector for a
+    word without one.
 
     Arguments:
         init: the pretrained vectors, and how they are used.
@@ -271,16 +199,39 @@ def pretrained_plan(
         mean, exact: how CBOW combines contexts.
         stream: as in `PredictionTrainer.window_plan`.
     """
-    size, is_projected = len(data.vocabulary), init.mode == "project"
-    words = PretrainedWords(*init.match(data), size, trainer.dim, trainer.initializer, is_projected, objective)
+    rows, vectors = init.match(data)
+    size, dim, own_dim, is_projected = len(data.vocabulary), trainer.dim, vectors.shape[1], init.mode == "project"
+    trained_dim = dim if is_projected else dim - own_dim
+    square = np.mean(np.sum(np.square(vectors, dtype=np.float64), axis=1))
+    scale = np.float32(1 / np.sqrt(square) if is_projected and square > 0 else 1)  # to a mean squared norm of 1
+    pretrained, is_trained = np.zeros((size, own_dim), np.float32), np.ones(size, np.bool_)
+    pretrained[rows], is_trained[rows] = vectors * scale, not is_projected
+    tables = {"words": word_vectors(size, trained_dim, trainer.initializer)}
+    if is_projected:
+        tables[PROJECTION] = Table(rows=own_dim, dim=dim, axis="other", init=orthogonal, seed=PROJECTION_SEED)
+
+    def operands(arrays: Arrays) -> PretrainedOperands:
+        projection = arrays[PROJECTION] if is_projected else np.zeros((0, 0), np.float32)
+        pooled, start = np.zeros(own_dim, np.float32), dim - trained_dim
+        words = PretrainedInputs(arrays["words"], pretrained, projection, is_trained, trained_dim, start, pooled)
+        return PretrainedOperands(words, objective.operand(arrays), mean, exact)
+
+    def export(saved: Arrays) -> Arrays:
+        if is_projected:
+            saved[PROJECTION] = saved[PROJECTION] * scale
+            saved[VECTORS][rows] = vectors @ saved[PROJECTION]
+        else:
+            saved[VECTORS] = np.concatenate([pretrained, saved[VECTORS]], axis=1)
+        return saved
+
     contexts = 2 * trainer.window
     return trainer.window_plan(
         data,
         objective,
         stream=stream,
         kernel=kernel,
-        tables=words.tables(),
-        operands=lambda tables: PretrainedOperands(words.inputs(tables), objective.operand(tables), mean, exact),
+        tables=tables | objective.tables(),
+        operands=operands,
         buffers=lambda targets, width: new_step_buffers(inputs, targets, width, contexts=contexts, rows=2 * inputs),
-        export=words.export,
+        export=export,
     )

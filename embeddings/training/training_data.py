@@ -157,18 +157,7 @@ def prepare(
 ) -> TrainingData:
     """Check all arguments, encode the corpus and select its vocabulary.
 
-    Arguments:
-        corpus: a `Corpus`, an `EncodedCorpus`, or an argument of `Corpus`: a path, a built-in name, an iterable of
-            texts or token lists. Pair trainers also accept `TextPairs`.
-        threads: number of threads; all available cores if not given.
-        report: called regularly with a `Progress`.
-
-    Raises:
-        SettingError: threads or seed are out of range, or the trainer does not support an option.
-        FormatError: vectors to start from cannot be read, or do not fit.
-        CorpusError: the corpus is broken, or no word is frequent enough.
-        OutputError: there are checkpoints already, or they cannot be written.
-        CheckpointError: the checkpoint to resume is damaged or belongs to another run.
+    Arguments and errors are those of `Trainer.train`; an encoded corpus is used as it is.
     """
     compiled_before = compile_time.seconds
     reading_threads = threads

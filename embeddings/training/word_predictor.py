@@ -27,18 +27,6 @@ class Windows:
     contexts: np.ndarray
 
 
-def text_windows(ids: np.ndarray, lines: np.ndarray, window: int) -> Iterator[Windows]:
-    """The windows of all words of a text; `lines` (lines + 1,) are the boundaries of its lines."""
-    offsets = np.array([*range(-window, 0), *range(1, window + 1)])
-    line_of = np.repeat(np.arange(len(lines) - 1), np.diff(lines))
-    for start in range(0, len(ids), max(MAX_CONTEXTS // len(offsets), 1)):
-        centres = np.arange(start, min(start + max(MAX_CONTEXTS // len(offsets), 1), len(ids)))
-        positions = centres[:, None] + offsets
-        inside = positions.clip(0, len(ids) - 1)
-        is_context = (positions == inside) & (line_of[inside] == line_of[centres][:, None])
-        yield Windows(ids[centres], np.where(is_context, ids[inside], NO_WORD))
-
-
 @dataclass(frozen=True)
 class Examples:
     """Predictions of words from hidden rows.
@@ -95,9 +83,22 @@ class WordPredictor:
         return self.objective.has_probabilities
 
     def total_loss(self, ids: np.ndarray, lines: np.ndarray) -> tuple[float, int]:
-        """The sum of the losses of all examples of a text, given as rows of the vocabulary, and their number."""
+        """The sum of the losses of all examples of a text, and their number.
+
+        Arguments:
+            ids: rows of the vocabulary.
+            lines: the boundaries of lines, (lines + 1,).
+        """
         loss, count = 0.0, 0
-        for windows in text_windows(ids, lines, self.window):
+        offsets = np.array([*range(-self.window, 0), *range(1, self.window + 1)])
+        line_of = np.repeat(np.arange(len(lines) - 1), np.diff(lines))
+        step = max(MAX_CONTEXTS // len(offsets), 1)
+        for start in range(0, len(ids), step):
+            centres = np.arange(start, min(start + step, len(ids)))
+            positions = centres[:, None] + offsets
+            inside = positions.clip(0, len(ids) - 1)
+            is_context = (positions == inside) & (line_of[inside] == line_of[centres][:, None])
+            windows = Windows(ids[centres], np.where(is_context, ids[inside], NO_WORD))
             for examples in self.examples(windows):
                 loss += self.loss(examples)
                 count += len(examples.words)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from remote_servers import web_server
 
 import embeddings as em
-from embeddings.support import masking
+from embeddings.support import logs
 from embeddings.support.remote import address, requests, store
 
 PIECES = ("hushAlpha", "Bravo7hush", "Charlie8x")
