@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,18 @@ from embeddings.vectors.vectors import Vectors, as_vectors
 LEVEL = 0.95
 
 
-class Interval(NamedTuple):
-    """A value with its interval, and its standard deviations by the text and by the seed; see `interval`."""
+@dataclass(frozen=True)
+class ConfidentSimilarity:
+    """A cosine and how far it varies.
 
-    value: float
+    Arguments:
+        cosine: the cosine, or the score of the answer to an analogy.
+        low, high: the 95 % confidence interval of the mean cosine over trainings on other corpora of the same size and
+            source, with other seeds (see `interval`).
+        data_sd, seed_sd: the standard deviations by the text and by the seed; None without trainings with other seeds.
+    """
+
+    cosine: float
     low: float
     high: float
     data_sd: float | None
@@ -33,7 +41,7 @@ class Interval(NamedTuple):
 def interval(
     value: float, resamples: NDArray[np.floating], seeds: NDArray[np.floating], *, is_selected: bool = False,
     limit: float = 1.0,
-) -> Interval:  # fmt: skip
+) -> ConfidentSimilarity:  # fmt: skip
     """The interval of the mean of a value over trainings on other corpora of the same size, with other seeds.
 
     Value plus and minus a quantile of Student's t times the standard deviation over resamples. It is centred at the
@@ -53,7 +61,7 @@ def interval(
 
     total, seed = standard_deviation(resamples), standard_deviation(seeds)
     if total is None:
-        return Interval(value, -limit, limit, None, None)
+        return ConfidentSimilarity(value, -limit, limit, None, None)
     known = resamples[np.isfinite(resamples)]
     center, deviation = value, total
     if is_selected:
@@ -61,7 +69,7 @@ def interval(
         deviation = float(np.hypot(total, center - value))
     half = float(stdtrit(len(known) - 1, (1 + LEVEL) / 2)) * deviation  # the quantile of Student's t
     data = None if seed is None else float(np.sqrt(max(total**2 - seed**2, 0)))
-    return Interval(value, max(center - half, -limit), min(center + half, limit), data, seed)
+    return ConfidentSimilarity(value, max(center - half, -limit), min(center + half, limit), data, seed)
 
 
 def standard_deviation(values: NDArray[np.floating]) -> float | None:
@@ -71,24 +79,6 @@ def standard_deviation(values: NDArray[np.floating]) -> float | None:
 
 
 Matrix = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class ConfidentSimilarity:
-    """A cosine and how far it varies.
-
-    Arguments:
-        cosine: the cosine, or the score of the answer to an analogy.
-        low, high: the 95 % confidence interval of the mean cosine over trainings on other corpora of the same size and
-            source, with other seeds (see `interval`).
-        data_sd, seed_sd: the standard deviations by the text and by the seed; None without trainings with other seeds.
-    """
-
-    cosine: float
-    low: float
-    high: float
-    data_sd: float | None
-    seed_sd: float | None
 
 
 @dataclass(frozen=True)
@@ -149,7 +139,7 @@ def confident_similarity(
     vectors = replicated_vectors(vectors, replicates)
     rows = [vectors.index(word), vectors.index(other)]
     resamples, seeds = measure(replicates, lambda matrix: pair_cosine(matrix, rows))
-    return ConfidentSimilarity(*interval(float(vectors.similarity(word, other)), resamples, seeds))
+    return interval(float(vectors.similarity(word, other)), resamples, seeds)
 
 
 def confident_difference(
@@ -170,7 +160,8 @@ def confident_difference(
     value = float(vectors.similarity(word, first)) - float(vectors.similarity(word, second))
     resamples, seeds = measure(replicates, difference)
     share = float(np.mean(resamples[np.isfinite(resamples)] > 0)) if np.isfinite(resamples).any() else 0.5
-    return ConfidentDifference(*interval(value, resamples, seeds, limit=2.0), share)
+    found = interval(value, resamples, seeds, limit=2.0)
+    return ConfidentDifference(found.cosine, found.low, found.high, found.data_sd, found.seed_sd, share)
 
 
 def confident_neighbours(
@@ -223,8 +214,7 @@ def confident_answers(
         found = interval(cosine, cosines[:, i], seeds[:, i], is_selected=True)
         in_top = float(np.mean(ranks[:, i] <= top))
         low, high = (1 + int(np.count_nonzero(background > end)) for end in (found.high, found.low))
-        similarity = ConfidentSimilarity(*found)
-        result.append(ConfidentNeighbour(neighbour, similarity, in_top, low, min(high, len(background))))
+        result.append(ConfidentNeighbour(neighbour, found, in_top, low, min(high, len(background))))
     return result
 
 

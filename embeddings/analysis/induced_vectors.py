@@ -260,8 +260,7 @@ def regression(
 ) -> NDArray[np.float64]:
     """The matrix A (dim, dim) that minimises the sum of weights * |targets - A means|².
 
-    Raises:
-        SettingError: the means do not determine it, and `ridge` is 0.
+    Raises SettingError if the means do not determine it, and `ridge` is 0.
     """
     words, dim = means.shape
     weighted = means * weights[:, None]

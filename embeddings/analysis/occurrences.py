@@ -108,8 +108,7 @@ def word_form(encoded: EncodedCorpus) -> WordForm:
 def words_of(encoded: EncodedCorpus, text: str) -> tuple[str, ...]:
     """The words of a text, as typed, in the form that they have in a corpus: one word or phrase, or several words.
 
-    Raises:
-        UnknownWordError: a word does not occur in the corpus.
+    Raises UnknownWordError if a word does not occur in the corpus.
     """
     vocabulary, form = encoded.vocabulary, word_form(encoded)
     for word in (text, form(text)):

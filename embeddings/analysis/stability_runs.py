@@ -114,8 +114,7 @@ class StabilityRuns(TabularResult):
 def word_trainer(model: Model) -> Trainer:
     """The trainer of a model, which can be trained again on resamples.
 
-    Raises:
-        SettingError: the model is not one that is trained from words of a corpus.
+    Raises SettingError if the model is not one that is trained from words of a corpus.
     """
     if not isinstance(model, Model):
         raise SettingError(f"model must be a Model, such as em.load_model(path) returns, got {model!r:.60}")

@@ -229,8 +229,7 @@ def check_options(trainer: Trainer, run_options: RunOptions) -> None:
 def describe_workers(pool: WorkerPool, trainer: Trainer) -> list[dict[str, Any]]:
     """Descriptions of the machines of all workers.
 
-    Raises:
-        ClusterError: the packages differ, or the plugin is not installed everywhere.
+    Raises ClusterError if the packages differ, or the plugin is not installed everywhere.
     """
     name, module = trainer.trainer_name, type(trainer).__module__
     refs = {number: actor.describe.remote(name, module) for number, actor in enumerate(pool.actors)}

@@ -170,8 +170,7 @@ class WorkerPool:
     ) -> tuple[dict[int, Any], dict[int, BaseException]]:
         """Wait for a result of each worker; returns results, and the errors of lost workers, by number.
 
-        Raises:
-            EmbeddingsError: a worker failed otherwise, or was lost too often.
+        Raises EmbeddingsError if a worker failed otherwise, or was lost too often.
         """
         pending = {ref: number for number, ref in refs.items()}
         results: dict[int, Any] = {}
@@ -363,8 +362,7 @@ class WorkerPool:
     def last_tables(self, number: int) -> Any:
         """A reference to the merged tables, from another worker or this process, for the replacement of a worker.
 
-        Raises:
-            ClusterError: no worker has the tables any more.
+        Raises ClusterError if no worker has the tables any more.
         """
         if self.here_version == self.version:
             return self.ray.put(MergedTables(dict(self.here)))

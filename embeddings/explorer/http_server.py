@@ -58,8 +58,7 @@ class RequestError(Exception):
 def parse_query(query: str, answer: Callable[..., Any]) -> dict[str, Any]:
     """The arguments that a query gives to a method: words, integers, or one of several values.
 
-    Raises:
-        RequestError: a parameter is unknown, missing, set twice, not UTF-8, or out of range.
+    Raises RequestError if a parameter is unknown, missing, set twice, not UTF-8, or out of range.
     """
     parameters = dict(list(inspect.signature(answer).parameters.items())[1:])
     if len(query) > MAX_QUERY:
@@ -178,8 +177,7 @@ class Handler(BaseHTTPRequestHandler):
     def check_origin(self) -> None:
         """Refuse requests to other hosts, from other pages, or with a body; whole addresses are requests to a proxy.
 
-        Raises:
-            RequestError: it is one.
+        Raises RequestError if it is one.
         """
         own = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
         hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
@@ -197,8 +195,7 @@ class Handler(BaseHTTPRequestHandler):
     def question(self, path: str, query: str) -> dict[str, Any]:
         """The answer to a question, or its error as `{"error": message}`.
 
-        Raises:
-            RequestError: the token is missing or wrong, the question is unknown, or a parameter is.
+        Raises RequestError if the token is missing or wrong, the question is unknown, or a parameter is.
         """
         given = self.headers.get("Authorization", "")
         if not hmac.compare_digest(given.encode(errors="replace"), f"Bearer {self.server.token}".encode()):

@@ -4,6 +4,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
@@ -119,11 +120,19 @@ def project(units: NDArray[np.float32], projection: Projection, seed: int, repor
     folder, digest = cache_folder("maps"), hashlib.sha256(f"{VERSION} {units.shape} {seed}".encode())
     digest.update(np.ascontiguousarray(units).data)
     path = None if folder is None else folder / f"{digest.hexdigest()[:32]}.npy"
-    points = None if path is None else read_points(path, len(units))
-    if points is None:
-        points = fit_square(tsne(components, seed, report))
-        if path is not None:
-            write_points(points, path)
+    if path is not None:
+        with suppress(Exception):  # numpy evaluates the header as Python text, which can raise almost anything
+            points: Points = np.load(path, allow_pickle=False)
+            if points.dtype == np.float32 and points.shape == (len(units), 2) and np.isfinite(points).all():
+                return points
+    points = fit_square(tsne(components, seed, report))
+    if path is not None:
+        with suppress(OSError, EmbeddingsError):  # a failure costs only time, later
+            with atomic_write(path, force=True) as temporary, temporary.open("wb") as stream:
+                np.save(stream, points)
+            others = sorted(path.parent.glob("*.npy"), key=lambda one: one.stat().st_mtime)
+            for old in others[:-MAX_CACHED]:
+                old.unlink(missing_ok=True)
     return points
 
 
@@ -160,28 +169,6 @@ def fit_square(points: NDArray[np.float64]) -> Points:
     low, high = points.min(axis=0), points.max(axis=0)
     scale = float((high - low).max()) or 1.0
     return np.asarray((points - (low + high) / 2) / scale + 0.5, np.float32)
-
-
-def read_points(path: Path, words: int) -> Points | None:
-    """The points in a file of the cache; None if it is missing or broken."""
-    try:
-        points = np.load(path, allow_pickle=False)
-    except Exception:  # numpy evaluates the header as Python text, which can raise almost anything
-        return None
-    is_valid = points.dtype == np.float32 and points.shape == (words, 2) and bool(np.isfinite(points).all())
-    return points if is_valid else None
-
-
-def write_points(points: Points, path: Path) -> None:
-    """Write a file of the cache and remove the oldest others; a failure costs only time, later."""
-    try:
-        with atomic_write(path, force=True) as temporary, temporary.open("wb") as stream:
-            np.save(stream, points)
-        others = sorted(path.parent.glob("*.npy"), key=lambda one: one.stat().st_mtime)
-        for old in others[:-MAX_CACHED]:
-            old.unlink(missing_ok=True)
-    except (OSError, EmbeddingsError):
-        return
 
 
 SCALE = 65_535  # points are sent as integers up to this

@@ -35,20 +35,8 @@ def report_bus_errors() -> None:
 
 @cache
 def compile_handler() -> Any:
-    """The engine that holds the machine code of the handler."""
-    from llvmlite import binding
-
-    binding.initialize_native_target()  # as numba does
-    binding.initialize_native_asmprinter()
-    machine = binding.Target.from_default_triple().create_target_machine()
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(str(handler_module())), machine)
-    engine.finalize_object()
-    return engine
-
-
-def handler_module() -> Any:
-    """The LLVM module with the function `handle(number)`."""
-    from llvmlite import ir
+    """The engine that holds the machine code of the handler, `handle(number)`."""
+    from llvmlite import binding, ir
 
     word, size, nothing = ir.IntType(32), ir.IntType(8 * ctypes.sizeof(ctypes.c_size_t)), ir.VoidType()
     module, pointer = ir.Module("bus_error"), ir.IntType(8).as_pointer()
@@ -61,4 +49,9 @@ def handler_module() -> Any:
     builder.call(write, [word(STANDARD_ERROR), builder.bitcast(message, pointer), size(len(MESSAGE))])
     builder.call(end, [builder.add(handle.args[0], word(EXIT_SIGNAL))])
     builder.unreachable()
-    return module
+    binding.initialize_native_target()  # as numba does
+    binding.initialize_native_asmprinter()
+    machine = binding.Target.from_default_triple().create_target_machine()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(str(module)), machine)
+    engine.finalize_object()
+    return engine

@@ -12,11 +12,6 @@ LANES = 4  # independent of each other, so that a core computes them at the same
 WORDS_SIZE = 8 * LANES  # bytes
 
 
-def new_lanes() -> np.ndarray:
-    """The checksum of no words, uint64 (LANES,)."""
-    return np.arange(1, LANES + 1, dtype=np.uint64)
-
-
 @inline
 def add_word(lane: np.uint64, word: np.uint64) -> np.uint64:
     """Add a word to a lane, as XXH64 does; a bijection of each, so a change of one word always changes the result."""
@@ -38,7 +33,7 @@ class FileDigest:
     """The digest of a file's content, computed part by part; only the last part may not be a multiple of WORDS_SIZE."""
 
     def __init__(self) -> None:
-        self.lanes, self.rest = new_lanes(), b""
+        self.lanes, self.rest = np.arange(1, LANES + 1, dtype=np.uint64), b""
 
     def add(self, data: bytes | memoryview) -> None:
         """Add a part, at the speed of memory."""

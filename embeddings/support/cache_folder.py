@@ -122,8 +122,7 @@ def default_limit(folder: Path) -> int:
 def evict(entries: Sequence[AnyEntry], limit: float, remove: Callable[[Path], bool]) -> list[AnyEntry]:
     """Remove entries in order until the others have at most `limit` bytes; returns the removed entries.
 
-    Arguments:
-        remove: removes the folder of an entry; returns whether it is gone.
+    `remove` removes the folder of an entry, and returns whether it is gone.
     """
     size, removed_entries = sum(entry.size for entry in entries), []
     for entry in entries:

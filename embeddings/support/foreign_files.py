@@ -64,11 +64,7 @@ def is_stream(path: Path) -> bool:
 
 
 def check_no_stream(path: Path) -> None:
-    """Refuse a pipe or device, as reading it may wait or never end.
-
-    Raises:
-        FormatError: it is one.
-    """
+    """Refuse a pipe or device, as reading it may wait or never end; raises FormatError if it is one."""
     if is_stream(path):
         raise FormatError(f"{path} is a pipe or device, not a file")
 

@@ -44,11 +44,7 @@ LIBRARIES = {  # of the standard installation, imported where a feature uses the
 
 
 class LazyModule:
-    """A module that is imported on the first use of a name, and submodules likewise.
-
-    Arguments:
-        name: the full name of the module.
-    """
+    """A module, by its full name, that is imported on the first use of a name, and submodules likewise."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -27,8 +27,7 @@ def local_path(path: StrPath, companions: Sequence[str] = ()) -> Path:
 def check_local(path: StrPath, contents: str) -> None:
     """Refuse a remote path for what is written bit by bit, such as "log" or "folder of a search".
 
-    Raises:
-        OutputError: the path is remote.
+    Raises OutputError if the path is remote.
     """
     if is_remote(path):
         raise OutputError(f"{display_name(path)} is remote, but a {contents} must be local; choose a local path")

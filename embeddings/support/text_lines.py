@@ -37,8 +37,7 @@ MAX_LENGTH, MAX_LINE_LENGTH = 1 << 16, 1 << 12  # characters
 def read_toml(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
     """The content of a file; `kind` names it in messages.
 
-    Raises:
-        FormatError: it cannot be read, is not TOML, or is longer than such files are.
+    Raises FormatError if it cannot be read, is not TOML, or is longer than such files are.
     """
     try:
         with open(local_path(path), "rb") as stream:  # which may be a device

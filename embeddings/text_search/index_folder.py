@@ -160,11 +160,7 @@ def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
-    """Read a record of `write_sealed`.
-
-    Raises:
-        FormatError: it is broken or was changed.
-    """
+    """Read a record of `write_sealed`; raises FormatError if it is broken or was changed."""
     record = read_versioned(path, VERSION)
     if record.pop("checksum", None) != seal(record):
         raise FormatError(f"{path} is damaged: its checksum differs from its content")
@@ -231,16 +227,25 @@ class IndexFolder:
         return segments
 
     def checked(self, segment: Segment) -> Segment:
-        """A segment whose arrays fit the index and one another.
+        """A segment whose arrays fit the index and one another, so that no search reads outside of them.
 
-        Raises:
-            FormatError: they do not.
+        Raises FormatError if they do not.
         """
-        shape = (len(segment), self.record["dim"])
-        fits = segment.rows.column_names[:2] == [ID, TEXT] and check_vectors(
-            segment.arrays, self.record["dtype"], shape
-        )
-        if not fits or not check_postings(segment.arrays, len(segment.terms), len(segment)):
+        arrays, rows, dtype = segment.arrays, len(segment), self.record["dtype"]
+        n_postings = len(arrays.get("posting_texts", ()))
+        kinds = {VECTORS: dtype, **POSTINGS}
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(POSTINGS, (n_postings,))
+        shapes |= {VECTORS: (rows, self.record["dim"]), "term_starts": (len(segment.terms) + 1,), "lengths": (rows,)}
+        if dtype == "int8":
+            kinds[SCALES], shapes[SCALES] = "float32", (rows,)
+        actual = {name: (arrays[name].dtype, arrays[name].shape) for name in kinds if name in arrays}
+        fits = segment.rows.column_names[:2] == [ID, TEXT]
+        fits = fits and actual == {name: (np.dtype(kinds[name]), shapes[name]) for name in kinds}
+        if fits:
+            starts, texts, counts = arrays["term_starts"], arrays["posting_texts"], arrays["posting_counts"]
+            fits = starts[0] == 0 and starts[-1] == n_postings and bool((np.diff(starts) >= 0).all())
+            fits = fits and (not n_postings or bool(texts.min() >= 0 and texts.max() < rows and counts.min() > 0))
+        if not fits:
             raise FormatError(f"{self.path / segment.name} is broken: its arrays do not fit the index")
         return segment
 
@@ -313,26 +318,6 @@ class IndexFolder:
 def is_text_index(path: str | os.PathLike[str]) -> bool:
     """Whether a path is that of an index of texts."""
     return not is_remote(path) and (Path(path) / INDEX).is_file()
-
-
-def check_vectors(arrays: Mapping[str, np.ndarray], dtype: str, shape: tuple[int, int]) -> bool:
-    """Whether the arrays of a segment have vectors of this type and shape."""
-    vectors, scales = arrays.get(VECTORS), arrays.get(SCALES)
-    fits = vectors is not None and vectors.shape == shape and vectors.dtype == dtype
-    if dtype != "int8":
-        return fits
-    return fits and scales is not None and scales.shape == shape[:1] and scales.dtype == np.float32
-
-
-def check_postings(arrays: Mapping[str, np.ndarray], terms: int, rows: int) -> bool:
-    """Whether the postings of a segment fit together, so that no search can read outside of them."""
-    actual = {name: (arrays[name].dtype, arrays[name].ndim) for name in POSTINGS if name in arrays}
-    if actual != {name: (np.dtype(kind), 1) for name, kind in POSTINGS.items()}:
-        return False
-    starts, texts, counts = arrays["term_starts"], arrays["posting_texts"], arrays["posting_counts"]
-    fits = len(starts) == terms + 1 and len(arrays["lengths"]) == rows and len(texts) == len(counts)
-    fits = fits and starts[0] == 0 and starts[-1] == len(texts) and bool((np.diff(starts) >= 0).all())
-    return fits and (not len(texts) or bool(texts.min() >= 0 and texts.max() < rows and counts.min() > 0))
 
 
 def owned_names(path: Path) -> set[str]:

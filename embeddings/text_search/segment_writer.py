@@ -38,11 +38,7 @@ def engine_arrays(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
 
 
 def check_distinct(segments: Sequence[Segment]) -> Any:
-    """The ids of new segments, a pyarrow array.
-
-    Raises:
-        CorpusError: one occurs twice.
-    """
+    """The ids of new segments, a pyarrow array; raises CorpusError if one occurs twice."""
     ids = (
         to_string_array(combine_chunks(pa.concat_tables([segment.rows.select([ID]) for segment in segments])[ID]))
         if segments

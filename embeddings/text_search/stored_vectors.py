@@ -16,8 +16,7 @@ from embeddings.vectors.precision import quantise
 def store(rows: np.ndarray, dtype: DataType) -> dict[str, np.ndarray]:
     """Arrays for rows (rows, dim) at length one; zero rows stay zero.
 
-    Raises:
-        SettingError: a row holds NaN or infinity.
+    Raises SettingError if a row holds NaN or infinity.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.einsum("ij,ij->i", rows, rows)

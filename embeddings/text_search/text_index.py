@@ -666,11 +666,7 @@ def write_recipe(folder: Path, embedder: TextEmbedder | None, common: Vocabulary
 
 
 def read_recipe(folder: Path, embedder: TextEmbedder) -> None:
-    """Let an embedder have learned what `write_recipe` wrote.
-
-    Raises:
-        FormatError: it is missing or does not fit.
-    """
+    """Let an embedder have learned what `write_recipe` wrote; raises FormatError if it is missing or does not fit."""
     learned = tensors.load(folder / TENSORS)
     if "texts" in learned:
         words, texts = (Vocabulary.load(folder / name) for name in ("words.arrow", "texts_of_words.arrow"))

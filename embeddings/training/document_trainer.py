@@ -153,8 +153,7 @@ class DocumentInferencer:
     ) -> np.ndarray:  # fmt: skip
         """The vectors of the documents of an encoded corpus, (documents, dim); a document is a `unit` of its text.
 
-        Arguments:
-            tags: those of texts; by default those of the documents of the corpus, except for their names.
+        The tags are those of texts; by default those of the documents of the corpus, except for their names.
         """
         documents = corpus_documents(encoded, unit)
         tags = self.tags_in_use(documents, tags)

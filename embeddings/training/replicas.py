@@ -91,11 +91,8 @@ class MergeSchedule:
 
 def log_rate_advice(trainer: "Trainer", options: "RunOptions") -> None:
     """With many replicas, log a learning rate that usually works better than the default, if that is used."""
-    default, replicas, factor = (
-        getattr(type(trainer), "learning_rate", None),
-        options.replicas,
-        trainer.replica_rate_factor,
-    )
+    default = getattr(type(trainer), "learning_rate", None)
+    replicas, factor = options.replicas, trainer.replica_rate_factor
     if not options.rate_advice or default is None or getattr(trainer, "learning_rate", None) != default:
         return
     if replicas is not None and replicas.count >= MANY_REPLICAS and factor != 1:
@@ -107,13 +104,7 @@ CHUNK_BYTES = 1 << 22  # of merged rows that one thread merges at a time
 
 
 class ReplicaTables:
-    """The tables of all replicas, next to the merged tables.
-
-    Arguments:
-        declared: the tables as the plan declares them.
-        merged: the arrays that hold the merged tables.
-        threads: how many threads merge.
-    """
+    """The tables of all replicas, next to the arrays of the merged tables, which a number of threads merge."""
 
     def __init__(self, replicas: Replicas, declared: Mapping[str, Table], merged: Arrays, threads: int) -> None:
         self.replicas, self.declared, self.merged, self.threads = replicas, declared, merged, threads

@@ -124,11 +124,7 @@ BLOCK = 1 << 22  # numbers at a time, so that no further table is ever in memory
 
 
 class Average:
-    """A running mean of tables, taken at equal distances in the last `share` of training; None takes none.
-
-    Arguments:
-        share: 0 to 1.
-    """
+    """A running mean of tables, taken at equal distances in the last `share` of training, 0 to 1; None takes none."""
 
     def __init__(self, share: float | None) -> None:
         self.share = share

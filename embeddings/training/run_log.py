@@ -70,11 +70,7 @@ def parse(content: bytes) -> list[dict[str, Any]]:
 
 
 def summarize_log(path: Path, *, full: bool = False) -> dict[str, Any]:
-    """A summary of the last run in a log.
-
-    Arguments:
-        full: read the whole log, and count events.
-    """
+    """A summary of the last run in a log; `full` reads the whole log, and counts events."""
     lines = read_lines(path) if full else ends_of_last_run(path)
     starts = [line for line in lines if line["event"] == "begin"]
     start, last = (starts or [{}])[-1], (lines or [{}])[-1]
@@ -235,8 +231,7 @@ class Curves:
 def read_curves(path: str | os.PathLike[str]) -> Curves:
     """The curves of a saved model, by epoch, or of a log, by words of the corpus or other units.
 
-    Raises:
-        FormatError: there are no losses and no scores.
+    Raises FormatError if there are no losses and no scores.
     """
     source = Path(path)
     if source.is_dir():

@@ -162,8 +162,7 @@ class RunOptions:
 def combine(run_options: RunOptions | None, **arguments: Any) -> RunOptions:
     """Run options with those that are passed as arguments too.
 
-    Raises:
-        SettingError: an option has the wrong type, or is passed in both ways.
+    Raises SettingError if an option has the wrong type, or is passed in both ways.
     """
     check_type("run_options", run_options, RunOptions)
     defaults = {one.name: one.default for one in fields(RunOptions)}

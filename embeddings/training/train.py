@@ -16,9 +16,9 @@ from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.continued_training import check_model
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.replicas import Replicas
-from embeddings.training.run_options import ClusterBase, RunOptions, combine
+from embeddings.training.run_options import ClusterBase, RunOptions
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import as_corpus, new_corpus
+from embeddings.training.training_data import new_corpus
 
 
 def train(
@@ -67,13 +67,12 @@ def train(
         CorpusError: the corpus is missing or broken, or no word is frequent enough.
         CheckpointError, OutputError: as `Run.train`.
     """
-    options = combine(
-        run_options, init=init, continued=continued, checkpoints=checkpoints, resume=resume, callbacks=callbacks,
-        replicas=replicas, cluster=cluster, vocabulary_rule=vocabulary_rule, rate_advice=rate_advice,
-    )  # fmt: skip
     configured_trainer = new_trainer(trainer, settings)
-    text = as_corpus(corpus, configured_trainer)
-    return configured_trainer.train(text, threads=threads, seed=seed, progress=progress, run_options=options)
+    return configured_trainer.train(
+        corpus, threads=threads, seed=seed, progress=progress, init=init, continued=continued, checkpoints=checkpoints,
+        resume=resume, callbacks=callbacks, replicas=replicas, cluster=cluster, vocabulary_rule=vocabulary_rule,
+        rate_advice=rate_advice, run_options=run_options,
+    )  # fmt: skip
 
 
 def new_trainer(name: str, settings: dict[str, Any]) -> Trainer:
@@ -118,11 +117,8 @@ def continue_training(
     if not isinstance(corpus, Corpus):
         text_settings = continued_corpus_settings(model)
         corpus = new_corpus(corpus, registry.load("trainer", model.name), **text_settings)
-    options = combine(
-        run_options, continued=model, checkpoints=checkpoints, resume=resume, callbacks=callbacks, replicas=replicas,
-        cluster=cluster, rate_advice=rate_advice,
-    )  # fmt: skip
     return train(
-        model.name, corpus, threads=threads, seed=seed, progress=progress, run_options=options,
-        **settings,
+        model.name, corpus, threads=threads, seed=seed, progress=progress, continued=model, checkpoints=checkpoints,
+        resume=resume, callbacks=callbacks, replicas=replicas, cluster=cluster, rate_advice=rate_advice,
+        run_options=run_options, **settings,
     )  # fmt: skip

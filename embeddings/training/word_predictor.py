@@ -83,12 +83,7 @@ class WordPredictor:
         return self.objective.has_probabilities
 
     def total_loss(self, ids: np.ndarray, lines: np.ndarray) -> tuple[float, int]:
-        """The sum of the losses of all examples of a text, and their number.
-
-        Arguments:
-            ids: rows of the vocabulary.
-            lines: the boundaries of lines, (lines + 1,).
-        """
+        """The sum of the losses of all examples, and their number, of a text of rows and line borders (lines + 1,)."""
         loss, count = 0.0, 0
         offsets = np.array([*range(-self.window, 0), *range(1, self.window + 1)])
         line_of = np.repeat(np.arange(len(lines) - 1), np.diff(lines))
@@ -128,10 +123,9 @@ def pair_examples(settings: Any, model: Model, windows: Windows, slot: int = 0) 
 def mean_examples(
     settings: Any, model: Model, windows: Windows, weights: np.ndarray | None = None
 ) -> Iterator[Examples]:
-    """The mean of the contexts, or the sum with combine="sum", predicts the centre; `weights` multiply the contexts.
+    """The mean of the contexts, or the sum with combine="sum", predicts the centre.
 
-    Arguments:
-        weights: (2 window, dim), for each position.
+    Contexts are multiplied by the `weights` of their positions, (2 window, dim).
     """
     vectors, mean = model.vectors.matrix, getattr(settings, "combine", "mean") == "mean"
     is_context = windows.contexts != NO_WORD

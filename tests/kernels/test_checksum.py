@@ -5,7 +5,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from embeddings.kernels.checksum import FIRST, LANES, SECOND, WORDS_SIZE, FileDigest, add_words, new_lanes
+from embeddings.kernels.checksum import FIRST, LANES, SECOND, WORDS_SIZE, FileDigest, add_words
 
 MASK = (1 << 64) - 1
 
@@ -28,7 +28,7 @@ def digest(*parts):
 @pytest.mark.parametrize("count", [0, 3, 4, 5, 400])
 def test_lanes_equal_the_naive_ones(count):
     words = np.random.default_rng(count).integers(0, 2**64, count, np.uint64)
-    lanes = new_lanes()
+    lanes = FileDigest().lanes
     add_words(words, lanes)
     assert lanes.tolist() == naive_lanes(words.tolist())
 

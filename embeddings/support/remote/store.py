@@ -267,8 +267,7 @@ def open_store(address: Address) -> WebStore | ArrowStore:
 def arrow_store(address: Address) -> ArrowStore:
     """Return the file system of an address.
 
-    Raises:
-        RemoteError: a package or credentials are missing, or the address is a web address.
+    Raises RemoteError if a package or credentials are missing, or the address is a web address.
     """
     if address.scheme in WEB:
         raise RemoteError(address, "cannot be written or listed: web addresses are read one file at a time")
@@ -336,8 +335,7 @@ def s3_file_system(login: tuple[str, str] | None, endpoint: str | None, seconds:
 def file_status(address: Address) -> RemoteStatus:
     """Return the status of a remote file.
 
-    Raises:
-        RemoteError: the file does not exist, is a folder, or cannot be accessed.
+    Raises RemoteError if the file does not exist, is a folder, or cannot be accessed.
     """
     status = find_status(address)
     if status is None:
@@ -348,8 +346,7 @@ def file_status(address: Address) -> RemoteStatus:
 def find_status(address: Address) -> RemoteStatus | None:
     """Return the status of a remote file; None for a missing file.
 
-    Raises:
-        RemoteError: the file cannot be accessed.
+    Raises RemoteError if the file cannot be accessed.
     """
     return attempt(address, lambda: open_store(address).status(address))
 
@@ -400,8 +397,7 @@ def files_below(
 def find_remote(address: Address) -> list[Address]:
     """Return the file at an address, the files below it, or the files that match it (*, ?, [...], ** for folders).
 
-    Raises:
-        RemoteError: there is no file, or the store cannot be read.
+    Raises RemoteError if there is no file, or the store cannot be read.
     """
     if address.scheme in WEB:
         return [address]

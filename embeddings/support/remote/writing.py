@@ -29,8 +29,7 @@ TEMPORARY = re.compile(rf"\..+\.[0-9a-f]{{8}}{re.escape(PARTIAL)}")  # what `tem
 def check_remote_output(path: StrPath, *, force: bool) -> Address:
     """Return the address of a file or folder that can be written.
 
-    Raises:
-        OutputError: the address exists and `force` is not set, is a web address, or cannot be written.
+    Raises OutputError if the address exists and `force` is not set, is a web address, or cannot be written.
     """
     address = parse_address(path)
     try:
