@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from embeddings.training.callbacks import Callback as Callback
     from embeddings.training.checkpoints import Checkpoints as Checkpoints
     from embeddings.training.init_vectors import InitFrom as InitFrom
-    from embeddings.training.train import continue_training as continue_training
-    from embeddings.training.train import train as train
+    from embeddings.training.trainer import continue_training as continue_training
+    from embeddings.training.trainer import train as train
     from embeddings.vectors.align import align as align
     from embeddings.vectors.lookup import lookup as lookup
     from embeddings.vectors.merge import merge as merge
@@ -80,7 +80,7 @@ MODULES, lazy_name, _ = lazy_package(__name__, {
     "training.callbacks": "Callback",
     "training.checkpoints": "Checkpoints",
     "training.init_vectors": "InitFrom",
-    "training.train": "continue_training train",
+    "training.trainer": "continue_training train",
     "text_search.text_index": "TextIndex load_index",
     "vectors.align": "align",
     "vectors.lookup": "lookup",

@@ -119,11 +119,7 @@ class RemoteReplicas(ReplicaTables):
 
 
 class ClusterRun(Run):
-    """A run on a cluster.
-
-    Arguments:
-        start: lets the workers of the pool start, given the merged tables and the mask of frozen rows.
-    """
+    """A run on a cluster; `start` lets the workers start, given the merged tables and the mask of frozen rows."""
 
     def __init__(
         self, data: TrainingData, plan: Plan, pool: WorkerPool, start: Callable[[Arrays, np.ndarray | None], None]
@@ -258,10 +254,7 @@ def train_on(
 ) -> Model:  # fmt: skip
     """Learn from the first unit to the last, on the workers of a pool, to which the task and the text are sent.
 
-    Arguments:
-        data: the training data of the whole corpus.
-        machines: the description of the machine of each worker.
-        text: the text, if the workers have read it.
+    `data` are those of the whole corpus; `text` is given if the workers have read it.
     """
     plan, bounds, is_whole = plan_shares(data, text)
     used, shares = int(np.count_nonzero(np.diff(bounds))), len(bounds) - 1

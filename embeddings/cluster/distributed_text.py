@@ -59,13 +59,7 @@ class Fragment(NamedTuple):
 
 
 class TextPiece:
-    """Consecutive files, or ranges of files, as token ids.
-
-    Arguments:
-        files: `File` objects; can be none.
-        settings: the settings of a `Corpus`.
-        threads: the number of threads for reading.
-    """
+    """Consecutive files, or ranges of files, or none, as token ids, read with the settings of a `Corpus`."""
 
     def __init__(self, files: Sequence[Any], settings: dict[str, Any], threads: int) -> None:
         self.encoded: EncodedCorpus | None = None
@@ -198,36 +192,10 @@ class SentCorpus:
 
 @dataclass(frozen=True)
 class SentShare:
-    """References to the share of one worker in Ray's object store.
+    """References to the fragments of the share of one worker in Ray's object store.
 
-    Arguments:
-        count: the number of tokens.
-        ids: references to parts of the ids.
-        lines: a reference to the line boundaries.
-        description: the other fields of the `CorpusShare`.
-    """
-
-    count: int
-    ids: list[Any]
-    lines: Any
-    description: Mapping[str, Any]
-
-    def receive(self) -> CorpusShare:
-        """The share, in a temporary file; OutputError if the disk is full."""
-        import ray
-
-        lines = read_only(np.array(ray.get(self.lines)))
-        return CorpusShare(join_ids(map(ray.get, self.ids), self.count), lines, **self.description)
-
-
-@dataclass(frozen=True)
-class SentFragments:
-    """References to the fragments of the share of one worker, which the workers have encoded.
-
-    Arguments:
-        begin, end: where the share begins and ends in the whole text.
-        fragments: references to a `Fragment` of each piece of the text.
-        description: fields of the `CorpusShare` that all shares have in common.
+    begin, end: where the share begins and ends in the whole text. fragments: references to each `Fragment`, in order.
+    description: fields of the `CorpusShare` that all shares have in common.
     """
 
     begin: int
@@ -239,13 +207,13 @@ class SentFragments:
         """The share, in a temporary file; OutputError if the disk is full."""
         import ray
 
-        fragments = [ray.get(one) for one in self.fragments]
+        fragments = [ray.get(one)._replace(ids=NO_IDS) for one in self.fragments]  # one part of the ids at a time
         lines, first_line = join_lines(fragments, self.begin, self.end)
-        ids = join_ids((fragment.ids for fragment in fragments), self.end - self.begin)
+        ids = join_ids((ray.get(one).ids for one in self.fragments), self.end - self.begin)
         return CorpusShare(ids, read_only(lines), first_line, **self.description)
 
 
-SentText = LocalCorpus | SentCorpus | SentShare | SentFragments
+SentText = LocalCorpus | SentCorpus | SentShare
 
 
 def description_of(encoded: EncodedCorpus | CorpusShare) -> dict[str, Any]:
@@ -255,13 +223,14 @@ def description_of(encoded: EncodedCorpus | CorpusShare) -> dict[str, Any]:
 
 
 def send_share(ray: Any, encoded: EncodedCorpus, begin: int, end: int) -> SentShare:
-    """Put a share of the tokens into the object store."""
-    step = PART_BYTES // 4
-    tokens = [ray.put(np.array(encoded.ids[first : min(first + step, end)])) for first in range(begin, end, step)]
+    """Put a share of the tokens into the object store, a part at a time, after its lines."""
     low, high = np.searchsorted(encoded.sentences, [begin, end])
-    lines, first_line = join_lines([Fragment(NO_IDS, np.asarray(encoded.sentences[low:high]), int(low))], begin, end)
-    description = {"first_line": first_line, **description_of(encoded)}
-    return SentShare(end - begin, tokens, ray.put(lines), description)
+    fragments = [ray.put(Fragment(NO_IDS, np.array(encoded.sentences[low:high]), int(low)))]
+    step = PART_BYTES // 4
+    for first in range(begin, end, step):
+        part = np.array(encoded.ids[first : min(first + step, end)])
+        fragments.append(ray.put(Fragment(part, np.zeros(0, np.int64), 0)))
+    return SentShare(begin, end, fragments, description_of(encoded))
 
 
 def send_corpus(ray: Any, encoded: EncodedCorpus) -> SentCorpus:

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 
 from embeddings.cluster.cluster_task import ClusterTask
-from embeddings.cluster.distributed_text import CountedWords, SentFragments, description_of
+from embeddings.cluster.distributed_text import CountedWords, SentShare, description_of
 from embeddings.cluster.worker_pool import WorkerPool
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.compression import HEAD, detect_compression
@@ -166,14 +166,9 @@ def can_divide(corpus: Corpus, trainer: "Trainer", run_options: RunOptions) -> b
 
 
 class DividedText:
-    """The pieces of a text, one for each worker.
+    """The pieces of a text for which `can_divide` is true, one for each worker, which reads it with some threads.
 
-    Arguments:
-        corpus: a corpus for which `can_divide` is true.
-        threads: the number of threads with which each worker reads.
-
-    Raises:
-        CorpusError: a file cannot be read, is broken, or there are no words.
+    Raises CorpusError if a file cannot be read, is broken, or there are no words.
     """
 
     def __init__(self, pool: WorkerPool, corpus: Corpus, threads: int) -> None:
@@ -246,11 +241,11 @@ class DividedText:
         """Send a worker the position of its piece in the text, and the vocabulary."""
         return self.pool.actors[number].set_position.remote(self.offsets[number], self.vocabulary, self.positions)
 
-    def sender(self, task: ClusterTask, share: CorpusShare) -> Callable[[int], SentFragments]:
+    def sender(self, task: ClusterTask, share: CorpusShare) -> Callable[[int], SentShare]:
         """A function that sends a share to a worker."""
         description = description_of(share)
 
-        def send(number: int) -> SentFragments:
+        def send(number: int) -> SentShare:
             begin, end = task.tokens_of(number)
             fragments = []
             for piece in range(len(self.files)):
@@ -259,7 +254,7 @@ class DividedText:
                         self.send_encode(piece)
                         self.send_position(piece)
                     fragments.append(self.pool.actors[piece].cut.remote(begin, end))
-            return SentFragments(begin, end, fragments, description)
+            return SentShare(begin, end, fragments, description)
 
         return send
 

@@ -56,10 +56,7 @@ class SharedArray(NamedTuple):
 class SharedMemory:
     """Memory of this process that other processes can map; `name` is empty if memory cannot be shared.
 
-    Pages without data take no memory.
-
-    Arguments:
-        sizes: bytes of the arrays that are allocated in the memory.
+    It has room for arrays of these sizes in bytes; pages without data take no memory.
     """
 
     def __init__(self, sizes: list[int]) -> None:
@@ -158,12 +155,9 @@ class SentChanges(NamedTuple):
 
 
 class RowBuffer:
-    """Memory for changed rows of a segment, which is used at every merge; untouched pages are not allocated.
+    """Memory for the changed rows of a segment, in parts, which is used at every merge; pages are allocated on use.
 
-    Arguments:
-        parts: number of parts of the rows.
-        rows: maximum number of rows.
-        empty: allocates an array of a shape and type.
+    `empty` allocates an array of a shape and type.
     """
 
     def __init__(self, parts: int, rows: int, width: int, empty: Callable[..., np.ndarray] = np.empty) -> None:

@@ -109,14 +109,7 @@ class ExchangeStatistics:
 
 
 class WorkerPool:
-    """The workers of a run.
-
-    Arguments:
-        ray: the module, connected.
-        actors: the workers by number.
-        new_actor: starts a worker.
-        timeout: as `Cluster.worker_timeout`.
-    """
+    """The workers of a run, `actors` by number; `new_actor` starts one, and `timeout` is `Cluster.worker_timeout`."""
 
     def __init__(self, ray: Any, actors: list[Any], new_actor: Callable[[int], Any], timeout: float) -> None:
         self.ray, self.actors, self.new_actor, self.timeout = ray, actors, new_actor, timeout
@@ -138,9 +131,7 @@ class WorkerPool:
     def start(self, task: ClusterTask, text_of: Callable[[int], SentText], tables: Arrays) -> None:
         """Send the text to all workers, and let them allocate their tables.
 
-        Arguments:
-            text_of: the text of a worker, sent again to its replacement.
-            tables: the merged tables of this process, which `load` sends and `gather` updates.
+        `text_of` gives the text of a worker, also for its replacement; `load` sends the merged tables of this process.
         """
         self.task, self.text_of, self.here, self.parts = self.ray.put(task), text_of, tables, task.parts
         self.shares = [task.shares_of(number) for number in range(len(self.actors))]
@@ -211,11 +202,7 @@ class WorkerPool:
         learning_rate_factor: float,
         arrived: Callable[[int, ReplicaReport], None],
     ) -> None:
-        """Let all workers learn an interval; arguments as `WorkerProcess.learn`.
-
-        Arguments:
-            arrived: called with the number of a worker and its report.
-        """
+        """Let all workers learn an interval, as `WorkerProcess.learn`; `arrived` gets a worker's number and report."""
         self.interval = epochs, share, learning_rate_factor
         self.learned, self.reports = {}, {}
         self.failures = {}

@@ -28,7 +28,7 @@ from embeddings.models.model import Model
 from embeddings.models.table import Table
 from embeddings.settings import field_types, split_optional
 from embeddings.training.replicas import Replicas, ReplicaTables
-from embeddings.training.train import train
+from embeddings.training.trainer import train
 from embeddings.vectors.pooling import Pool
 
 PHRASES = ["red car", "green house", "red house", "green car", "red door", "green door"]

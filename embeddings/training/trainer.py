@@ -1,4 +1,4 @@
-"""Base classes of trainers."""
+"""Base classes of trainers, and training in one call: by a trainer's name, or of an existing model on new text."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from embeddings import registry
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -19,7 +20,7 @@ from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.capabilities import Capabilities
 from embeddings.models.model import Model
 from embeddings.models.table import Table, word_vectors
-from embeddings.models.text_settings import model_settings
+from embeddings.models.text_settings import continued_corpus_settings, model_settings
 from embeddings.objectives.objective import Objective
 from embeddings.settings import (
     ContextWindow,
@@ -38,7 +39,7 @@ from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import Checkpoints
-from embeddings.training.continued_training import extend_vocabulary, rows_in, saved_table
+from embeddings.training.continued_training import check_model, extend_vocabulary, rows_in, saved_table
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.progress import Report
@@ -46,7 +47,7 @@ from embeddings.training.replicas import Replicas
 from embeddings.training.run import Run
 from embeddings.training.run_options import ClusterBase, RunOptions, combine
 from embeddings.training.stream import Stream
-from embeddings.training.training_data import TrainingData, prepare, with_vocabulary
+from embeddings.training.training_data import TrainingData, new_corpus, prepare, with_vocabulary
 from embeddings.training.word_predictor import WordPredictor
 
 
@@ -295,3 +296,106 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
             tables["output"] = model.vectors.matrix
         exact = {name: table.astype(np.float64) for name, table in tables.items()}
         return WordPredictor(objective, exact, settings.window, partial(settings.examples, model))
+
+
+def train(
+    trainer: str,
+    corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
+    *,
+    threads: int | None = None,
+    seed: int = 1,
+    progress: ProgressOption = None,
+    init: InitFrom | None = None,
+    continued: Model | None = None,
+    checkpoints: Checkpoints | None = None,
+    resume: bool = False,
+    callbacks: Sequence[Callback] = (),
+    replicas: Replicas | None = None,
+    cluster: ClusterBase | None = None,
+    vocabulary_rule: VocabularyRule | None = None,
+    rate_advice: bool = True,
+    run_options: RunOptions | None = None,
+    **settings: Any,
+) -> Model:
+    """Train a model with an installed trainer.
+
+    >>> import embeddings as em
+    >>> model = em.train("skipgram", ["the cat sat", "the dog sat"], dim=4, min_count=1, subsample=0, threads=1)
+    >>> model
+    <Model skipgram: 4 words, 4 components>
+    >>> model.vectors.words
+    ['sat', 'the', 'cat', 'dog']
+
+    Arguments:
+        trainer: the name of the trainer.
+        corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
+        threads: number of threads; all available cores if not given.
+        seed: single-threaded runs with the same seed are bit-reproducible.
+        progress: True shows a bar, False none; by default there is one on a terminal and in a notebook. A function is
+            called regularly with a `Progress`.
+        init, continued, checkpoints, resume, callbacks, replicas, cluster, vocabulary_rule, rate_advice: as for
+            `embeddings.training.RunOptions`.
+        run_options: the same options, built in another place.
+        settings: settings of the trainer, such as `dim=100`.
+
+    Raises:
+        RegistryError: no such trainer is installed.
+        SettingError: a setting is unknown or out of range.
+        CorpusError: the corpus is missing or broken, or no word is frequent enough.
+        CheckpointError, OutputError: as `Run.train`.
+    """
+    configured_trainer = new_trainer(trainer, settings)
+    return configured_trainer.train(
+        corpus, threads=threads, seed=seed, progress=progress, init=init, continued=continued, checkpoints=checkpoints,
+        resume=resume, callbacks=callbacks, replicas=replicas, cluster=cluster, vocabulary_rule=vocabulary_rule,
+        rate_advice=rate_advice, run_options=run_options,
+    )  # fmt: skip
+
+
+def new_trainer(name: str, settings: dict[str, Any]) -> Trainer:
+    """An installed trainer with these settings."""
+    trainer = registry.create("trainer", name, settings)
+    if not isinstance(trainer, Trainer):
+        raise DeclarationError(f"the trainer {name!r} must be a subclass of embeddings.training.trainer.Trainer")
+    return trainer
+
+
+def continue_training(
+    model: Model,
+    corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
+    *,
+    threads: int | None = None,
+    seed: int = 1,
+    progress: ProgressOption = None,
+    checkpoints: Checkpoints | None = None,
+    resume: bool = False,
+    callbacks: Sequence[Callback] = (),
+    replicas: Replicas | None = None,
+    cluster: ClusterBase | None = None,
+    rate_advice: bool = True,
+    run_options: RunOptions | None = None,
+    **changes: Any,
+) -> Model:
+    """Train a model further, on new text and new words.
+
+    Arguments:
+        model: the model, which is not changed.
+        corpus: the new text. Unless it is a `Corpus`, it is read as the text of the model was.
+        threads, seed, progress, checkpoints, resume, callbacks, replicas, cluster, rate_advice, run_options: as
+            for `train`.
+        changes: settings to change; all others are those of the model.
+
+    Raises:
+        SettingError: the trainer cannot continue models, or a changed setting does not fit the model.
+        FormatError: a table of the model is missing.
+    """
+    check_model(model)
+    settings = {**model.settings, **changes}
+    if not isinstance(corpus, Corpus):
+        text_settings = continued_corpus_settings(model)
+        corpus = new_corpus(corpus, registry.load("trainer", model.name), **text_settings)
+    return train(
+        model.name, corpus, threads=threads, seed=seed, progress=progress, continued=model, checkpoints=checkpoints,
+        resume=resume, callbacks=callbacks, replicas=replicas, cluster=cluster, rate_advice=rate_advice,
+        run_options=run_options, **settings,
+    )  # fmt: skip

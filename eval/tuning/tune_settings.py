@@ -37,8 +37,7 @@ from embeddings.training.callbacks import Callback, EpochEnd
 from embeddings.training.progress import Progress, Report
 from embeddings.training.run import Interrupted, TrainingError
 from embeddings.training.run_options import RunOptions
-from embeddings.training.train import new_trainer
-from embeddings.training.trainer import Trainer
+from embeddings.training.trainer import Trainer, new_trainer
 from embeddings.training.training_data import as_corpus, check_threads_and_seed
 
 Space = dict[str, SearchRange]
