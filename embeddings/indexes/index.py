@@ -256,9 +256,7 @@ def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] 
 BOOLEANS = {"true": True, "false": False}
 
 
-def as_index(
-    spec: "Index | str | os.PathLike[str] | None", vectors: "BaseVectors", *, allow_faiss: bool = False
-) -> Index:
+def as_index(spec: "Index | str | os.PathLike[str] | None", vectors: "Vectors", *, allow_faiss: bool = False) -> Index:
     """The index itself, one loaded from a path, or one built now from `KIND` or `KIND:name=value,name=value`.
 
     An existing path takes precedence over a kind. None is exact search. `allow_faiss` is that of `load_index`.
