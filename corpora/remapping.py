@@ -100,20 +100,15 @@ def remap_to_rows(encoded: EncodedCorpus, words: Vocabulary, rows: int, folder: 
             f"{S.unknown_rows(1)}"
         )
     counts[0] += lost
-    vocabulary = add_rows(words, names, counts)
+    by_word = dict(zip(words.words, words.counts.tolist(), strict=True))
+    for name, count in zip(names, counts.tolist(), strict=True):
+        by_word[name] = by_word.get(name, 0) + count  # of a word of the text that has the name of a row
+    if empty := [name for name in names if not by_word[name]]:
+        advice = f"raise {S.min_count}" if len(empty) == len(names) else f"use fewer {S.unknown_rows}"
+        raise CorpusError(f"no word is left for {len(empty)} of {len(names)} rows for unknown words; {advice}")
+    vocabulary = Vocabulary.from_counts(by_word, total=max(words.total, sum(by_word.values())))
     targets = np.array([vocabulary.ids[name] for name in names], np.int32)
     new_ids = id_mapping(types, vocabulary)
     new_ids[np.flatnonzero(is_rare)] = targets[numbers]
     new_ids[-1] = targets[0]
     write_remapped(encoded, vocabulary, new_ids, folder, encoded.fingerprint)
-
-
-def add_rows(words: Vocabulary, names: list[str], counts: NDArray[np.int64]) -> Vocabulary:
-    """The vocabulary of `words` and of rows `names` with `counts`; a name that is already a word adds its count."""
-    by_word = dict(zip(words.words, words.counts.tolist(), strict=True))
-    for name, count in zip(names, counts.tolist(), strict=True):
-        by_word[name] = by_word.get(name, 0) + count
-    if empty := [name for name in names if not by_word[name]]:
-        advice = f"raise {S.min_count}" if len(empty) == len(names) else f"use fewer {S.unknown_rows}"
-        raise CorpusError(f"no word is left for {len(empty)} of {len(names)} rows for unknown words; {advice}")
-    return Vocabulary.from_counts(by_word, total=max(words.total, sum(by_word.values())))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple, Self
+from typing import IO, Any, BinaryIO, Self
 
 from embeddings.corpora.reading.sources import File, Source, read_error
 from embeddings.errors import CorpusError, FormatError, RemoteError, marked
@@ -159,11 +159,7 @@ class ReadAhead:
 MAX_AHEAD = 8  # files, of each of which `ReadAhead` keeps up to 9 MiB
 
 
-class OpenFile(NamedTuple):
-    """A file as stored, and what reads its decompressed content."""
-
-    raw: PeekableStream
-    read: Read
+OpenFile = tuple[PeekableStream, Read]  # a file as stored, and what reads its decompressed content
 
 
 class FileOpener:
@@ -212,7 +208,7 @@ def open_file(file: File, *, reads_ahead: bool) -> Iterator[OpenFile]:
         read = decompress(raw)
         if reads_ahead and file.is_regular and detect_compression(raw.head):
             read = stack.enter_context(ReadAhead(read)).read
-        yield OpenFile(raw, read)
+        yield raw, read
 
 
 HEAD_SIZE = 1 << 16

@@ -19,6 +19,7 @@ from typing import IO, Any, Self, TypeVar
 from embeddings.errors import CorpusError
 from embeddings.support.system import available_threads
 
+MODULE = "embeddings.corpora.reading.text_pool"
 MAX_PROCESSES = 64
 JOBS_PER_PROCESS = 2  # in memory at a time
 Key = TypeVar("Key")
@@ -92,27 +93,19 @@ class TextPool:
 
     def map(self, jobs: Iterable[tuple[Key, list[str]]]) -> Iterator[tuple[Key, list[str] | ConversionError]]:
         """Yield each key with its converted texts, or the error, in the order of the jobs."""
-        pending: deque[tuple[Key, Future[list[str]]]] = deque()
-        capacity = JOBS_PER_PROCESS * self.size if self.size > 1 else 0
+        pending: deque[tuple[Key, Future[list[str] | ConversionError]]] = deque()
         for key, texts in jobs:
-            pending.append((key, self.submit(texts)))
-            while len(pending) > capacity:
-                yield finish(*pending.popleft())
-        while pending:
-            yield finish(*pending.popleft())
-
-    def submit(self, texts: list[str]) -> "Future[list[str]]":
-        """Begin to convert texts."""
-        if self.has_begun and self.size > 1:
+            if self.size == 1 or not self.has_begun:
+                self.has_begun = True
+                yield key, attempt(self.convert, texts)
+                continue
             self.threads = self.threads or ThreadPoolExecutor(self.size, "texts")
-            return self.threads.submit(self.call_worker, texts)
-        self.has_begun = True
-        future: Future[list[str]] = Future()
-        try:
-            future.set_result(self.convert(texts))
-        except ConversionError as error:
-            future.set_exception(error)
-        return future
+            pending.append((key, self.threads.submit(attempt, self.call_worker, texts)))
+            if len(pending) > JOBS_PER_PROCESS * self.size:
+                key, future = pending.popleft()
+                yield key, future.result()
+        for key, future in pending:
+            yield key, future.result()
 
     def call_worker(self, texts: list[str]) -> list[str]:
         """Let an idle or a new process convert texts; called in a thread."""
@@ -120,14 +113,7 @@ class TextPool:
             worker = self.idle.get_nowait()
         except Empty:
             worker = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "embeddings.corpora.reading.text_pool",
-                    str(self.converter),
-                    self.argument,
-                ],
+                [sys.executable, "-P", "-m", MODULE, str(self.converter), self.argument],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -171,12 +157,12 @@ class TextPool:
         self.close()
 
 
-def finish(key: Key, future: "Future[list[str]]") -> tuple[Key, list[str] | ConversionError]:
-    """Wait for the result of a job."""
+def attempt(convert: Convert, texts: list[str]) -> list[str] | ConversionError:
+    """Return converted texts, or the error."""
     try:
-        return key, future.result()
+        return convert(texts)
     except ConversionError as error:
-        return key, error
+        return error
 
 
 if __name__ == "__main__":

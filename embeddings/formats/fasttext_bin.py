@@ -15,13 +15,13 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import WordBuffer, build_vectors
 from embeddings.formats.fasttext_file import (
+    ENTRY_PATTERN,
     LOSSES,
     MODELS,
     QUANTISED,
     SUPERVISED,
     Contents,
     find_header,
-    first_entries,
     read_contents,
     read_header,
     write_model,
@@ -118,6 +118,10 @@ def describe(path: Path) -> dict[str, Any]:
     """Metadata from the header and the first words."""
     start = read_head(path)
     header = read_header(path, start)
+    first_words, end = list[str](), header.size  # found without compiled code
+    while len(first_words) < header.words and (match := ENTRY_PATTERN.match(start, end)):
+        first_words.append(match[1].decode("utf-8", "replace"))
+        end = match.end()
     return {
         "model": MODELS[header.model],
         "version": header.version,
@@ -128,7 +132,7 @@ def describe(path: Path) -> dict[str, Any]:
         "ngrams": f"{header.min_n} to {header.max_n}" if header.has_ngrams else None,
         "buckets": header.buckets,
         "loss": LOSSES[header.loss],
-        "first_words": [word.decode("utf-8", "replace") for word in first_entries(start[header.size :], header.words)],
+        "first_words": first_words,
     }
 
 

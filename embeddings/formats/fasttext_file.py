@@ -366,16 +366,6 @@ def split_block(data: bytes, number: int) -> tuple[tuple[np.ndarray, ...], int]:
     return (text[:length].copy(), lengths[:found], counts[:found], kinds[:found]), stop
 
 
-def first_entries(data: bytes, number: int) -> list[bytes]:
-    """The complete entries at the start of `data`, at most `number`; found without compiled code."""
-    entries: list[bytes] = []
-    end = 0
-    while len(entries) < number and (match := ENTRY_PATTERN.match(data, end)):
-        entries.append(match[1])
-        end = match.end()
-    return entries
-
-
 def read_contents(path: Path) -> Contents:
     """All of a fastText file, checked."""
     with open_decompressed(path) as stream:
