@@ -28,7 +28,6 @@ from embeddings.corpora.encoded_corpus import (
     EncodedCorpus,
     write_derived,
 )
-from embeddings.corpora.phrases.bigram_counts import PhraseTokens
 from embeddings.corpora.phrases.phrase import JOINER, Phrase, PhraseMode, check_joiner, to_phrase_table
 from embeddings.corpora.token_trie import NONE, ROOT, TokenTrie, build_trie, child
 from embeddings.corpora.vocabulary import Vocabulary, add_up_words, rank_by_frequency
@@ -192,6 +191,15 @@ def join(ids: Array, sentences: Array, phrases: PhraseTrie, toggles: Array, run:
     state[N_TOKENS] += state[N_IDS]
     state[POSITION], state[SENTENCE] = position, sentence
     return bool(sentence < last)
+
+
+class PhraseTokens(NamedTuple):
+    """A corpus with joined phrases, as input of the detection of more phrases."""
+
+    ids: Any  # (tokens,) int32: words of the vocabulary, then the id of unknown words, then phrases
+    sentences: Any  # (S + 1,) where they begin in `ids`
+    counts: NDArray[np.int64]  # (size,) occurrences of each id
+    unknown: int  # the id of unknown words
 
 
 class JoinedFiles(NamedTuple):

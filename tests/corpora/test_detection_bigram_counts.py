@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 from naive_phrases import connected_pairs
 
-from embeddings.corpora.phrases import Phrases, bigram_counts
-from embeddings.corpora.phrases.bigram_counts import BORDER, PhraseTokens
+from embeddings.corpora.phrases import Phrases, detection
+from embeddings.corpora.phrases.detection import BORDER, PhraseTokens
 from embeddings.errors import CorpusError
 
 SENTENCES = st.lists(st.lists(st.sampled_from("aabbcdefg"), max_size=12), max_size=12)
@@ -41,7 +41,7 @@ def test_pairs_with_connectors_equal_the_reference(sentences, connectors, min_co
         path = Path(folder, "words")
         path.write_text(" ".join([*connectors, "unseen"]))
         detected_phrases = Phrases(scoring="count", min_count=min_count, connectors=str(path)).find(encoded)
-    expected = connected_pairs(sentences, connectors, bigram_counts.MAX_CONNECTORS_IN_A_ROW)
+    expected = connected_pairs(sentences, connectors, detection.MAX_CONNECTORS_IN_A_ROW)
     assert {phrase.words: phrase.count for phrase in detected_phrases} == {
         words: count for words, count in expected.items() if count >= min_count
     }
@@ -62,8 +62,8 @@ def test_pairs_do_not_depend_on_chunk_sizes(sentences, chunk, merge_size, connec
         )
         connector_numbers = np.zeros(len(tokens.counts), np.int32)
         connector_numbers[0], connector_numbers[tokens.unknown] = connector, BORDER
-        whole = bigram_counts.count_pairs(tokens, connector_numbers, min_count, Path(folder))
-        chunked = bigram_counts.count_pairs(
+        whole = detection.count_pairs(tokens, connector_numbers, min_count, Path(folder))
+        chunked = detection.count_pairs(
             tokens, connector_numbers, min_count, Path(folder), chunk=chunk, merge_size=merge_size
         )
     assert [list(column) for column in whole[:4]] == [list(column) for column in chunked[:4]]
@@ -75,13 +75,13 @@ def test_too_many_words_for_pair_keys_are_refused(tmp_path):
     tokens = PhraseTokens(np.zeros(0, np.int32), np.zeros(1, np.int64), counts, 0)
     connector_numbers = np.array([5], np.int32)
     with pytest.raises(CorpusError, match=r"2,147,483,648.*5 connectors"):
-        bigram_counts.count_pairs(tokens, connector_numbers, 1, tmp_path)
+        detection.count_pairs(tokens, connector_numbers, 1, tmp_path)
 
 
 def test_the_error_has_the_largest_number_of_connectors():
     with pytest.raises(CorpusError, match=r"300,000.*1,000.*at most 100 connectors"):
-        bigram_counts.check_key_size(300_000, 1000)
-    assert bigram_counts.fits_key(300_000, 100)
-    assert not bigram_counts.fits_key(300_000, 101)
+        detection.check_key_size(300_000, 1000)
+    assert detection.fits_key(300_000, 100)
+    assert not detection.fits_key(300_000, 101)
     with pytest.raises(CorpusError, match="; lower max_types"):
-        bigram_counts.check_key_size(1 << 32, 0)
+        detection.check_key_size(1 << 32, 0)
