@@ -23,8 +23,7 @@ from embeddings.corpora.reading.text_block import TextBlock
 from embeddings.corpora.reading.text_pairs import PairFormat, write_pairs
 from embeddings.corpora.reading.text_vectors import VectorFormat, split_weights, write_text_vectors
 from embeddings.corpora.remapping import remap
-from embeddings.corpora.script_advice import script_advice
-from embeddings.corpora.segmenters import Segmenter
+from embeddings.corpora.segmenters import Segmenter, script_advice
 from embeddings.corpora.tokenizers import Emoji, Joining, Tokenizer
 from embeddings.corpora.vocabulary import Vocabulary, read_vocabulary_file
 from embeddings.corpora.word_rules import Case, Normalization, WordForm, WordRules
@@ -242,7 +241,9 @@ class Corpus:
                 remap(encoded, self.vocabulary, folder)
             encoded = EncodedCorpus(folder, temporary=True)
         if "hard_wrapped" in encoded.meta and self.labels is None:
-            warn_once(f"{encoded.meta['hard_wrapped']} {HARD_WRAPPED}")
+            remedy = "to join its lines, set lines='paragraph' (--text-lines paragraph)"
+            problem = "seems to be hard-wrapped, so contexts end at its line ends"
+            warn_once(f"{encoded.meta['hard_wrapped']} {problem}: {remedy}")
         if advice := script_advice(encoded.vocabulary, encoded.meta["settings"]["tokenizer"]):
             warn_once(advice)
         log.info("%r: %s words, %s distinct", self, encoded.meta["tokens"], encoded.meta["types"])
@@ -325,9 +326,3 @@ def check_format(
         if value is not None and other != name and getattr(corpus, other):
             raise SettingError(f"{S[name]} cannot be combined with {S[other]}")
     return value
-
-
-HARD_WRAPPED = (
-    "seems to be hard-wrapped, so contexts end at its line ends: to join its lines, set lines='paragraph' "
-    "(--text-lines paragraph)"
-)

@@ -3,6 +3,7 @@
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -71,16 +72,16 @@ def complete_records(archive: Any, name: str) -> Iterator[Any]:
         previous = record
 
 
+@dataclass
 class LimitedLines:
     """Reads lines, as a method `readline`, of at most `MAX_HEADERS` bytes in all until `size` is set to 0 again.
 
     Otherwise warcio would collect headers of any size, in time that is quadratic in the length of a line.
     """
 
-    def __init__(self, readline: Callable[[int], bytes], name: str) -> None:
-        self.readline = readline
-        self.name = name
-        self.size = 0
+    readline: Callable[[int], bytes]
+    name: str
+    size: int = 0
 
     def __call__(self, length: int | None = None) -> bytes:
         """Return the next line, or `length` bytes of it."""

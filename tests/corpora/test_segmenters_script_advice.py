@@ -5,9 +5,9 @@ from commands import expect
 from naive_corpora import encode
 
 from embeddings.corpora import Corpus
-from embeddings.corpora import script_advice as module
+from embeddings.corpora import segmenters as module
 from embeddings.corpora.corpus_cache import warn_once
-from embeddings.corpora.script_advice import script_advice
+from embeddings.corpora.segmenters import script_advice
 
 THAI = "ภาษาไทยเป็นภาษาราชการของประเทศไทย"
 CHINESE = "道可道非常道名可名非常名"
