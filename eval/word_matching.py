@@ -84,7 +84,7 @@ def gather_vectors(
     """The vectors of words at rows, (words, dim) float32, zeros at a row of -1, and which are composed, (words,)."""
     matrix = np.zeros((len(rows), vectors.dim), dtype=np.float32)
     is_composed = np.zeros(len(rows), dtype=bool)
-    matrix[rows >= 0] = vectors.matrix[rows[rows >= 0]]
+    matrix[rows >= 0] = vectors.rows(rows[rows >= 0])
     missing = np.flatnonzero(rows < 0)
     if compose and len(missing):
         is_lower = all(word == lower_case(word) for word in vectors.words)

@@ -29,6 +29,7 @@ from embeddings.training.checkpoints import RECORD as CHECKPOINT
 from embeddings.training.checkpoints import Checkpoints, summarize_checkpoints
 from embeddings.training.run_log import FIRST_BYTES, summarize_log
 from embeddings.vectors import file_format
+from embeddings.vectors.compact_rows import SHAPE
 
 MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
 BLOCK = 1 << 20
@@ -110,12 +111,13 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         words = sum(batches.get_batch(number).num_rows for number in range(batches.num_record_batches))
         total = (batches.schema.metadata or {}).get(TOTAL, b"")
     main = tables.get(VECTORS, tables.get(INPUTS))
+    small = tables.get(VECTORS + SHAPE)
     return {
         "what": "saved model",
         "format": "embeddings model",
         "model": description["model"],
         "words": words,
-        "dim": None if main is None else main.shape[-1],
+        "dim": main.shape[-1] if main is not None else None if small is None else int(small[-1]),
         "corpus_tokens": int(total) if total.isdigit() else None,
         "tables": {name: list(table.shape) for name, table in tables.items()},
         "settings": description["settings"],

@@ -1,29 +1,38 @@
-"""`embeddings quantize`: write a small copy of a classifier."""
+"""`embeddings quantize`: small copies of models and classifiers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from embeddings.classifier.classifier import LabelPredictor
 from embeddings.cli.command_help import command_by_example
-from embeddings.cli.options import OUTPUT, THREADS, from_signature, option, require, seed
+from embeddings.cli.options import OUTPUT, THREADS, from_signature, is_given, option, require, seed
 from embeddings.cli.output import print_json
 from embeddings.cli.progress_bar import ByteBar, TrainingBar
 from embeddings.cli.saving import check_not_input
 from embeddings.corpora.corpus import Corpus
-from embeddings.models.loading import load_classifier
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.models.loading import has_classifier, load_classifier, load_model_or_vectors
+from embeddings.models.model import Model
+from embeddings.models.model_files import check_target
+from embeddings.settings import flag
 from embeddings.support.files import check_file
 from embeddings.support.local_paths import local_path
 from embeddings.support.system import size_on_disk
 
+OF_CLASSIFIERS = ("retrain", "epochs", "learning_rate", "qnorm", "qout", "test", "threads")
+
 
 @command_by_example(
-    "quantize model -o model.ftz --cutoff 100000 --qnorm",
+    "quantize model -o small --cutoff 100000",
     params=[
         click.Argument(["model"]),
-        option("-o --out", "Output file, usually with the extension .ftz.", "FILE", required=True),
+        option("-o --out", "Output: a folder, or the file of a classifier, usually .ftz.", "PATH", required=True),
         *from_signature(LabelPredictor.quantize, cutoff="N"),
+        *from_signature(Model.quantize, storage=None),
         option(
             "--retrain", "Train the rows that --cutoff keeps on these labelled texts, usually the training texts.",
             "FILE",
@@ -42,41 +51,71 @@ def command(
     *, model: str, out: str, retrain: str | None, test: str | None, encoding_errors: Any, threads: int | None,
     force: bool, as_json: bool, quiet: bool, **settings: Any,
 ) -> None:  # fmt: skip
-    """Write a small copy of MODEL, a classifier, which `embeddings predict` and fastText read.
+    """Write a small copy of MODEL: a saved model, word vectors in any format, or a classifier.
 
-    Each part of a row of a word or n-gram is replaced by a code of one byte, as by fastText's quantize. With --cutoff
-    100000 --qnorm, a model of a gigabyte takes a few megabytes and loses little accuracy.
+    Each part of a vector of a word or n-gram is replaced by a code of one byte. With --cutoff 100000, a fastText model
+    of a gigabyte takes some ten megabytes and loses little accuracy. A small model has vectors of all words and
+    composes those of unknown words, but is not trained further. A small classifier is a file that fastText reads too.
     """
+    is_classifier = has_classifier(model)
+    refuse_options(model, ("storage",) if is_classifier else OF_CLASSIFIERS, is_classifier=is_classifier)
+    storage = settings.pop("storage")
     inputs = [(name, Path(path)) for name, path in (("MODEL", model), ("--retrain", retrain), ("--test", test)) if path]
     check_not_input([Path(out)], inputs)
-    check_file(out, force=force)
+    if is_classifier:
+        check_file(out, force=force)
+    else:
+        check_target(out, force=force)
     changes = {name: value for name, value in settings.items() if value is not None}
     require("epochs", "retrain")
     require("learning_rate", "retrain")
     require("retrain", "cutoff")
     result: dict[str, Any] = {"file": out}
+    scores: list[float | None] = []
     with ByteBar(quiet, "predicting") as bar:
-        classifier = load_classifier(model, errors=encoding_errors)
-        scores = [precision(classifier, test, encoding_errors, threads, bar)]
-        if retrain is None:
-            small = classifier.quantize(**changes)
-        else:
-            from embeddings.plugins.classifier.retraining import labelled_corpus, quantize
+        if is_classifier:
+            classifier = load_classifier(model, errors=encoding_errors)
+            scores.append(precision(classifier, test, encoding_errors, threads, bar))
+            if retrain is None:
+                small = classifier.quantize(**changes)
+            else:
+                from embeddings.plugins.classifier.retraining import labelled_corpus, quantize
 
-            texts = labelled_corpus(classifier, retrain, encoding_errors)
-            with TrainingBar(quiet) as training:
-                small = quantize(classifier, retrain=texts, threads=threads, progress=training, **changes)
-        small.export(out, force=force)
+                texts = labelled_corpus(classifier, retrain, encoding_errors)
+                with TrainingBar(quiet) as training:
+                    small = quantize(classifier, retrain=texts, threads=threads, progress=training, **changes)
+            small.export(out, force=force)
+            scores.append(precision(small, test, encoding_errors, threads, bar))
+        else:
+            changes = {name: value for name, value in changes.items() if name in ("cutoff", "dsub", "seed")}
+            whole_model(model, encoding_errors).quantize(storage=storage, **changes).save(out, force=force)
         sizes = [size_on_disk(local_path(path)) for path in (model, out)]
-        scores.append(precision(small, test, encoding_errors, threads, bar))
         for names, values in ((("bytes_before", "bytes"), sizes), (("precision_before", "precision"), scores)):
-            result |= {name: value for name, value in zip(names, values, strict=True) if value is not None}
+            result |= {name: value for name, value in zip(names, values, strict=False) if value is not None}
         before, after = (f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB" for size in sizes)
         bar.report(f"saved {out}: {after} instead of {before}")
         if test is not None:
             bar.report(f"precision of the most probable label on {test}: {scores[1]:.4f} instead of {scores[0]:.4f}")
     if as_json:
         print_json(result)
+
+
+def refuse_options(model: str, names: Sequence[str], *, is_classifier: bool) -> None:
+    """Refuse options that do not apply to a model of this kind."""
+    if (name := next((name for name in names if is_given(name)), None)) is not None:
+        kind = "a classifier" if is_classifier else "no classifier"
+        raise click.UsageError(f"{flag(name)} does not apply to {model}, which is {kind}")
+
+
+def whole_model(path: str, errors: str) -> Model:
+    """A saved model, or a model without a trainer of vectors in another format."""
+    source = load_model_or_vectors(path, errors=errors)
+    if isinstance(source, Model):
+        return source
+    if source.compose is not None:
+        raise click.UsageError(f"{path} has vectors of n-grams, but is not a whole model: export it as one")
+    vocabulary = Vocabulary(source.words, np.zeros(len(source), np.int64))
+    return Model("vectors", vectors=source, vocabulary=vocabulary)
 
 
 def precision(

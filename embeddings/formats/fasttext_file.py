@@ -417,8 +417,8 @@ def write_model(model: Model, path: Path) -> None:
         if words is None or not has_shape(words, shape) or "ngrams" not in model.tables:
             raise FormatError(f"the fasttext format cannot store a {model.name} model: it lacks tables for n-grams")
         subwords = composer(model)
-        subword_sizes = {"min_n": subwords.min_n, "max_n": subwords.max_n, "buckets": len(subwords.ngrams)}
-        inputs = [words, subwords.ngrams]
+        subword_sizes = {"min_n": subwords.min_n, "max_n": subwords.max_n, "buckets": len(model.tables["ngrams"])}
+        inputs = [words, model.tables["ngrams"]]
     header = Header(
         dim=vectors.dim,
         entries=len(vectors),

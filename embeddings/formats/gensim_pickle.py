@@ -86,7 +86,7 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
             tags = to_string_array([str(tag) for tag in documents.index_to_key])
     subwords = vectors.compose
     if isinstance(subwords, SubwordVectors):
-        tables |= {"words": keyed.vectors_vocab, "ngrams": subwords.ngrams}
+        tables |= {"words": keyed.vectors_vocab, "ngrams": np.asarray(subwords.ngrams)}
     try:
         tokens = max(int(vectors.counts.sum()), getattr(trained, "corpus_total_words", 0))
         vocabulary = Vocabulary(vectors.words, vectors.counts, total=tokens)

@@ -28,8 +28,9 @@ from embeddings.models.model_files import package_versions
 from embeddings.support import tensors
 from embeddings.support.imports import import_extra
 from embeddings.support.records import write_json
+from embeddings.vectors.compact_rows import to_int8
 from embeddings.vectors.file_format import Format, encode_words
-from embeddings.vectors.precision import cast_matrix, quantise
+from embeddings.vectors.precision import cast_matrix
 from embeddings.vectors.vectors import Vectors
 
 README = "README.md"
@@ -194,7 +195,7 @@ def write_table(vectors: Vectors, folder: Path, *, table: str, dtype: str) -> st
     """
     is_int8 = dtype == "int8" and table == MODEL2VEC_TABLE
     tokens = write_tokens(vectors, folder / TOKENIZER, "float32" if is_int8 else dtype)
-    arrays = dict(zip((table, WEIGHTS), quantise(tokens.matrix), strict=True)) if is_int8 else {table: tokens.matrix}
+    arrays = dict(zip((table, WEIGHTS), to_int8(tokens.matrix), strict=True)) if is_int8 else {table: tokens.matrix}
     arrays |= {} if tokens.counts is None else {COUNTS: tokens.counts}
     tensors.save(arrays, folder / MODEL)
     return tokens.unknown

@@ -14,8 +14,9 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import WordBuffer, build_vectors
 from embeddings.support import tensors
+from embeddings.vectors.compact_rows import from_int8
 from embeddings.vectors.file_format import Format, encode_words
-from embeddings.vectors.precision import dequantise, encode_matrix
+from embeddings.vectors.precision import encode_matrix
 from embeddings.vectors.vectors import Vectors
 
 VECTORS, WORDS, COUNTS, SCALES = "vectors", "words", "counts", "scales"
@@ -57,7 +58,7 @@ def read_matrix(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
             if scales.shape != matrix.shape[:1] or scales.dtype.kind != "f":
                 kind = f"{scales.shape} {scales.dtype}"
                 raise FormatError(f"{path}: the tensor {SCALES} must be {matrix.shape[:1]} floats, got {kind}")
-            return dequantise(matrix, scales.astype(np.float32))
+            return from_int8(matrix, scales.astype(np.float32))
         if matrix.dtype.kind != "f":
             raise FormatError(f"{path}: the tensor {VECTORS} must be floats, or int8 with {SCALES}; got {matrix.dtype}")
         return matrix.astype(np.float32, copy=False)

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import WordForm
-from embeddings.errors import FormatError, NoWordsError, SettingError
+from embeddings.errors import FormatError, NoWordsError, S, SettingError
 from embeddings.indexes.cosine_search import check_search
 from embeddings.models.capabilities import installed_capability, word_predictor
 from embeddings.models.document_vectors import (
@@ -45,7 +45,7 @@ from embeddings.models.model_files import (
     read_vocabulary,
 )
 from embeddings.models.text_settings import corpus_settings
-from embeddings.settings import Range
+from embeddings.settings import Positive, Range, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import write_table
 from embeddings.support.files import atomic_write
@@ -56,6 +56,7 @@ from embeddings.support.progress_display import ProgressOption, showing
 from embeddings.support.records import to_jsonable
 from embeddings.support.result_table import ResultTable
 from embeddings.vectors import file_format
+from embeddings.vectors.compact_rows import CompactRows, Storage
 from embeddings.vectors.search import Neighbours, Query, refuse_other_names
 from embeddings.vectors.vectors import Compose, Vectors, vectors_html
 
@@ -106,6 +107,7 @@ class Model(InteropMixin):
         tags: a pyarrow array of strings, one for each row of the table "documents"; None if documents are numbered.
         phrases: the phrases of the corpus, as `EncodedCorpus.phrases`; None if there are none.
         labels: the labels that the model predicts, with their numbers of texts; None if it predicts none.
+        compact: tables of a small model, by name; see `quantize`.
 
     Raises:
         SettingError: words and vocabulary differ, or a table is called "vectors".
@@ -128,8 +130,10 @@ class Model(InteropMixin):
         tags: Any = None,
         phrases: Any = None,
         labels: Vocabulary | None = None,
+        compact: Mapping[str, CompactRows] | None = None,
     ) -> None:
         self.name = name
+        self.compact: dict[str, CompactRows] = dict(compact or {})
         self.labels = labels
         self.tags = tags
         self.phrases = phrases
@@ -381,6 +385,7 @@ class Model(InteropMixin):
     def _repr_html_(self) -> str:
         record = {name: self.record[name] for name in RECORD_FIELDS if name in self.record}
         shapes = {name: array.shape for name, array in self.tables.items()}
+        shapes |= {name: rows.shape for name, rows in self.compact.items()}
         sections = []
         for title, values in {"settings": self.settings, "training": record, "tables": shapes}.items():
             if values:
@@ -415,8 +420,12 @@ class Model(InteropMixin):
         with atomic_write(path, force=force, folder=True, removable=FILES) as folder:
             (folder / MODEL_JSON).write_text(text, encoding="utf-8")
             self.vocabulary.save(folder / VOCABULARY)
-            vectors = {} if INPUTS in self.tables else {VECTORS: self.vectors.matrix}
-            tensors.save({**vectors, **self.tables}, folder / TENSORS)
+            arrays = dict(self.tables)
+            if self.vectors.compact is None and INPUTS not in arrays:
+                arrays[VECTORS] = self.vectors.matrix
+            for table, rows in ({VECTORS: self.vectors.compact} | self.compact).items():
+                arrays |= {} if rows is None else rows.tensors(table)
+            tensors.save(arrays, folder / TENSORS)
             if self.tags is not None:
                 file = TagFile(folder / TAGS)
                 for start in range(0, len(self.tags), 1 << 16):
@@ -426,6 +435,56 @@ class Model(InteropMixin):
                 write_table(self.phrases, folder / PHRASES)
             if self.labels is not None:
                 self.labels.save(folder / LABELS)
+
+    def quantize(
+        self, cutoff: Positive | None = None, *, storage: Storage = "codes", dsub: Positive = 2, seed: int = 1
+    ) -> "Model":
+        """A small copy of the model, to be saved and used.
+
+        It has the vectors of words, of documents, and of n-grams if the model composes unknown words. It cannot be
+        trained further, infer vectors of new documents or predict words: their tables are left out. A saved small model
+        is memory-mapped, and vectors are decoded as they are read: those of n-grams for the words that need them, those
+        of all words when neighbours are searched or texts embedded.
+
+        Arguments:
+            cutoff: keep the N n-grams with the largest norms, and take others as zero; by default all.
+            storage: "codes" replaces each part of a direction, and the norm, by one byte (product quantisation, Jégou
+                et al. 2011); "int8" and "float16" round each component.
+            dsub: the number of components that share a code; more make the copy smaller and less accurate.
+            seed: of the samples that k-means starts from.
+
+        Raises:
+            SettingError: an argument is out of range, the model is small already, predicts labels (its `classifier` can
+                be quantised), or composes vectors of other parts than n-grams; or a vector contains NaN.
+        """
+        check_value("cutoff", cutoff, Positive | None, {})
+        check_value("storage", storage, Storage, {})
+        check_value("dsub", dsub, Positive, {})
+        vectors, compose = self.vectors, None if self.composer is None else self._compose
+        names = [name for name, table in self.tables.items() if table is getattr(compose, "ngrams", None)]
+        if self.labels is not None:
+            raise SettingError(f"{self.name} models predict labels: use model.classifier.quantize")
+        if vectors.compact is not None:
+            raise SettingError("the model is small already: use the model that it was made from")
+        if compose is not None and not names:
+            raise SettingError(f"{self.name} models compose vectors of other parts than n-grams, which cannot be small")
+        if cutoff is not None and not names:
+            raise SettingError(f"{S.cutoff} selects n-grams, which this model does not have")
+        encode = partial(CompactRows.encode, storage=storage, part_size=dsub, seed=seed)
+        sizes = {len(vectors), *(len(self.tables[name]) for name in names)}  # of tables for training
+        return Model(
+            self.name,
+            vectors=Vectors(vectors.word_list, encode(vectors.matrix), counts=vectors.counts),
+            vocabulary=self.vocabulary,
+            settings=self.settings,
+            tables={name: table for name, table in self.tables.items() if name == DOCUMENTS or len(table) not in sizes},
+            record=self.record,
+            packages=self.packages,
+            composer=self.composer,
+            tags=self.tags,
+            phrases=self.phrases,
+            compact={name: encode(self.tables[name], cutoff=cutoff) for name in names},
+        )
 
     def export(
         self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False, **options: Any
@@ -446,7 +505,16 @@ class Model(InteropMixin):
         folder = local_path(path)
         fields = read_model_json(folder)
         vocabulary = read_vocabulary(folder / VOCABULARY)
-        vectors, tables = read_tensors(folder, vocabulary)
+        vectors, tables, compact = read_tensors(folder, vocabulary)
         name, composer = fields.pop("model"), installed_composer if fields.pop("composes") else None
         extras = load_extras(folder, tables.get(DOCUMENTS))
-        return cls(name, vectors=vectors, vocabulary=vocabulary, tables=tables, composer=composer, **extras, **fields)
+        return cls(
+            name,
+            vectors=vectors,
+            vocabulary=vocabulary,
+            tables=tables,
+            compact=compact,
+            composer=composer,
+            **extras,
+            **fields,
+        )

@@ -14,6 +14,7 @@ from embeddings.errors import EmbeddingsError, FormatError, SettingError
 from embeddings.support import tensors
 from embeddings.support.files import check_own_folder
 from embeddings.support.records import check_fields, read_versioned
+from embeddings.vectors.compact_rows import SHAPE, CompactRows
 from embeddings.vectors.vectors import Vectors
 
 PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
@@ -73,14 +74,18 @@ def read_vocabulary(path: Path) -> Vocabulary:
         raise FormatError(f"{path} is broken: {error}") from error
 
 
-def read_tensors(folder: Path, vocabulary: Vocabulary) -> tuple[Vectors, dict[str, np.ndarray]]:
-    """The vectors and the other tables of a folder, memory-mapped."""
-    tables = tensors.load(folder / TENSORS)
+def read_tensors(folder: Path, vocabulary: Vocabulary) -> tuple[Vectors, dict[str, np.ndarray], dict[str, CompactRows]]:
+    """The vectors, the other tables and the compact tables of a folder, memory-mapped."""
+    arrays = tensors.load(folder / TENSORS)
+    names = [name.removesuffix(SHAPE) for name in arrays if name.endswith(SHAPE)]
+    compact = {name: CompactRows.from_tensors(name, arrays) for name in names}
+    tables = {name: array for name, array in arrays.items() if name.rpartition(".")[0] not in compact}
     inputs = tables.get(INPUTS)
-    matrix = tables.pop(VECTORS, None if inputs is None else inputs[: len(vocabulary)])
-    if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
+    first_inputs = None if inputs is None else inputs[: len(vocabulary)]
+    matrix = compact.pop(VECTORS) if VECTORS in compact else tables.pop(VECTORS, first_inputs)
+    if not isinstance(matrix, CompactRows) and (matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32):
         raise FormatError(f"{folder / TENSORS} has no float32 matrix {VECTORS!r}")
     try:
-        return Vectors(vocabulary.word_list, matrix, counts=vocabulary.counts), tables
+        return Vectors(vocabulary.word_list, matrix, counts=vocabulary.counts), tables, compact
     except SettingError as error:
         raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit together: {error}") from None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.errors import FormatError, S, SettingError
+from embeddings.vectors.compact_rows import CompactRows
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
@@ -112,18 +113,18 @@ MAX_BLOCK_NGRAMS = 1 << 22  # in memory at a time, unless a single word has more
 
 @dataclass(frozen=True)
 class SubwordVectors:
-    """Composes word vectors from a table of n-gram vectors, float32 (buckets, dim).
+    """Composes word vectors from a table of n-gram vectors, (buckets, dim), float32 or compact.
 
     Raises:
         SettingError: the lengths and the table do not fit together.
     """
 
-    ngrams: np.ndarray
+    ngrams: np.ndarray | CompactRows
     min_n: int
     max_n: int
 
     def __post_init__(self) -> None:
-        check_ngrams(self.min_n, self.max_n, len(self.ngrams))
+        check_ngrams(self.min_n, self.max_n, self.ngrams.shape[0])
 
     def __call__(self, words: Sequence[Word]) -> np.ndarray:
         """The vectors of words outside the vocabulary, (words, dim) float32: means over their n-grams, or zeros."""
@@ -137,15 +138,19 @@ class SubwordVectors:
         """Turn sums (words, dim) of `terms` vectors into means that include the n-grams, block by block."""
         from embeddings.kernels.subword_rows import add_ngram_rows
 
-        lengths = self.max_n - min(self.min_n, self.max_n) + 1
-        ends = np.cumsum([(len(word) + 2) * lengths for word in words])  # upper bounds on the number of n-grams
+        n_lengths = self.max_n - min(self.min_n, self.max_n) + 1
+        ends = np.cumsum([(len(word) + 2) * n_lengths for word in words])  # upper bounds on the number of n-grams
         start = 0
         while start < len(words):
             previous = ends[start - 1] if start else 0
             stop = max(start + 1, int(np.searchsorted(ends, previous + MAX_BLOCK_NGRAMS, side="right")))
             block = sums[start:stop]
-            offsets, rows = subwords(words[start:stop], min_n=self.min_n, max_n=self.max_n, buckets=len(self.ngrams))
-            add_ngram_rows(block, self.ngrams, offsets, rows)
+            table, lengths = self.ngrams, {"min_n": self.min_n, "max_n": self.max_n}
+            offsets, rows = subwords(words[start:stop], **lengths, buckets=table.shape[0])
+            if isinstance(table, CompactRows):
+                used, places = np.unique(rows, return_inverse=True)
+                table, rows = table.take(used), places.astype(np.int32)
+            add_ngram_rows(block, table, offsets, rows)
             block *= (1 / np.maximum(np.diff(offsets) + terms, 1)).astype(np.float32)[:, None]
             start = stop
         return sums
@@ -153,8 +158,9 @@ class SubwordVectors:
 
 def composer(model: "Model", name: str = "ngrams") -> SubwordVectors:
     """The composer of a model with the settings min_n and max_n and a table of n-grams."""
-    table, dim = model.tables.get(name), model.vectors.dim
-    if table is None or table.ndim != 2 or table.shape[1] != dim or table.dtype != np.float32:
+    table: np.ndarray | CompactRows | None = model.compact.get(name, model.tables.get(name))
+    dim, is_float32 = model.vectors.dim, isinstance(table, CompactRows) or getattr(table, "dtype", None) == np.float32
+    if table is None or len(table.shape) != 2 or table.shape[1] != dim or not is_float32:
         raise FormatError(f"the {model.name} model is broken: it has no float32 table {name!r} with {dim} columns")
     min_n, max_n = model.settings.get("min_n"), model.settings.get("max_n")
     if type(min_n) is not int or type(max_n) is not int:

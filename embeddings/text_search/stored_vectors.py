@@ -9,8 +9,8 @@ from embeddings.errors import SettingError
 from embeddings.indexes.exact import FEW_QUERIES, multiply, products
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.text_search.index_folder import SCALES, VECTORS
+from embeddings.vectors.compact_rows import to_int8
 from embeddings.vectors.pooling import DataType
-from embeddings.vectors.precision import quantise
 
 
 def store(rows: np.ndarray, dtype: DataType) -> dict[str, np.ndarray]:
@@ -29,7 +29,7 @@ def store(rows: np.ndarray, dtype: DataType) -> dict[str, np.ndarray]:
     units = rows if is_unit else normalize_rows(rows)
     if dtype != "int8":
         return {VECTORS: units.astype(dtype, copy=False)}
-    integers, scales = quantise(units)
+    integers, scales = to_int8(units)
     return {VECTORS: integers, SCALES: scales}
 
 

@@ -31,6 +31,8 @@ def saved_table(model: Model, name: str, declared: Table) -> np.ndarray:
     """A table of a model as it was saved, float32 `declared.saved_shape`."""
     saved_as = declared.saved_as or name
     table = model.vectors.matrix if saved_as == VECTORS else model.tables.get(saved_as)
+    if table is None and model.vectors.compact is not None:
+        raise SettingError("a small model has no tables of contexts: use the model that it was made from")
     if table is None or table.shape != declared.saved_shape or table.dtype != np.float32:
         problem = "missing" if table is None else f"{table.dtype} {table.shape}"
         expected = f"table {name!r} as float32 {declared.saved_shape}"
@@ -51,9 +53,11 @@ def padded_rows(array: np.ndarray) -> np.ndarray:
 
 
 def check_model(model: Any) -> None:
-    """Refuse anything but a model."""
+    """Refuse anything but a model with tables for training."""
     if not isinstance(model, Model):
         raise SettingError(f"expected a Model, such as embeddings.load_model returns, got {model!r:.80}")
+    if model.vectors.compact is not None:
+        raise SettingError("a small model cannot be trained further: use the model that it was made from")
 
 
 def check(model: Model, trainer: "Trainer") -> None:

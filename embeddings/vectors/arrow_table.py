@@ -10,8 +10,9 @@ import numpy as np
 
 from embeddings.errors import FormatError, SettingError, marked
 from embeddings.support.arrow import combine_chunks, pa, to_arrow, to_numpy, to_string_array
+from embeddings.vectors.compact_rows import from_int8
 from embeddings.vectors.file_format import check_dim
-from embeddings.vectors.precision import dequantise, encode_matrix
+from embeddings.vectors.precision import encode_matrix
 
 if TYPE_CHECKING:
     from embeddings.vectors.vectors import Vectors
@@ -111,7 +112,7 @@ def read_matrix(table: Any) -> np.ndarray:
     if not is_quantised(table.schema):
         return rows
     with np.errstate(over="ignore"):
-        return dequantise(rows, to_numpy(get_column(table, SCALE)).astype(np.float32))
+        return from_int8(rows, to_numpy(get_column(table, SCALE)).astype(np.float32))
 
 
 def read_lists(lists: Any) -> np.ndarray:

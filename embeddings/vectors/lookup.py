@@ -58,7 +58,7 @@ def lookup(
     ids = np.array([vectors.index(word) if word in vectors else -1 for word in words], np.int64)
     is_known = ids >= 0
     rows = np.zeros((len(ids), vectors.dim), np.float32)
-    rows[is_known] = vectors.matrix[ids[is_known]]
+    rows[is_known] = vectors.rows(ids[is_known])
     missing = np.flatnonzero(~is_known).tolist()
     if not missing or unseen == "zero":
         return rows

@@ -10,12 +10,12 @@ import numpy as np
 
 from embeddings.errors import FormatError, S, SettingError
 from embeddings.support.cosine import normalize, row_blocks
+from embeddings.vectors.compact_rows import from_int8, to_int8
 
 if TYPE_CHECKING:
     from embeddings.vectors.vectors import Vectors
 
 DTYPES = ("float32", "float16", "int8")
-INT8_MAX = 127
 
 
 class RoundingError(NamedTuple):
@@ -46,24 +46,7 @@ def encode_matrix(vectors: "Vectors", dtype: str) -> tuple[np.ndarray, np.ndarra
         raise SettingError(f"{S.dtype} must be {', '.join(DTYPES[:-1])} or {DTYPES[-1]}, got {dtype!r}")
     if dtype != "int8":
         return cast_matrix(vectors, dtype), None
-    return quantise(vectors.matrix)
-
-
-def quantise(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows as int8 of the same shape, and their scales (rows,) float32; their product approximates the rows."""
-    rows, scales = np.empty(matrix.shape, np.int8), np.empty(len(matrix), np.float32)
-    for part in row_blocks(*matrix.shape, itemsize=8):
-        block = matrix[part]
-        scales[part] = np.abs(block).max(axis=1, initial=0) / np.float32(INT8_MAX)
-        steps = np.where(scales[part] > 0, scales[part], np.float32(1))
-        rows[part] = np.clip(np.rint(block / steps[:, None]), -INT8_MAX, INT8_MAX)
-    return rows, scales
-
-
-def dequantise(rows: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """The float32 vectors of int8 rows and their scales; a non-finite scale gives a non-finite row."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(np.multiply(rows, scales[:, None], dtype=np.float32))
+    return to_int8(vectors.matrix)
 
 
 def rounding_error(vectors: "Vectors", dtype: str) -> RoundingError:
@@ -71,7 +54,7 @@ def rounding_error(vectors: "Vectors", dtype: str) -> RoundingError:
     error, cosine = 0.0, 1.0
     for part in row_blocks(*vectors.matrix.shape, itemsize=24):
         block = np.asarray(vectors.matrix[part])
-        approx = block.astype(dtype).astype(np.float32) if dtype != "int8" else dequantise(*quantise(block))
+        approx = block.astype(dtype).astype(np.float32) if dtype != "int8" else from_int8(*to_int8(block))
         error = max(error, float(np.abs(block.astype(np.float64) - approx).max(initial=0)))
         nonzero = block.any(axis=1)
         cosine = min(cosine, float((normalize(block[nonzero]) * normalize(approx[nonzero])).sum(axis=1).min(initial=1)))

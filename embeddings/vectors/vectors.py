@@ -26,7 +26,7 @@ from embeddings.support.result_table import ResultTable
 from embeddings.support.word_list import WordList, as_counts
 from embeddings.vectors import arrow_table, file_format
 from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
-from embeddings.vectors.precision import dequantise
+from embeddings.vectors.compact_rows import CompactRows, from_int8
 from embeddings.vectors.search import (
     Neighbours,
     Query,
@@ -53,7 +53,7 @@ def vector_column(frame: Any) -> np.ndarray:
     try:
         rows = np.stack([np.asarray(row) for row in frame[VECTOR]])
         if rows.dtype == np.int8 and SCALE in frame.columns:
-            return dequantise(rows, frame[SCALE].to_numpy(dtype=np.float32))
+            return from_int8(rows, frame[SCALE].to_numpy(dtype=np.float32))
         return rows.astype(np.float32)
     except (ValueError, TypeError) as error:
         raise SettingError(f"the column {VECTOR!r} must hold vectors of one length: {error}") from None
@@ -96,7 +96,7 @@ class Vectors(InteropMixin):
 
     Arguments:
         words: distinct words, or a `WordList`, which may hold a pyarrow array.
-        matrix: (words, dim); a float32 array, memory-mapped ones included, is not copied.
+        matrix: (words, dim); a float32 array, memory-mapped ones included, is not copied; or the rows of a small model.
         counts: (words,) occurrences of each word, if known.
         compose: a function that maps n unknown words to vectors (n, dim), with zeros for words without known parts.
         word_form: a function that maps a word, as typed, to its form in the training text, by which it is found if no
@@ -113,26 +113,39 @@ class Vectors(InteropMixin):
     def __init__(
         self,
         words: Iterable[str] | WordList,
-        matrix: np.ndarray,
+        matrix: np.ndarray | CompactRows,
         *,
         counts: Sequence[int] | np.ndarray | None = None,
         compose: Compose | None = None,
         word_form: Form | None = None,
     ) -> None:
         self.word_list = words if isinstance(words, WordList) else WordList(words)
-        try:
-            self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
-        except (TypeError, ValueError) as error:
-            raise SettingError(f"matrix must be numbers, (words, dim): {error}") from None
+        self.compact = matrix if isinstance(matrix, CompactRows) else None
+        if self.compact is None:
+            try:
+                self.matrix = np.asarray(matrix, dtype=np.float32)
+            except (TypeError, ValueError) as error:
+                raise SettingError(f"matrix must be numbers, (words, dim): {error}") from None
+        self._shape: tuple[int, ...] = self.matrix.shape if self.compact is None else self.compact.shape
         self.counts: np.ndarray | None = None if counts is None else as_counts(counts)
         self.compose = compose
         self.word_form = word_form
-        if self.matrix.ndim != 2 or self.matrix.shape[1] < 1:
-            raise SettingError(f"matrix must be (words, dim) with dim at least 1, got {self.matrix.shape}")
-        if len(self) != len(self.matrix):
-            raise SettingError(f"matrix must have a row for each word: {len(self)} words, {len(self.matrix)} rows")
+        if len(self._shape) != 2 or self._shape[1] < 1:
+            raise SettingError(f"matrix must be (words, dim) with dim at least 1, got {self._shape}")
+        if len(self) != self._shape[0]:
+            raise SettingError(f"matrix must have a row for each word: {len(self)} words, {self._shape[0]} rows")
         if self.counts is not None and self.counts.shape != (len(self),):
             raise SettingError(f"counts must have one number for each of {len(self)} words, got {self.counts.shape}")
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """The vectors, float32 (words, dim); those of a small model are decoded all at once, on first use."""
+        assert self.compact is not None
+        return self.compact.matrix()
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """The vectors of words by their numbers, int64: float32 (numbers, dim)."""
+        return self.matrix[numbers] if self.compact is None else self.compact.take(numbers)
 
     @property
     def words(self) -> list[str]:
@@ -142,7 +155,7 @@ class Vectors(InteropMixin):
     @property
     def dim(self) -> int:
         """Components per vector."""
-        return int(self.matrix.shape[1])
+        return int(self._shape[1])
 
     def __len__(self) -> int:
         return len(self.word_list)
@@ -230,7 +243,8 @@ class Vectors(InteropMixin):
             if not row.any():
                 raise UnknownWordError(f"no vector for {name!r} among {len(self)} words, and none can be composed")
         else:
-            row = self.matrix[self.index(name)]
+            number = self.index(name)
+            row = self.matrix[number] if self.compact is None else self.rows(np.array([number]))[0]
         row.flags.writeable = False
         return row
 
@@ -283,7 +297,7 @@ class Vectors(InteropMixin):
             )
         form, rows = self.word_form or str, self.unknown_rows
         names = [rows[row_number(form(word), len(rows))] for word in words]
-        return np.asarray(self.matrix[np.array([self.index(name) for name in names], np.int64)])
+        return self.rows(np.array([self.index(name) for name in names], np.int64))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -1,7 +1,7 @@
 """Static text vectors from pairs of texts: a text is the mean of its word vectors."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -235,10 +235,22 @@ MAX_CLASSES = 100  # of ratings
 NO_ROWS = np.zeros((0, PADDING), np.float32)
 
 
+@dataclass(frozen=True)
+class MappedSubwords(SubwordVectors):
+    """Composes the vectors of unknown words from their n-grams, through a linear map, (dim, dim)."""
+
+    map: np.ndarray
+
+    def __call__(self, words: Sequence[str | bytes]) -> np.ndarray:
+        """The vectors of words outside the vocabulary, (words, dim) float32; zeros for words without n-grams."""
+        return np.asarray(super().__call__(words) @ self.map)
+
+
 def new_composer(model: Model) -> SubwordVectors:
-    """Composes the vectors of unknown words from their n-grams, through the linear map if there is one."""
-    subwords = composer(model, NGRAMS)
-    return replace(subwords, ngrams=subwords.ngrams @ model.tables[MAP]) if MAP in model.tables else subwords
+    """The composer of a text-pairs model."""
+    parts = composer(model, NGRAMS)
+    mapped = (parts.ngrams, parts.min_n, parts.max_n)
+    return MappedSubwords(*mapped, model.tables[MAP]) if MAP in model.tables else parts
 
 
 @dataclass(frozen=True, kw_only=True)

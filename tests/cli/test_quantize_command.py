@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from commands import expect, refused
+from small_models import word_model
 from supervised_models import TEXTS, supervised_model
 
 import embeddings as em
@@ -69,7 +70,32 @@ def test_options_that_do_not_go_together(model, texts, tmp_path):
     assert "--retrain" in refused("quantize", model, *out, "--epochs", 3, code=2)
     assert "--cutoff" in refused("quantize", model, *out, "--retrain", texts, code=2)
     assert "dsub" in refused("quantize", model, *out, "--dsub", 6, code=2)
-    em.Vectors(["a"], np.eye(1)).save(tmp_path / "v.npy")
-    assert "not a classifier" in refused("quantize", tmp_path / "v.npy", *out, code=2)
     expect("quantize", model, *out)
     assert "already" in refused("quantize", tmp_path / "q.ftz", "-o", tmp_path / "p.ftz", code=2)
+
+
+def test_a_small_model_of_words(tmp_path):
+    model = word_model(words=600)
+    model.save(tmp_path / "model")
+    arguments = ["--storage", "int8", "--json", "-o", tmp_path / "small"]
+    summary = json.loads(expect("quantize", tmp_path / "model", *arguments).stdout)
+    assert summary["bytes"] < summary["bytes_before"]
+    small = em.load(tmp_path / "small")
+    np.testing.assert_allclose(small.matrix, model.vectors.matrix, atol=np.abs(model.vectors.matrix).max() / 127)
+    info = expect("info", tmp_path / "small").stdout
+    assert "dim\t8" in info
+    assert "exists" in refused("quantize", tmp_path / "model", *arguments, code=1)
+
+
+def test_vectors_of_other_programs_become_a_small_model(tmp_path):
+    model = word_model(words=300)
+    model.vectors.save(tmp_path / "vectors.txt", format="word2vec-text")
+    expect("quantize", tmp_path / "vectors.txt", "-o", tmp_path / "small", "--dsub", 1)
+    nearest = expect("neighbours", tmp_path / "small", "w5", "--top", 3).stdout
+    assert len(nearest.splitlines()) == 4
+
+
+def test_options_of_the_other_kind_are_refused(model, tmp_path):
+    word_model().save(tmp_path / "words")
+    assert "--qnorm" in refused("quantize", tmp_path / "words", "-o", tmp_path / "small", "--qnorm", code=2)
+    assert "--storage" in refused("quantize", model, "-o", tmp_path / "q.ftz", "--storage", "int8", code=2)

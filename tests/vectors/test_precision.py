@@ -11,7 +11,8 @@ from hypothesis.extra import numpy as arrays
 from embeddings import cli
 from embeddings.errors import FormatError, SettingError
 from embeddings.models.loading import load
-from embeddings.vectors.precision import dequantise, quantise, rounding_error
+from embeddings.vectors.compact_rows import from_int8, to_int8
+from embeddings.vectors.precision import rounding_error
 from embeddings.vectors.vectors import Vectors
 
 moderate = st.floats(-(2.0**100), 2.0**100, width=32).filter(lambda value: value == 0 or abs(value) > 1e-30)
@@ -21,7 +22,7 @@ matrices = arrays.arrays(np.float32, st.tuples(st.integers(0, 6), st.integers(1,
 @settings(deadline=None)
 @given(matrices)
 def test_the_error_is_at_most_half_a_step(matrix):
-    rows, scales = quantise(matrix)
+    rows, scales = to_int8(matrix)
     assert rows.dtype == np.int8
     assert rows.shape == matrix.shape
     for row, scale, true in zip(rows, scales, matrix.astype(np.float64), strict=True):
@@ -37,7 +38,7 @@ def test_the_reported_error_is_that_of_the_file(matrix, dtype):
     if dtype == "float16":
         matrix = np.clip(matrix, -60000, 60000)
     vectors = Vectors([str(i) for i in range(len(matrix))], matrix)
-    again = dequantise(*quantise(matrix)) if dtype == "int8" else matrix.astype(np.float16).astype(np.float32)
+    again = from_int8(*to_int8(matrix)) if dtype == "int8" else matrix.astype(np.float16).astype(np.float32)
     rounding = rounding_error(vectors, dtype)
     assert rounding.max_error == (np.abs(matrix.astype(np.float64) - again).max() if matrix.size else 0)
     assert -1 <= rounding.min_cosine <= 1
@@ -60,7 +61,7 @@ def random():
 def test_int8_round_trips_in_every_format_that_supports_it(tmp_path, random, name):
     random.save(tmp_path / name, dtype="int8")
     again = load(tmp_path / name)
-    assert np.array_equal(again.matrix, dequantise(*quantise(random.matrix)))
+    assert np.array_equal(again.matrix, from_int8(*to_int8(random.matrix)))
     assert again.words == random.words
     assert again.counts.tolist() == random.counts.tolist()
 
