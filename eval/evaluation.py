@@ -134,10 +134,18 @@ def check_settings(arguments: Mapping[str, Any], tests: Mapping[str, Sequence[An
     if unknown := [name for name in given if name not in (*DEFAULTS, *POOLING)]:
         remedy = "; use evaluate_classifier for classifiers" if unknown[0] == "labels" else ""
         raise SettingError(f"unknown setting {unknown[0]!r} of an evaluation{remedy}")
-    given["restrict"] = check_limits(given["restrict"])
+    restrict = given["restrict"]
+    limits = list(restrict) if isinstance(restrict, Iterable) and not isinstance(restrict, str) else [restrict]
+    for limit in limits or [""]:
+        is_number = isinstance(limit, Integral) and not isinstance(limit, bool)
+        if limit is not None and not (is_number and limit >= 1):
+            raise SettingError(
+                f"{S.restrict} must be a whole number of at least 1, or None for all words, got {limit!r}"
+            )
+    given["restrict"] = list(dict.fromkeys(None if limit is None else int(limit) for limit in limits))
     given["method"] = check_choices("method", given["method"] or [""], METHODS)
     given["ranking"] = check_choices("ranking", given["ranking"], tuple(SCORES))
-    tagging.check_window(given["window"])
+    check_value("window", given["window"], int, {"ge": 0, "le": tagging.MAX_WINDOW})
     check_value("encoding_errors", given["encoding_errors"], DecodingPolicy, {})
     if given["index"] is not None:
         check_spec(given["index"])
@@ -166,19 +174,6 @@ def check_choices(name: str, values: str | Sequence[str], choices: Sequence[str]
         if value not in choices:
             raise SettingError(f"{S[name]} must be one of {', '.join(choices)}, got {value!r}")
     return chosen
-
-
-def check_limits(restrict: object) -> list[int | None]:
-    """The restrictions as a list, each once."""
-    is_several = isinstance(restrict, Iterable) and not isinstance(restrict, str)
-    limits: list[Any] = list(restrict) if is_several else [restrict]  # type: ignore[call-overload]
-    for limit in limits or [""]:
-        is_number = isinstance(limit, Integral) and not isinstance(limit, bool)
-        if limit is not None and not (is_number and limit >= 1):
-            raise SettingError(
-                f"{S.restrict} must be a whole number of at least 1, or None for all words, got {limit!r}"
-            )
-    return list(dict.fromkeys(None if limit is None else int(limit) for limit in limits))
 
 
 MEASURES = {"spearman", "accuracy"}  # whose mean is the score

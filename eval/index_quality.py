@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from embeddings import registry
-from embeddings.errors import S, SettingError
+from embeddings.errors import SettingError
 from embeddings.eval.machine import describe, environment
 from embeddings.eval.statistics.confidence_intervals import mean_bootstrap
 from embeddings.indexes.cosine_search import check_search, pair_cosines, product_error
 from embeddings.indexes.index import Index, as_index, check_spec, parse_spec, search_settings, split_path
 from embeddings.indexes.protocol import SearchResult
-from embeddings.settings import Positive
+from embeddings.settings import Positive, check_value
 from embeddings.support.cosine import normalize, row_blocks
 from embeddings.support.files import atomic_write_all, check_output
 from embeddings.support.imports import import_library
@@ -52,7 +52,7 @@ class QuerySet:
 def random_query_set(rows: int, dim: int, *, queries: int, seed: int) -> QuerySet:
     """Independent normal points and queries: the worst case for hashing, as no point is much nearer than another."""
     check_random_size(rows, dim)
-    check_queries(queries)
+    check_value("queries", queries, int, {"ge": 1, "le": MAX_QUERIES})
     points = np.random.default_rng(seed).standard_normal((rows + queries, dim), dtype=np.float32)
     vectors = Vectors([str(row) for row in range(rows)], points[:rows])
     return QuerySet(f"random:{rows}x{dim}", vectors, points[rows:], None)
@@ -64,7 +64,7 @@ def sample_query_set(vectors: Vectors, name: str, *, queries: Positive = 1000, s
     Arguments:
         queries: number of queries.
     """
-    check_queries(queries)
+    check_value("queries", queries, int, {"ge": 1, "le": MAX_QUERIES})
     if len(vectors) < 2:
         raise SettingError(f"{name} must have at least two words, got {len(vectors)}")
     rows = np.random.default_rng(seed).choice(len(vectors), min(queries, len(vectors)), replace=False)
@@ -81,12 +81,6 @@ def check_random_size(rows: int, dim: int) -> None:
     """Refuse too few random points, or more than memory may hold."""
     if rows < 2 or dim < 1 or rows * dim > MAX_NUMBERS:
         raise SettingError(f"random points must be at least 2x1 and at most {MAX_NUMBERS} numbers, got {rows}x{dim}")
-
-
-def check_queries(queries: int) -> None:
-    """Refuse no queries, or more than memory may hold."""
-    if not 1 <= queries <= MAX_QUERIES:
-        raise SettingError(f"{S.queries} must be from 1 to {MAX_QUERIES}, got {queries}")
 
 
 NPROBES, EF_SEARCHES = (1, 2, 4, 8, 16, 32), (16, 32, 64, 128, 256)

@@ -49,7 +49,16 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
     if access := foreign_access(folder):
         note(f"this cache is not used: {access}")
     if check:
-        check_entries(folder, as_json)
+        rows = []
+        for entry in corpus_cache.list_entries(folder):
+            error = find_damage(entry.folder)
+            is_unused = isinstance(error, CorpusVersionError) or not entry.folder.exists()  # removed meanwhile
+            state = "valid" if error is None else "not used" if is_unused else DAMAGED
+            rows.append({"name": entry.name, "state": state, "problem": None if error is None else str(error)})
+        print_rows(rows, as_json)
+        if damaged := sum(one["state"] == DAMAGED for one in rows):
+            note(f"{damaged} of {len(rows)} cached corpora damaged; the next run that needs one encodes its text again")
+            raise click.exceptions.Exit(1)
         return
     if limit is None and remove is None:
         print_rows([row(entry, exact=as_json) for entry in corpus_cache.list_entries(folder)], as_json)
@@ -61,21 +70,6 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
         note(f"removed {entry.name}, {with_unit(entry.size, SIZES)}")
     if as_json:
         print_rows([{"name": entry.name, "size": entry.size} for entry in removals], as_json)
-
-
-def check_entries(folder: Path, as_json: bool) -> None:
-    """Print the state of each entry; raises Exit with code 1 if one is damaged."""
-    rows = []
-    for entry in corpus_cache.list_entries(folder):
-        error = find_damage(entry.folder)
-        is_unused = isinstance(error, CorpusVersionError) or not entry.folder.exists()  # removed meanwhile
-        state = "valid" if error is None else "not used" if is_unused else DAMAGED
-        rows.append({"name": entry.name, "state": state, "problem": None if error is None else str(error)})
-    print_rows(rows, as_json)
-    damaged = sum(row["state"] == DAMAGED for row in rows)
-    if damaged:
-        note(f"{damaged} of {len(rows)} cached corpora damaged; the next run that needs one encodes its text again")
-        raise click.exceptions.Exit(1)
 
 
 def remove_named(folder: Path, name: str) -> list[Entry]:

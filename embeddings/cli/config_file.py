@@ -49,15 +49,9 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
 def check_type(what: str, value: Any, option: click.Parameter) -> Any:
     """The value, if it has the type of its option; nothing is rounded or converted."""
     is_flag = isinstance(option, click.Option) and option.is_flag
-    types: Any
-    if is_flag:
-        types, expected = bool, "true or false"
-    elif isinstance(option.type, click.types.IntParamType):
-        types, expected = int, "an integer"
-    elif isinstance(option.type, click.types.FloatParamType):
-        types, expected = int | float, "a number"
-    else:
-        types, expected = str, "a string"
+    numbers = {click.types.IntParamType: (int, "an integer"), click.types.FloatParamType: (int | float, "a number")}
+    kinds: list[Any] = [kind for number, kind in numbers.items() if isinstance(option.type, number)]
+    types, expected = (bool, "true or false") if is_flag else [*kinds, (str, "a string")][0]
     if not isinstance(value, types) or (isinstance(value, bool) and not is_flag):
         raise click.UsageError(f"{what} must be {expected}, got {value!r:.80}")
     if isinstance(value, int) and value.bit_length() > 63:  # as TOML demands; a float may be unable to represent it

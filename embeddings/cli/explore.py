@@ -5,7 +5,7 @@ import sys
 import webbrowser
 from importlib.util import find_spec
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
@@ -17,10 +17,7 @@ from embeddings.cli.output import note
 from embeddings.indexes.index import load_index
 from embeddings.models.loading import load, load_model_or_vectors
 from embeddings.support.imports import import_extra
-from embeddings.vectors.vectors import Vectors, as_vectors
-
-if TYPE_CHECKING:
-    from embeddings.explorer.word_map import WordGroups
+from embeddings.vectors.vectors import as_vectors
 
 MAX_MAP_WORDS = 100_000
 CORPUS_OPTIONS = [
@@ -94,13 +91,14 @@ def command(
     from embeddings.analysis.stability_runs import StabilityRuns  # these import a trainer, and scipy
     from embeddings.explorer.http_server import ExplorerServer
     from embeddings.explorer.vector_explorer import VectorExplorer
-    from embeddings.explorer.word_map import WordMap
+    from embeddings.explorer.word_map import MAX_CLUSTERS, WordGroups, WordMap, read_groups
     from embeddings.text_search.text_index import TextIndex
 
     index = None if texts is None else TextIndex(texts, allow_faiss=allow_faiss)
-    word_map = WordMap(
-        explored, words=map_words, projection=projection, groups=read_group_option(groups, explored), seed=seed
-    )
+    clusters: int | WordGroups = int(groups) if groups.isdecimal() else read_groups(groups, explored)
+    if isinstance(clusters, int) and not 1 <= clusters <= MAX_CLUSTERS:
+        raise click.UsageError(f"--groups must be from 1 to {MAX_CLUSTERS}, or a file, got {groups}")
+    word_map = WordMap(explored, words=map_words, projection=projection, groups=clusters, seed=seed)
     explorer = VectorExplorer(
         explored, word_map, os.path.basename(os.path.abspath(vectors)), source=source, corpus=text,
         replicates=None if confidence is None else StabilityRuns.load(confidence), is_documents=documents,
@@ -115,14 +113,3 @@ def command(
         if not no_browser and has_display:  # without one, Python would start a browser in this terminal
             Thread(target=webbrowser.open, args=[server.address], name="browser", daemon=True).start()
         server.serve_forever(poll_interval=0.1)
-
-
-def read_group_option(groups: str, vectors: Vectors) -> "int | WordGroups":
-    """The number of clusters, or the groups in a file."""
-    from embeddings.explorer.word_map import MAX_CLUSTERS, read_groups
-
-    if not groups.isdecimal():
-        return read_groups(groups, vectors)
-    if not 1 <= int(groups) <= MAX_CLUSTERS:
-        raise click.UsageError(f"--groups must be from 1 to {MAX_CLUSTERS}, or a file, got {groups}")
-    return int(groups)

@@ -47,9 +47,21 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
     start = read_head(place)
     properties = {"size": place.stat().st_size, "compression": file_compression(place)}
     name = file_format.sniff(place)
-    if name is None or (name == "glove" and count_trailing_numbers(start.split(b"\n", 1)[0]) < 2):
-        return describe_other_file(place, start, properties, full=full)
-    return describe_vectors(place, name, properties, full=full, allow_pickle=allow_pickle)
+    if name is not None and (name != "glove" or count_trailing_numbers(start.split(b"\n", 1)[0]) >= 2):
+        return describe_vectors(place, name, properties, full=full, allow_pickle=allow_pickle)
+    if start.startswith(FIRST_BYTES) and properties["compression"] is None:
+        return {"what": "log of a run"} | properties | summarize_log(place, full=full)
+    if phrase_list.is_phrase_file(start) and properties["compression"] is None:
+        phrases = {"phrases": len(phrase_list.read_phrases(place))} if full else {}
+        return {"what": "list of phrases"} | properties | text_properties(place, start, full=full) | phrases
+    if not start:
+        return {"what": "empty file"} | properties
+    with suppress(UnicodeDecodeError):  # a character may be cut off at the end
+        if codecs.utf_8_decode(start)[0] and b"\0" not in start:
+            return {"what": "text"} | properties | text_properties(place, start, full=full)
+    if not set(start) & CONTROLS:
+        return {"what": "text", "encoding": "not UTF-8"} | properties | text_properties(place, start, full=full)
+    return {"what": "unknown binary file"} | properties | {"first_bytes": start[:16].hex(" ")}
 
 
 def describe_vectors(
@@ -124,23 +136,6 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         "record": description["record"],
         "packages": description["packages"],
     }
-
-
-def describe_other_file(path: Path, start: bytes, properties: dict[str, Any], *, full: bool) -> dict[str, Any]:
-    """The properties of a training log, a phrase list, a text or an unknown file that starts with these bytes."""
-    if start.startswith(FIRST_BYTES) and properties["compression"] is None:
-        return {"what": "log of a run"} | properties | summarize_log(path, full=full)
-    if phrase_list.is_phrase_file(start) and properties["compression"] is None:
-        phrases = {"phrases": len(phrase_list.read_phrases(path))} if full else {}
-        return {"what": "list of phrases"} | properties | text_properties(path, start, full=full) | phrases
-    if not start:
-        return {"what": "empty file"} | properties
-    with suppress(UnicodeDecodeError):  # a character may be cut off at the end
-        if codecs.utf_8_decode(start)[0] and b"\0" not in start:
-            return {"what": "text"} | properties | text_properties(path, start, full=full)
-    if not set(start) & CONTROLS:
-        return {"what": "text", "encoding": "not UTF-8"} | properties | text_properties(path, start, full=full)
-    return {"what": "unknown binary file"} | properties | {"first_bytes": start[:16].hex(" ")}
 
 
 def text_properties(path: Path, start: bytes, *, full: bool) -> dict[str, Any]:

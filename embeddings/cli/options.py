@@ -80,24 +80,24 @@ def seed(help: str) -> Option:
 
 def from_settings(settings: type, only: Collection[str] | None = None) -> list[Option]:
     """An option for each field of a settings class, or for some, with its type, default and help."""
-    types = field_types(settings)
-    names = [field for field in dataclasses.fields(settings) if only is None or field.name in only]
-    return [from_field(field, types[field.name]) for field in names]
-
-
-def from_field(field: "dataclasses.Field[Any]", hint: Any) -> Option:
-    """The option for one field; click checks its type, the settings class its bounds."""
-    type_, _ = split_optional(hint)
-    name = flag(field.name)
-    switch = field.metadata.get("flags") or f"{name}/--no-{name.removeprefix('--')}"
-    return Option(
-        [switch if type_ is bool else name, field.name],
-        type=click.Choice(typing.get_args(type_)) if typing.get_origin(type_) is Literal else type_,
-        default=field.default,
-        show_default=field.default is not None,
-        help=field.metadata.get("help"),
-        common=field.metadata.get("common", False),
-    )
+    types, options = field_types(settings), []
+    for field in dataclasses.fields(settings):
+        if only is not None and field.name not in only:
+            continue
+        type_, _ = split_optional(types[field.name])  # which click checks; the settings class checks its bounds
+        name = flag(field.name)
+        switch = field.metadata.get("flags") or f"{name}/--no-{name.removeprefix('--')}"
+        options.append(
+            Option(
+                [switch if type_ is bool else name, field.name],
+                type=click.Choice(typing.get_args(type_)) if typing.get_origin(type_) is Literal else type_,
+                default=field.default,
+                show_default=field.default is not None,
+                help=field.metadata.get("help"),
+                common=field.metadata.get("common", False),
+            )
+        )
+    return options
 
 
 def from_signature(

@@ -1,6 +1,7 @@
 """`embeddings predict`: predict labels of texts with a classifier."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -172,7 +173,7 @@ def read_batches(
     path = None if text == STANDARD_INPUT else Path(text)
     if is_remote(text):
         sources = resolve_source(text)
-    elif path is not None and not is_file(path):
+    elif path is not None and (not os.path.exists(path) or path.is_dir()):
         if text_column is not None:
             raise click.UsageError(f"--text-column requires a file, but no file is called {text!r}")
         if not any(map(str.isspace, text)):
@@ -191,11 +192,3 @@ def read_batches(
             if batch.token_lists is not None:
                 raise CorpusError(f"{source.name} contains lists of tokens; expected texts")
             yield batch
-
-
-def is_file(path: Path) -> bool:
-    """Whether a path exists and is not a folder."""
-    try:
-        return path.exists() and not path.is_dir()
-    except (OSError, ValueError):  # too long for a name, or with a NUL
-        return False

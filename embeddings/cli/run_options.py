@@ -261,10 +261,3 @@ def file_identity(path: str) -> list[Any]:
         return [source.status().identity for source in resolve_source(path) if isinstance(source, File)]
     status = Path(path).stat()
     return [status.st_ino, status.st_mtime_ns, status.st_size]
-
-
-def remove_checkpoints(checkpoints: Checkpoints | None, out: str) -> None:
-    """Remove the checkpoints of a run whose model is saved."""
-    if checkpoints is not None:
-        (checkpoints.folder / OUTPUT_RECORD).unlink(missing_ok=True)
-        checkpoints.remove_all()

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable
-from math import isfinite
 from typing import Any
 
 import click
@@ -18,6 +17,7 @@ from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.corpora import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
+from embeddings.eval.tasks.word_similarity import to_number
 from embeddings.plugins.skipgram import SkipGram
 
 USAGE = {  # parameters of `compare_usage`
@@ -117,14 +117,6 @@ def split_groups(encoded: EncodedCorpus, value: str) -> NDArray[np.int64]:
     """The group of each document: 0 for tags below a value, 1 for others, -1 for documents without one."""
     assert encoded.tags is not None  # --split-at requires --tag-column
     tags = encoded.single_tags.to_pylist()
-    convert: Callable[[str], Any] = float if all(is_number(tag) for tag in [value, *filter(None, tags)]) else str
+    convert: Callable[[str], Any] = str if None in map(to_number, [value, *filter(None, tags)]) else float
     border = convert(value)
     return np.array([int(convert(tag) >= border) if tag else -1 for tag in tags], np.int64)
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is a finite number."""
-    try:
-        return isfinite(float(text))
-    except ValueError:
-        return False

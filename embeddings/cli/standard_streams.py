@@ -56,13 +56,6 @@ class Descriptor(io.RawIOBase):
                     return memoryview(data).nbytes
                 raise output_error(error) from None
 
-    def check_stored(self) -> None:
-        """Raise an OutputError if the data cannot be stored; network file systems report a full disk on closing."""
-        try:
-            os.close(os.dup(self.fileno()))
-        except OSError as error:
-            raise output_error(error) from None
-
 
 def output_error(error: OSError) -> OutputError:
     """The error for an error of the system about standard output."""
@@ -105,4 +98,7 @@ def finish_output() -> None:
     sys.stdout.flush()
     descriptor = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     if isinstance(descriptor, Descriptor) and descriptor.number is not None:
-        descriptor.check_stored()
+        try:  # network file systems report a full disk on closing
+            os.close(os.dup(descriptor.number))
+        except OSError as error:
+            raise output_error(error) from None

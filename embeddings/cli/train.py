@@ -133,7 +133,9 @@ def train_run(
     if interrupted:
         report_interrupt(model.record, how, out)
     else:
-        run_options.remove_checkpoints(how.checkpoints, out)
+        if how.checkpoints is not None:
+            (how.checkpoints.folder / run_options.OUTPUT_RECORD).unlink(missing_ok=True)
+            how.checkpoints.remove_all()
         for message in model.record.get("notes", []):
             bar.report(str(message))
         bar.summarize(model, out)

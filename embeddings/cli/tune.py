@@ -51,7 +51,26 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
         CONFIG_OPTION,
         *OUTPUT,
     ]
-    search = grouped("search", search_options(trainer), ("trials", "seconds", "metric", "vary", "validation", "labels"))
+    forms = "similarity:NAME|FILE, analogy:NAME|FILE or pairs:FILE; repeat it for the mean"
+    own: list[Option] = []
+    if trainer.word_predictor is not None:
+        forms += "; or loss, of held-out text"
+        own = from_signature(tune, validation="TEXT|SHARE")
+    if trainer.reads_labels:
+        forms = (
+            "f1, precision or recall, over all labels or of one, as in f1:LABEL; macro-f1; or "
+            "precision-at-recall:PERCENT or recall-at-precision:PERCENT, also with :LABEL"
+        )
+        size = "Quantise each classifier so that its file has at most this size, such as 2M, and score the small one."
+        own += from_signature(tune, labels="FILE", half=None, k="--top k K")
+        own.append(option("--size", size, "SIZE"))
+    options = [
+        *from_signature(tune, trials="N", seconds="SECONDS"),
+        option("--metric", f"Score of a trial: {forms}.", "METRIC", multiple=True, required=True),
+        *from_signature(tune, vary="SETTING[=RANGE]...", halving=None),
+        *own,
+    ]
+    search = grouped("search", options, ("trials", "seconds", "metric", "vary", "validation", "labels"))
     metric = "f1" if trainer.reads_labels else "similarity:wordsim353"
     names = [str(parameter.name) for parameter in [*corpus, *text, *search, *common]]
 
@@ -72,31 +91,6 @@ def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
         "settings, which the first trial has. Settings that are given keep their values, unless --vary names them. "
         "After Ctrl-C, --resume continues.",
     )
-
-
-def search_options(trainer: type[Trainer]) -> list[click.Option]:
-    """The options of a search."""
-    from embeddings.eval.tuning.tune_settings import tune
-
-    forms = "similarity:NAME|FILE, analogy:NAME|FILE or pairs:FILE; repeat it for the mean"
-    own: list[Option] = []
-    if trainer.word_predictor is not None:
-        forms += "; or loss, of held-out text"
-        own = from_signature(tune, validation="TEXT|SHARE")
-    if trainer.reads_labels:
-        forms = (
-            "f1, precision or recall, over all labels or of one, as in f1:LABEL; macro-f1; or "
-            "precision-at-recall:PERCENT or recall-at-precision:PERCENT, also with :LABEL"
-        )
-        size = "Quantise each classifier so that its file has at most this size, such as 2M, and score the small one."
-        own += from_signature(tune, labels="FILE", half=None, k="--top k K")
-        own.append(option("--size", size, "SIZE"))
-    return [
-        *from_signature(tune, trials="N", seconds="SECONDS"),
-        option("--metric", f"Score of a trial: {forms}.", "METRIC", multiple=True, required=True),
-        *from_signature(tune, vary="SETTING[=RANGE]...", halving=None),
-        *own,
-    ]
 
 
 def tune_trainer(

@@ -144,7 +144,19 @@ def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Progr
         *table(lines, varying),
         "",
     ]
-    return "\n".join([*parts, *explanations(lines), *notes]) + "\n"
+    text = "one document per line" if "documents" in lines[0].settings else f"lines of at most {MAX_LINE:,} words"
+    names = lines[0].scores
+    explanations = [
+        f"- Times and memory are medians, scores are means over seeds; (x) is the ratio to {OURS.name}.",
+        f"- The tools run in turn, each run in a fresh process, on the same text ({text}), after an uncounted warm-up "
+        "run of each, so that kernels are compiled and programs are in memory.",
+        "- CPU seconds are user and system time of all threads. Whole: the command from text to saved vectors; "
+        "training: learning alone, after words are counted and kernels are loaded.",
+        "- Peak memory includes memory-mapped files, private memory does not.",
+        *([WORD_SETS] if any(name in SETS for name in names) else []),
+        *([DOCUMENT_SETS] if any(name.startswith(ERROR_OF) for name in names) else []),
+    ]
+    return "\n".join([*parts, *explanations, *notes]) + "\n"
 
 
 def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:
@@ -185,22 +197,6 @@ def time_cells(one: Summary) -> list[str]:
     pace = one.words_per_second and float(f"{one.words_per_second:.3g}")
     walls = f"{seconds['training_wall']} / {seconds['whole_wall']}"
     return [*cells, walls, format_number(pace, ",.0f"), " / ".join(sizes)]
-
-
-def explanations(lines: Sequence[Summary]) -> list[str]:
-    """How to read the table."""
-    text = "one document per line" if "documents" in lines[0].settings else f"lines of at most {MAX_LINE:,} words"
-    names = lines[0].scores
-    return [
-        f"- Times and memory are medians, scores are means over seeds; (x) is the ratio to {OURS.name}.",
-        f"- The tools run in turn, each run in a fresh process, on the same text ({text}), after an uncounted warm-up "
-        "run of each, so that kernels are compiled and programs are in memory.",
-        "- CPU seconds are user and system time of all threads. Whole: the command from text to saved vectors; "
-        "training: learning alone, after words are counted and kernels are loaded.",
-        "- Peak memory includes memory-mapped files, private memory does not.",
-        *([WORD_SETS] if any(name in SETS for name in names) else []),
-        *([DOCUMENT_SETS] if any(name.startswith(ERROR_OF) for name in names) else []),
-    ]
 
 
 MARKERS = "osD^vPX*"

@@ -179,21 +179,14 @@ class Benchmark:
         for number, (config, seed, tool) in enumerate(runs, 1):
             self.report(f"[{number}/{len(runs)}] {config.label}, seed {seed}: {tool.name}")
             row = workspace.run(config, seed, tool)
-            self.report("    " + describe(row))
+            times = {"training": row.get("training_cpu"), "whole": row.get("whole_cpu")}
+            sets = SETS | {name: name for name in scored_sets([row]) if name.startswith(ERROR_OF)}
+            parts = [f"{part} {seconds:.1f} CPU s" for part, seconds in times.items() if seconds is not None]
+            parts += [f"{label} {row[name]:.3f}" for name, label in sets.items() if row.get(name) is not None]
+            self.report("    " + (f"failed: {row['error']}" if row["error"] else ", ".join(parts)))
             (self.folder / "results.png").unlink(missing_ok=True)  # it shows the results that are replaced now
             write_text(json.dumps(machine, indent=2) + "\n", self.folder / "machine.json")
             write_rows([*self.rows, row], table)
             self.rows = read_rows(table)
             tools = list({tool.name: tool for tool in [*self.tools, *PEERS]}.values())  # also those of earlier runs
             write_text(markdown(self.rows, machine, tools), self.folder / "results.md")
-
-
-def describe(row: Row) -> str:
-    """A finished run in one line."""
-    if row["error"]:
-        return f"failed: {row['error']}"
-    sets = SETS | {name: name for name in scored_sets([row]) if name.startswith(ERROR_OF)}
-    scores = [f"{label} {row[name]:.3f}" for name, label in sets.items() if row.get(name) is not None]
-    training = [] if row["training_cpu"] is None else [f"training {row['training_cpu']:.1f} CPU s"]
-    times = ", ".join([*training, f"whole {row['whole_cpu']:.1f} CPU s"])
-    return ", ".join([times, *scores])

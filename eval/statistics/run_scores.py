@@ -114,31 +114,23 @@ def estimate_means(settings: Sequence[Sequence[ItemScores]]) -> Estimate | None:
     several = [one for one in values if len(one) > 1]
     of_runs = [float(one.var(ddof=1)) / len(one) for one in several]
     is_resampled = resampled[0][0].units >= MIN_ITEMS and 2 * table.shape[1] >= RESAMPLES
-    variance = sum(of_runs) + shared_variance(table, list(map(len, values))) if is_resampled else 0.0
+    variance = 0.0
+    if is_resampled:
+        covariance, ends = np.atleast_2d(np.cov(table)), np.cumsum(list(map(len, values)))
+        parts = [slice(end - len(one), end) for end, one in zip(ends, values, strict=True)]
+        shared = 0.0  # the part C of the variance of the mean or difference
+        for one, other in product(parts, repeat=2):
+            block = covariance[one, other]
+            if one is other and len(block) > 1:
+                shared += (block.sum() - block.trace()) / (len(block) * (len(block) - 1))
+            else:
+                shared += block.mean() if one is other else -block.mean()
+        variance = sum(of_runs) + max(float(shared), 0.0)
     items = int(common.sum())
     if variance <= 0:
         return Estimate(values, NO_INTERVAL, None, items)
-    parts = sum(part**2 / (len(one) - 1) for part, one in zip(of_runs, several, strict=True))
-    freedom = variance**2 / parts if parts else np.inf
+    squares = sum(part**2 / (len(one) - 1) for part, one in zip(of_runs, several, strict=True))
+    freedom = variance**2 / squares if squares else np.inf
     value, error = float(values[0].mean() - sum(one.mean() for one in values[1:])), sqrt(variance)
     reach = float(t.ppf((1 + LEVEL) / 2, freedom)) * error
     return Estimate(values, (value - reach, value + reach), float(2 * t.sf(abs(value) / error, freedom)), items)
-
-
-def shared_variance(resampled: np.ndarray, sizes: Sequence[int]) -> float:
-    """The part C of the variance of a mean or difference, at least 0.
-
-    Arguments:
-        resampled: (runs, resamples) the values of the runs of all settings on the same resamples of the items.
-        sizes: the number of runs of each setting.
-    """
-    covariance, ends = np.atleast_2d(np.cov(resampled)), np.cumsum(sizes)
-    parts = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-    total = 0.0
-    for one, other in product(parts, repeat=2):
-        block = covariance[one, other]
-        if one is other and len(block) > 1:
-            total += (block.sum() - block.trace()) / (len(block) * (len(block) - 1))
-        else:
-            total += block.mean() if one is other else -block.mean()
-    return max(float(total), 0.0)

@@ -185,7 +185,12 @@ def update_from_chunk(
             if scores[i] > candidates.best[q]:
                 raise_best(candidates, q, scores[i], queries.margin)
             if not is_duplicate(candidates, q, units, start + i):
-                add(candidates, q, start + i, scores[i])
+                n = candidates.counts[q]
+                if n == CAPACITY:
+                    candidates.overflowed[q] = True
+                else:
+                    candidates.rows[q, n], candidates.scores[q, n] = start + i, scores[i]
+                    candidates.counts[q] = n + 1
 
 
 @inline
@@ -222,17 +227,6 @@ def is_duplicate(candidates: Candidates, q: int, units: np.ndarray, row: int) ->
         if d == other.shape[0]:
             return True
     return False
-
-
-@inline
-def add(candidates: Candidates, q: int, row: int, score: float) -> None:
-    """Add a candidate, if there is capacity."""
-    n = candidates.counts[q]
-    if n == CAPACITY:
-        candidates.overflowed[q] = True
-    else:
-        candidates.rows[q, n], candidates.scores[q, n] = row, score
-        candidates.counts[q] = n + 1
 
 
 IDENTICAL = 1e-6  # squared distance below which a unit vector is c itself, and no direction leads to it

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,20 +32,14 @@ PROTOCOLS = {
 MAX_LOSS = 700.0  # exp of more overflows
 
 
-class TotalLoss(NamedTuple):
-    """The sum of the losses of all examples of a text, their number, and its words."""
+def total_loss(predictor: Any, encoded: EncodedCorpus, vocabulary: Vocabulary) -> tuple[float, int, int]:
+    """The total loss of a text by a `WordPredictor`, the number of its examples, and the number of its known words.
 
-    total: float
-    examples: int
-    known_words: int
-    words: int
-
-
-def total_loss(predictor: Any, encoded: EncodedCorpus, vocabulary: Vocabulary) -> TotalLoss:
-    """The loss of a text by a `WordPredictor`; words outside the predictor's vocabulary are dropped first."""
+    Words outside the predictor's vocabulary are dropped first.
+    """
     ids, lines = known_words(encoded, vocabulary)
     total, examples = predictor.total_loss(ids, lines)
-    return TotalLoss(total, examples, len(ids), len(encoded.ids))
+    return total, examples, len(ids)
 
 
 def known_words(encoded: EncodedCorpus, vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
@@ -69,20 +63,20 @@ def score_perplexity(subject: Subject, text: Path) -> list[ItemScores]:
         )
     predictor = word_predictor(source)
     with Corpus(text, **corpus_settings(source)).encode() as encoded:
-        loss = total_loss(predictor, encoded, source.vocabulary)
+        total, examples, known = total_loss(predictor, encoded, source.vocabulary)
     values: dict[str, float | None] = dict.fromkeys(PROTOCOLS)
-    if loss.examples:
-        mean = loss.total / loss.examples
+    if examples:
+        mean = total / examples
         values = {"held-out loss": mean, "perplexity": float(np.exp(min(mean, MAX_LOSS)))}
     return [
         Measurement(
             vectors=subject.name,
             key=Key(text.name, measure),
             value=value,
-            covered=loss.known_words,
-            total=loss.words,
+            covered=known,
+            total=len(encoded.ids),
             protocol=PROTOCOLS[measure],
-            reason=None if loss.examples else "no two words of a line are in the vocabulary",
+            reason=None if examples else "no two words of a line are in the vocabulary",
         )
         for measure, value in values.items()
     ]
@@ -186,7 +180,7 @@ def mean_loss(model: Model, encoded: EncodedCorpus) -> float:
     Raises:
         CorpusError: no two words of a line of it are in the vocabulary.
     """
-    loss = total_loss(held_out_predictor(model), encoded, model.vocabulary)
-    if not loss.examples:
+    total, examples, _ = total_loss(held_out_predictor(model), encoded, model.vocabulary)
+    if not examples:
         raise CorpusError("the held-out text has no line with two words of the vocabulary; hold out more")
-    return loss.total / loss.examples
+    return total / examples

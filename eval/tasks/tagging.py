@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.errors import FormatError, S, SettingError
+from embeddings.errors import FormatError
 from embeddings.eval.statistics.results import BinaryScores, ItemScores, Key, Measurement
 from embeddings.eval.tasks.evaluation_kind import Kind, Subject
 from embeddings.eval.tasks.linear_classifier import (
@@ -131,19 +131,12 @@ PROTOCOL = (
 )
 
 
-def check_window(window: int) -> int:
-    """The window, if it is in range."""
-    if not 0 <= window <= MAX_WINDOW:
-        raise SettingError(f"{S.window} must be in [0, {MAX_WINDOW}], got {window}")
-    return window
-
-
 def score_tagging(subject: Subject, test: TaggingSet) -> list[ItemScores]:
     """Which words of the test text are tagged correctly: by tag, with and without a vector, and all (section None).
 
     The order: accuracy by tag, by coverage, the two scores of the majority baseline, macro-F1, accuracy (last).
     """
-    name, window = subject.name, check_window(subject.settings.window)
+    name, window = subject.name, subject.settings.window
     table = WordTable.of(subject.vectors, test)
     train_tags = sorted(set(test.train.tags))
     tags = train_tags + sorted(set(test.test.tags) - set(train_tags))

@@ -5,7 +5,6 @@ is read twice, in blocks that fit the processor's cache.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -40,16 +39,16 @@ PROTOCOLS = {
 def score_statistics(subject: Subject, test: None) -> list[ItemScores]:
     """Every statistic, in the order of `PROTOCOLS`; fewer without two words with non-zero vectors."""
     vectors = subject.vectors
-    moments = Moments.of(vectors.matrix)
-    if not np.isfinite(moments.norms).all():
+    norms, *sums = sum_moments(vectors.matrix)
+    if not np.isfinite(norms).all():
         vectors.check_finite()
-    hub_rows = np.flatnonzero(moments.norms[:HUB_WORDS])
-    mean = float(moments.norms.mean()) if len(vectors) else 0.0
+    hub_rows = np.flatnonzero(norms[:HUB_WORDS])
+    mean = float(norms.mean()) if len(vectors) else 0.0
     values = {
         "mean norm": mean,
-        "relative standard deviation of norms": float(moments.norms.std() / mean) if mean else 0.0,
-        "zero vectors": float((moments.norms == 0).mean()) if len(vectors) else 0.0,
-        **direction_statistics(vectors.matrix, moments),
+        "relative standard deviation of norms": float(norms.std() / mean) if mean else 0.0,
+        "zero vectors": float((norms == 0).mean()) if len(vectors) else 0.0,
+        **direction_statistics(vectors.matrix, norms, *sums),
     }
     if len(hub_rows) > NEIGHBOURS:
         occurrences = neighbour_counts(normalize(vectors.matrix[hub_rows]))
@@ -68,28 +67,17 @@ def score_statistics(subject: Subject, test: None) -> list[ItemScores]:
     return scores
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Norms of rows (words,), the sums of rows and of unit rows (dim,), and of outer products (dim, dim)."""
-
-    norms: np.ndarray
-    rows: np.ndarray
-    units: np.ndarray
-    products: np.ndarray
-
-    @classmethod
-    def of(cls, matrix: np.ndarray) -> "Moments":
-        """The moments of all rows."""
-        dim = matrix.shape[1]
-        moments = cls(np.zeros(len(matrix)), np.zeros(dim), np.zeros(dim), np.zeros((dim, dim)))
-        with np.errstate(invalid="ignore"):  # non-finite rows show in the norms
-            for part, wide in wide_blocks(matrix):
-                norms = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-                moments.norms[part] = norms
-                moments.rows[:] += wide.sum(axis=0)
-                moments.units[:] += np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0) @ wide
-                moments.products[:] += wide.T @ wide
-        return moments
+def sum_moments(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The norms of rows (words,), and the sums of rows and of unit rows (dim,) and of outer products (dim, dim)."""
+    dim = matrix.shape[1]
+    norms, rows, units, products = np.zeros(len(matrix)), np.zeros(dim), np.zeros(dim), np.zeros((dim, dim))
+    with np.errstate(invalid="ignore"):  # non-finite rows show in the norms
+        for part, wide in wide_blocks(matrix):
+            norms[part] = own = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+            rows += wide.sum(axis=0)
+            units += np.divide(1, own, out=np.zeros_like(own), where=own > 0) @ wide
+            products += wide.T @ wide
+    return norms, rows, units, products
 
 
 def wide_blocks(matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
@@ -102,13 +90,15 @@ def wide_blocks(matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         yield slice(start, start + len(rows)), buffer[: len(rows)]
 
 
-def direction_statistics(matrix: np.ndarray, moments: Moments) -> dict[str, float]:
-    """The statistics of directions."""
-    count = int((moments.norms > 0).sum())
+def direction_statistics(
+    matrix: np.ndarray, norms: np.ndarray, rows: np.ndarray, units: np.ndarray, products: np.ndarray
+) -> dict[str, float]:
+    """The statistics of directions, from the sums of `sum_moments`."""
+    count = int((norms > 0).sum())
     if count < 2:
         return {}
-    scale, mean = float(moments.norms.mean()), moments.rows / len(matrix)
-    products = moments.products / len(matrix) / scale**2
+    scale, mean = float(norms.mean()), rows / len(matrix)
+    products = products / len(matrix) / scale**2
     covariance = products - np.outer(mean, mean) / scale**2
     has_variance = np.trace(covariance) > MIN_SHARE * np.trace(products)
     axes = np.linalg.eigh(products)[1]
@@ -118,7 +108,7 @@ def direction_statistics(matrix: np.ndarray, moments: Moments) -> dict[str, floa
         projections = wide @ (axes / scale)
         sums = np.logaddexp(sums, [logsumexp(projections, axis=0), logsumexp(-projections, axis=0)])
     return {
-        "mean cosine": float((moments.units @ moments.units - count) / (count * (count - 1))),
+        "mean cosine": float((units @ units - count) / (count * (count - 1))),
         "isotropy": float(np.exp(sums.min() - sums.max())),
         "effective dimensions": float(np.trace(covariance) ** 2 / (covariance**2).sum()) if has_variance else np.nan,
     }

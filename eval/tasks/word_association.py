@@ -25,20 +25,11 @@ SEED = 1
 
 
 @dataclass(frozen=True)
-class AssociationTest:
-    """Two lists of target words and two of attribute words, by name."""
-
-    name: str
-    targets: dict[str, list[str]]
-    attributes: dict[str, list[str]]
-
-
-@dataclass(frozen=True)
 class AssociationTests:
-    """The tests of a file."""
+    """The tests of a file by name, each with two lists of target words and two of attribute words, by name."""
 
     name: str
-    tests: list[AssociationTest]
+    tests: dict[str, dict[str, dict[str, list[str]]]]
 
 
 def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
@@ -73,7 +64,7 @@ def read_association_tests(path: str | os.PathLike[str]) -> AssociationTests:
         if wrong := [role for role in ROLES if len(roles[role]) != 2]:
             count = len(roles[wrong[0]])
             raise FormatError(f"{file}: the test {test!r:.40} must have two lists of {wrong[0]} words, got {count}")
-    return AssociationTests(set_name(path), [AssociationTest(one, *roles.values()) for one, roles in tests.items()])
+    return AssociationTests(set_name(path), tests)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,8 +113,8 @@ PERMUTATION = (
 def score_association(subject: Subject, tests: AssociationTests) -> list[ItemScores]:
     """The effect size of each test, and its one-sided permutation p."""
     scores: list[ItemScores] = []
-    for test in tests.tests:
-        (first, second), (one, other) = (list(lists.values()) for lists in (test.targets, test.attributes))
+    for test, roles in tests.tests.items():
+        (first, second), (one, other) = (list(roles[role].values()) for role in ROLES)
         targets = find_rows(subject, first + second)
         attributes = [rows[rows >= 0] for rows in (find_rows(subject, one), find_rows(subject, other))]
         units = subject.vectors.unit_rows
@@ -135,15 +126,15 @@ def score_association(subject: Subject, tests: AssociationTests) -> list[ItemSco
         else:
             means = [normalize(units[rows]).mean(axis=0) for rows in attributes]
             associations[covered] = normalize(units[targets[covered]]) @ (means[0] - means[1])
-        protocol = PROTOCOL.format(*test.targets, *test.attributes)
+        protocol = PROTOCOL.format(*(name for role in ROLES for name in roles[role]))
         effect = EffectSize(
-            vectors=subject.name, key=Key(tests.name, "effect size", section=test.name), covered=covered, reason=reason,
+            vectors=subject.name, key=Key(tests.name, "effect size", section=test), covered=covered, reason=reason,
             associations=associations, is_first=is_first, protocol=protocol,
-            note=warning(subject, test.name, [targets[is_first], targets[~is_first], *attributes]),
+            note=warning(subject, test, [targets[is_first], targets[~is_first], *attributes]),
         )  # fmt: skip
         p = None if reason else permutation_p(associations[covered], sides[0])
         scores += [effect, Measurement(
-            vectors=subject.name, key=Key(tests.name, "permutation p", section=test.name), value=p, reason=reason,
+            vectors=subject.name, key=Key(tests.name, "permutation p", section=test), value=p, reason=reason,
             covered=int(covered.sum()), total=len(covered), interval=NO_INTERVAL, protocol=PERMUTATION + protocol,
         )]  # fmt: skip
     return scores
