@@ -20,11 +20,7 @@ def count_documents(ids: np.ndarray, borders: np.ndarray, last: np.ndarray, coun
 
 
 def document_counts(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> NDArray[np.int64]:
-    """Return the number of documents that contain each type, (types,).
-
-    Arguments:
-        unit: what is a document, as in `corpus_documents`.
-    """
+    """Return the number of documents that contain each type, (types,); for `unit` see `corpus_documents`."""
     size = len(encoded.vocabulary)
     counts = np.zeros(size, np.int64)
     borders = np.ascontiguousarray(document_borders(encoded, unit))

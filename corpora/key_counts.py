@@ -19,9 +19,7 @@ Run = tuple[NDArray[np.int64], NDArray[Any]]  # ascending keys and their counts
 def count_keys(chunks: Iterable[NDArray[np.int64]], scratch: Path, merge_size: int = MERGE_SIZE) -> Iterator[Run]:
     """Yield all keys in ascending order with their counts, in parts of about `merge_size` keys.
 
-    Arguments:
-        chunks: keys in any order; memory holds one chunk.
-        scratch: a folder for sorted chunks.
+    Memory holds one chunk of keys; sorted chunks are in the folder `scratch`.
     """
     runs: list[Run] = []  # a single one stays in memory
     for number, keys in enumerate(chunks):

@@ -90,8 +90,7 @@ def cut(
 ) -> tuple[EncodedCorpus, EncodedCorpus, str]:
     """Split a corpus into the documents or lines that `choose` rejects and accepts by hash; returns also the unit.
 
-    Arguments:
-        rest, chosen: what the two parts are called in errors.
+    Errors call the two parts `rest` and `chosen`.
     """
     unit = "documents" if len(encoded.documents) > MIN_UNITS else "lines"
     borders = np.asarray(encoded.documents) if unit == "documents" else np.arange(len(encoded.sentences))
@@ -107,11 +106,7 @@ def cut(
 
 
 def hash_units(encoded: EncodedCorpus, starts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A hash of the word sequence of each document or line, uint64 (units,).
-
-    Arguments:
-        starts: (units + 1,) the tokens at which units begin.
-    """
+    """A hash of the word sequence of each document or line, uint64 (units,); `starts` (units + 1,) are in tokens."""
     digests = [
         blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest() for word in encoded.vocabulary.words
     ]

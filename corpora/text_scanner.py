@@ -146,12 +146,7 @@ class ScannedText(NamedTuple):
 
 
 class BlockScanner:
-    """Scans text block by block, and numbers distinct tokens in a table of words.
-
-    Arguments:
-        rules: the rules of words; the scanner must be able to run their tokenizer.
-        words: the table.
-    """
+    """Scans text block by block, by rules with a tokenizer that the scanner can run, and numbers distinct tokens."""
 
     def __init__(self, rules: WordRules, words: WordTable) -> None:
         self.rules = rules
@@ -335,8 +330,7 @@ class TextScanner:
 class ItemScanner:
     """Scans batches of complete texts; `table` holds the distinct tokens, lower-cased if the rules lower-case.
 
-    Arguments:
-        rules: the rules of words; the scanner must be able to run their tokenizer, unless only lists are added.
+    The scanner must be able to run the tokenizer of the rules, unless only lists are added.
     """
 
     def __init__(self, rules: WordRules | None) -> None:

@@ -21,10 +21,8 @@ for space in WHITE_SPACE:
 def join_paragraphs(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield text with a space for each line end within a paragraph; lines of white space separate paragraphs.
 
-    Words that are hyphenated at the end of a line stay divided. Line ends of Windows become line feeds.
-
-    Arguments:
-        blocks: text in UTF-8, each block of complete code points.
+    Words that are hyphenated at the end of a line stay divided. Line ends of Windows become line feeds. Blocks are of
+    complete code points.
     """
     rest, has_text = b"", False  # what is not decided yet; whether the line before it has text
     for block in blocks:
@@ -68,13 +66,10 @@ SLACK = 5  # characters by which an editor may have stopped before the width
 
 
 def is_hard_wrapped(sample: bytes) -> bool:
-    """Whether text seems to be broken into lines of a fixed width, in paragraphs between blank lines.
+    """Whether the start of a file seems to be broken into lines of a fixed width, in paragraphs between blank lines.
 
     Lines are wrapped if the first word of the next line would not have fitted. Sentences, verses and lists, whose lines
-    end for other reasons, are not.
-
-    Arguments:
-        sample: the start of a file in UTF-8; its last line may be incomplete.
+    end for other reasons, are not. The last line may be incomplete.
     """
     *lines, _ = [line.rstrip() for line in sample.decode("utf-8", "ignore").split("\n")]
     inner = [(line, after) for line, after in pairwise(lines) if line and after]

@@ -192,11 +192,8 @@ def describe_field(value: object) -> str:
 class RecordTable:
     """An open table of records, with the attributes of an `ArrowTable`; its values are read as Python values.
 
-    A column is the name of a field, or the dotted path of a nested one; every record must have it.
-
-    Arguments:
-        name, has_names: as in `ArrowTable`.
-        size: bytes of text that are read as one block of rows.
+    A column is the name of a field, or the dotted path of a nested one; every record must have it. Rows are read in
+    blocks of about `size` bytes of text.
     """
 
     name: str
