@@ -227,12 +227,9 @@ def all_cosines(unit: Matrix, weighted: dict[int, float]) -> Matrix:
 def cosines_and_ranks(
     rows: NDArray[np.int64], weighted: dict[int, float], matrix: NDArray[np.float16]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The cosines of the words in `rows` with a sum of words, and their ranks among all others.
+    """The cosines of the words in `rows` with a sum of words, by row and weight, and their ranks among all others.
 
     NaN for words that do not occur, and for all of them if a word of the sum does not.
-
-    Arguments:
-        weighted: the row and the weight of each word of the sum.
     """
     words, unit = list(weighted), matrix.astype(np.float32)
     occurs = np.asarray(unit.any(axis=1))

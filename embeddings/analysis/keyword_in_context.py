@@ -124,15 +124,11 @@ def concordance(
     if other is not None:
         occurrences = occurrences.near(Occurrences.of(encoded, other), window)
     found = concordance_lines(occurrences, lines, width, context, corpus if original else None)
-    if sort != "position":
-        found.sort(key=lambda line: nearest_words(line, sort))
+    if sort == "left":  # from the nearest word on, without case and punctuation
+        found.sort(key=lambda line: re.findall(r"\w+", line.left.casefold())[::-1])
+    elif sort == "right":
+        found.sort(key=lambda line: re.findall(r"\w+", line.right.casefold()))
     return Concordance(found, len(occurrences))
-
-
-def nearest_words(line: ConcordanceLine, side: Sort) -> list[str]:
-    """The words on one side, from the nearest on, without case and punctuation."""
-    words = re.findall(r"\w+", (line.left if side == "left" else line.right).casefold())
-    return words[::-1] if side == "left" else words
 
 
 def concordance_lines(

@@ -173,13 +173,10 @@ class RowBuffer:
 
 
 class RowExchange:
-    """The rows that a worker sends and merges.
+    """The rows that the worker with a number sends and merges.
 
-    Arguments:
-        number: the number of the worker.
-        declared: the tables as the plan declares them.
-        base: the merged tables, which all replicas started from.
-        copies: the tables of the replicas of this worker, float32 (replicas, rows, width).
+    base: the merged tables, which all replicas started from. copies: those of the replicas of this worker, float32
+    (replicas, rows, width). declared: the tables as the plan declares them.
     """
 
     def __init__(

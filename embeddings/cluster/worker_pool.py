@@ -66,14 +66,9 @@ class ExchangeStatistics:
             self.words[number] += sum(one.words - before[share].words for share, one in report.progress.items())
 
     @property
-    def merge_share(self) -> float:
-        """The share of time that merging takes."""
-        return self.merging / self.total if self.total else 0.0
-
-    @property
-    def waiting_share(self) -> float:
-        """The share of time that workers wait for slower workers."""
-        return self.waiting / self.total if self.total else 0.0
+    def shares(self) -> tuple[float, float]:
+        """The shares of time that merging takes, and that workers wait for slower workers."""
+        return self.merging / max(self.total, 1e-9), self.waiting / max(self.total, 1e-9)
 
     @property
     def speeds(self) -> list[float]:
@@ -85,9 +80,9 @@ class ExchangeStatistics:
         """A summary for progress displays."""
         if not self.merges:
             return ""
-        slowest = int(np.argmin(self.speeds))
+        slowest, (merging, waiting) = int(np.argmin(self.speeds)), self.shares
         return (
-            f"merging {100 * self.merge_share:.0f} %, waiting {100 * self.waiting_share:.0f} %, "
+            f"merging {100 * merging:.0f} %, waiting {100 * waiting:.0f} %, "
             f"slowest worker {slowest}: {self.speeds[slowest] / 1e6:.2f} M/s"
         )
 
@@ -96,8 +91,8 @@ class ExchangeStatistics:
         """The statistics as JSON values."""
         return {
             "words_per_second_by_worker": [round(speed) for speed in self.speeds],
-            "merge_share": round(self.merge_share, 4),
-            "waiting_share": round(self.waiting_share, 4),
+            "merge_share": round(self.shares[0], 4),
+            "waiting_share": round(self.shares[1], 4),
             "merge_seconds": round(self.merging, 4),
             "merges": self.merges,
             "exchanged_bytes": self.sent_bytes,

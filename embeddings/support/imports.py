@@ -66,9 +66,7 @@ INSTALL_GENSIM = "pip install gensim (wheels for Python 3.11 to 3.13 only)"
 def import_extra(module: str, extra: str | None, purpose: str, remedy: str | None = None) -> Any:
     """Import a library, without warnings; raises EmbeddingsError if it is not installed.
 
-    Arguments:
-        extra: the extra that installs the library; None if `remedy` says what to do instead.
-        purpose: the subject of the error message, such as "a MediaWiki dump".
+    The error is about a purpose, such as "a MediaWiki dump", and names the extra that installs it, or `remedy`.
     """
     try:
         with warnings.catch_warnings():
@@ -83,8 +81,7 @@ def import_extra(module: str, extra: str | None, purpose: str, remedy: str | Non
 def import_library(module: str) -> Any:
     """Import a library, or one of our modules that requires one, which a small installation can do without.
 
-    Raises:
-        EmbeddingsError: a library of `LIBRARIES` is not installed; the error says what to install.
+    Raises EmbeddingsError, which says what to install, if a library of `LIBRARIES` is not installed.
     """
     try:
         return import_module(module)

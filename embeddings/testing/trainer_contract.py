@@ -193,22 +193,23 @@ def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
     """
     rng = np.random.default_rng(1)
     lines: list[Any] = []
+
+    def name(thing: int) -> str:
+        return SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}"
+
     if trainer is not None and trainer.reads_pairs:
         for _ in range(LINES):
             thing = int(rng.integers(10))
-            names = [SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}" for _ in range(2)]
-            lines.append(tuple(f"{name} word{int(rng.integers(5))}" for name in names))
+            names = [name(thing) for _ in range(2)]
+            lines.append(tuple(f"{one} word{int(rng.integers(5))}" for one in names))
         return as_corpus(lines, trainer)
     if trainer is not None and trainer.reads_vectors:
         things = rng.integers(10, size=LINES)
-        texts = [
-            f"{SYNONYMS[int(rng.integers(2))] if n == 0 else f'thing{n}'} word{int(rng.integers(5))}" for n in things
-        ]
+        texts = [f"{name(thing)} word{int(rng.integers(5))}" for thing in things]
         return as_corpus(text_vectors(texts, rng.standard_normal((10, VECTOR_DIM))[things]), trainer)
     for _ in range(LINES):
         thing = int(rng.integers(10))
-        name = SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}"
-        words = [f"before{thing}", name, f"after{thing}", f"word{int(rng.integers(5))}"]
+        words = [f"before{thing}", name(thing), f"after{thing}", f"word{int(rng.integers(5))}"]
         lines.append([f"{PREFIX}{thing}", *words])
     if trainer is not None and trainer.reads_labels:
         return as_corpus(list(map(" ".join, lines)), trainer)

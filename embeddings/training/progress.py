@@ -99,6 +99,7 @@ class Tally:
     started: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
+        self.total = self.units * self.schedule.epochs  # units to read over all epochs
         self.learning_rate_factor = 1.0
         self.note = ""
         self.words = np.zeros(self.threads, np.int64)
@@ -111,11 +112,6 @@ class Tally:
     def start_clock(self, seconds: float = 0.0) -> None:
         """Measure the time from now on, after this many seconds of training."""
         self.started, self.compiled_before = perf_counter() - seconds, compile_time.seconds
-
-    @property
-    def total(self) -> int:
-        """Units to read over all epochs."""
-        return self.units * self.schedule.epochs
 
     @property
     def done(self) -> int:

@@ -16,12 +16,7 @@ MAX_HIDDEN = 2**22  # numbers in hidden rows that are handled at a time
 
 @dataclass(frozen=True)
 class Windows:
-    """Words and their contexts.
-
-    Arguments:
-        centres: (n,) words to predict.
-        contexts: (n, 2 window) the words around each, from left to right; `NO_WORD` beyond the ends of a line.
-    """
+    """Words to predict (n,), and the words around each (n, 2 window), `NO_WORD` beyond the ends of a line."""
 
     centres: np.ndarray
     contexts: np.ndarray

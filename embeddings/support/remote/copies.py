@@ -58,12 +58,9 @@ def local_copy(path: StrPath, companions: Sequence[str] = ()) -> Path:
 def copy_all(address: Address, addresses: list[Address], names: list[str], known: list[RemoteStatus]) -> Path:
     """Return a folder of the cache with current copies of remote files, copied if necessary.
 
-    Arguments:
-        names: the names of the copies, relative to the folder.
-        known: the status of each file.
+    `names` are those of the copies, relative to the folder, and `known` the status of each file.
 
-    Raises:
-        RemoteError: a name is not safe, or a file cannot be read or copied.
+    Raises RemoteError if a name is not safe, or a file cannot be read or copied.
     """
     companions = names if address in addresses else []  # a file has a copy with each set of companions
     parts = [str(address), *companions], [[name, *one.identity] for name, one in zip(names, known, strict=True)]

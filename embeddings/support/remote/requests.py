@@ -130,11 +130,8 @@ def attempt(
 ) -> Result:
     """Return the result of an action on a remote file; the action is repeated after transient errors.
 
-    An interrupt takes effect at once, except while the action writes.
-
-    Raises:
-        RemoteError: the last attempt failed, or an attempt failed with a permanent error.
-        SettingError: the time limit is not valid.
+    An interrupt takes effect at once, except while the action writes. Raises RemoteError if the last attempt failed, or
+    one with a permanent error, and SettingError if the time limit is not valid.
     """
     wait = FIRST_WAIT
     for number in range(1, attempts + 1):

@@ -133,10 +133,8 @@ class WebStore:
 def request(address: Address, headers: dict[str, str]) -> Any:
     """Send a request; returns the open answer.
 
-    Raises:
-        PermanentError: the server refuses.
-        OSError: there is no connection, or the server has a problem.
-        SettingError: the time limit is not valid.
+    Raises PermanentError if the server refuses, OSError if there is no connection or the server has a problem, and
+    SettingError if the time limit is not valid.
     """
     seconds = timeout()
     query = f"?{queries[address]}" if address in queries else ""

@@ -70,13 +70,9 @@ def check_remote_folder(path: StrPath, main_file: str, files: Set[str], contents
 
 
 def check_other_files(address: Address, names: Set[str], contents: str) -> None:
-    """Refuse to replace a remote folder that contains files other than the temporary files of an upload.
+    """Refuse to replace a remote folder that contains files other than those of an upload.
 
-    Arguments:
-        names: the files of the folder that do not belong to `contents`.
-
-    Raises:
-        OutputError: a file is not temporary.
+    Raises OutputError if a name, of files that do not belong to `contents`, is not that of a temporary file.
     """
     if others := sorted(name for name in names if not TEMPORARY.fullmatch(name.rpartition("/")[2])):
         raise OutputError(
@@ -91,11 +87,7 @@ def remote_write(
 ) -> Iterator[list[Path]]:
     """Yield temporary local paths for files of a remote folder, or for a folder; uploads them if the block succeeds.
 
-    Arguments:
-        removable: as for `upload_folder`.
-
-    Raises:
-        OutputError: as `check_remote_output` and `upload_folder`; or the upload fails.
+    Raises OutputError as `check_remote_output` and `upload_folder`, or if the upload fails.
     """
     addresses = [check_remote_output(path, force=force) for path in paths]
     with TemporaryDirectory(prefix="embeddings-upload-") as scratch:
@@ -122,11 +114,8 @@ def remote_write(
 def upload_folder(local: Path, address: Address, *, force: bool, removable: Set[str] = frozenset()) -> None:
     """Upload a folder; its .json file, or else its first file, is the last to appear.
 
-    Arguments:
-        removable: names of files that are removed if an older folder has them and the new one does not.
-
-    Raises:
-        OutputError: the older folder has another file that the new one does not have; nothing is changed.
+    Files of an older folder that the new one does not have are removed if they are `removable`. Otherwise nothing is
+    changed, and OutputError is raised.
     """
     files = sorted(path for path in local.rglob("*") if path.is_file())
     files.sort(key=lambda path: (path.suffix != ".json", path.name))
