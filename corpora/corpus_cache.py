@@ -30,9 +30,8 @@ from embeddings.support.cache_folder import (
     foreign_access,
     remove_abandoned,
 )
-from embeddings.support.files import fsync
+from embeddings.support.files import exclusive_lock, fsync, is_unlocked
 from embeddings.support.logs import log
-from embeddings.support.shared_lock import exclusive_lock, is_unlocked
 
 VARIABLE = "EMBEDDINGS_CACHE_LIMIT"
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}

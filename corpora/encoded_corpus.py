@@ -17,7 +17,7 @@ from embeddings.corpora.array_file import BLOCK, load_array, output_errors
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
 from embeddings.errors import CorpusError, FormatError, S, SettingError
 from embeddings.support.arrow import combine_chunks, pa, read_table, to_arrow, to_nullable_array
-from embeddings.support.shared_lock import acquire_shared
+from embeddings.support.files import acquire_shared
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus

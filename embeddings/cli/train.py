@@ -23,10 +23,9 @@ from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.support.docstrings import documentation
 from embeddings.support.records import to_jsonable
 from embeddings.training.compile_ahead import training_work
-from embeddings.training.group_training import open_group
 from embeddings.training.run import Interrupted
 from embeddings.training.run_options import RunOptions
-from embeddings.training.trainer import Trainer
+from embeddings.training.trainer import Trainer, open_group
 
 RUNS = option(
     "--runs",

@@ -32,11 +32,10 @@ import pyarrow.compute as pc
 from embeddings.errors import FormatError
 from embeddings.support import tensors
 from embeddings.support.arrow import combine_chunks, read_table
-from embeddings.support.files import atomic_write
+from embeddings.support.files import atomic_write, exclusive_lock
 from embeddings.support.foreign_files import path_below
 from embeddings.support.records import check_fields, checksum, read_versioned, to_jsonable, write_json
 from embeddings.support.remote.address import is_remote
-from embeddings.support.shared_lock import exclusive_lock
 from embeddings.support.word_list import WordList
 
 Method = Literal["fused", "vectors", "lexical"]  # of ranking texts

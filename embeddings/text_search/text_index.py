@@ -37,12 +37,11 @@ from embeddings.settings import Positive, Range, check_value
 from embeddings.support import tensors
 from embeddings.support.arrow import to_arrow, to_string_array
 from embeddings.support.cosine import normalize_rows
-from embeddings.support.files import atomic_write, check_own_folder
+from embeddings.support.files import atomic_write, check_own_folder, exclusive_lock
 from embeddings.support.local_paths import check_local
 from embeddings.support.progress_display import ProgressOption
 from embeddings.support.remote.address import display_name, is_remote
 from embeddings.support.result_table import ResultTable
-from embeddings.support.shared_lock import exclusive_lock
 from embeddings.support.system import size_on_disk
 from embeddings.text_search.index_folder import (
     ID,

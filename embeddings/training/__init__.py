@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from embeddings.support.progress_display import ProgressDisplay as ProgressDisplay
     from embeddings.training.callbacks import EpochEnd as EpochEnd
     from embeddings.training.callbacks import RunStart as RunStart
-    from embeddings.training.group_training import train_group as train_group
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.replicas import Replicas as Replicas
     from embeddings.training.run import Interrupted as Interrupted
     from embeddings.training.run_log import RunLog as RunLog
     from embeddings.training.run_options import RunOptions as RunOptions
+    from embeddings.training.trainer import train_group as train_group
 
 if not TYPE_CHECKING:  # so that type checkers report unknown names
     MODULES, __getattr__, __dir__ = lazy_package(__name__, {
@@ -46,5 +46,5 @@ if not TYPE_CHECKING:  # so that type checkers report unknown names
         "training.run": "Interrupted",
         "training.run_log": "RunLog",
         "training.run_options": "RunOptions",
-        "training.group_training": "train_group",
+        "training.trainer": "train_group",
     })  # fmt: skip

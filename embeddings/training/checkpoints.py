@@ -238,13 +238,6 @@ class Checkpoints:
         except FormatError as error:
             raise unusable(self, marked(error)) from None
 
-    def check_fingerprint(self, fingerprint: Mapping[str, Any]) -> None:
-        """Refuse to resume another run; `fingerprint` is all or a part of this run's."""
-        state = self.latest()
-        if state is not None:
-            saved = {name: state.fingerprint.get(name) for name in fingerprint}
-            check_same_run(self.folder, saved, fingerprint)
-
     def write(self, state: RunState, words: int) -> Path:
         """Write a checkpoint and remove old ones beyond `keep`; returns its folder."""
         try:

@@ -14,7 +14,7 @@ from embeddings.settings import DocumentFrequency, check_value
 from embeddings.support.records import to_jsonable
 from embeddings.training import continued_training
 from embeddings.training.callbacks import Callback, stateful
-from embeddings.training.checkpoints import Checkpoints
+from embeddings.training.checkpoints import Checkpoints, check_same_run
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.progress import Report
 from embeddings.training.replicas import Replicas
@@ -132,8 +132,11 @@ class RunOptions:
         Properties of the corpus are compared later. A cluster decides how many replicas there are: its run is checked
         once the cluster is reached.
         """
-        if self.checkpoints is not None and self.resume and self.cluster is None:
-            self.checkpoints.check_fingerprint(self.fingerprint(trainer.run_trainer, threads, seed))
+        if self.checkpoints is None or not self.resume or self.cluster is not None:
+            return
+        if (state := self.checkpoints.latest()) is not None:
+            own = self.fingerprint(trainer.run_trainer, threads, seed)
+            check_same_run(self.checkpoints.folder, {name: state.fingerprint.get(name) for name in own}, own)
 
     def encode(self, corpus: "Corpus", threads: int | None) -> "EncodedCorpus":
         """The encoded corpus; refuses, before it is read, a corpus that does not fit the model to continue."""

@@ -1,8 +1,10 @@
-"""Base classes of trainers, and training in one call: by a trainer's name, or of an existing model on new text."""
+"""Base classes of trainers, and training in one call: by a trainer's name, on new text, or of a group of models."""
 
 import os
+import re
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, ClassVar
@@ -14,11 +16,13 @@ from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.document_counts import document_counts
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import Vocabulary, VocabularyRule
-from embeddings.errors import DeclarationError, EmbeddingsError
+from embeddings.errors import DeclarationError, EmbeddingsError, OutputError, SettingError
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.capabilities import Capabilities
 from embeddings.models.model import Model
+from embeddings.models.model_files import GROUP_JSON
+from embeddings.models.model_group import ModelGroup
 from embeddings.models.table import Table, word_vectors
 from embeddings.models.text_settings import continued_corpus_settings, model_settings
 from embeddings.objectives.objective import Objective
@@ -36,9 +40,11 @@ from embeddings.settings import (
 )
 from embeddings.settings.setting_fields import refuse_unknown
 from embeddings.support.arrow import to_arrow, to_string_array
+from embeddings.support.files import check_output
 from embeddings.support.progress_display import ProgressOption, showing
+from embeddings.support.remote.address import is_remote
 from embeddings.training.callbacks import Callback
-from embeddings.training.checkpoints import Checkpoints
+from embeddings.training.checkpoints import Checkpoints, differences
 from embeddings.training.continued_training import check_model, extend_vocabulary, rows_in, saved_table
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.plan import Kernel, Plan
@@ -47,7 +53,14 @@ from embeddings.training.replicas import Replicas
 from embeddings.training.run import Run
 from embeddings.training.run_options import ClusterBase, RunOptions, combine
 from embeddings.training.stream import Stream
-from embeddings.training.training_data import TrainingData, new_corpus, prepare, with_vocabulary
+from embeddings.training.training_data import (
+    TrainingData,
+    as_corpus,
+    check_threads_and_seed,
+    new_corpus,
+    prepare,
+    with_vocabulary,
+)
 from embeddings.training.word_predictor import WordPredictor
 
 
@@ -399,3 +412,78 @@ def continue_training(
         resume=resume, callbacks=callbacks, replicas=replicas, cluster=cluster, rate_advice=rate_advice,
         run_options=run_options, **settings,
     )  # fmt: skip
+
+
+PARTS = re.compile(rf"{re.escape(GROUP_JSON)}|seed-\d+(\.checkpoints)?")  # names in the folder of a group
+
+
+def train_group(
+    trainer: Trainer, corpus: Corpus | str | os.PathLike[str] | Iterable[Any], out: str | os.PathLike[str], *,
+    seeds: Sequence[int] = (1, 2, 3), threads: int | None = None, progress: ProgressOption = None,
+    run_options: RunOptions | None = None, resume: bool = False, force: bool = False,
+) -> ModelGroup:  # fmt: skip
+    """Train a model for each random seed; the text is encoded once, and each model is saved when it is finished.
+
+        group = em.training.train_group(em.SkipGram(dim=100), "text.txt", "group", seeds=(1, 2, 3))
+        em.evaluate(group, similarity="wordsim353")
+
+    Arguments:
+        trainer: the trainer, such as `em.SkipGram(dim=100)`.
+        corpus, threads, progress, run_options: as for `Trainer.train`. Each run has checkpoints of its own, next to its
+            model, as often as the options say.
+        out: the folder.
+        seeds: the random seed of each run.
+        resume: keep the finished runs of an existing group, and train those that are missing.
+        force: replace an existing group.
+
+    Raises:
+        SettingError: the seeds are not distinct whole numbers, or as `Trainer.train`.
+        OutputError: the folder exists, is not that of a group, or its runs have other settings or another text.
+        CorpusError, CheckpointError, TrainingError, Interrupted: as `Trainer.train`.
+    """
+    options, text = combine(run_options), as_corpus(corpus, trainer)
+    group = open_group(out, trainer, text, seeds, threads, options, resume=resume, force=force)
+    for seed, path in group.train_missing():
+        one = options
+        if (checkpoints := options.checkpoints) is not None:
+            own = replace(checkpoints, path=f"{path}.checkpoints", force=checkpoints.force or force)
+            one = replace(options, checkpoints=own, resume=resume or options.resume)
+        trainer.train(text, threads=threads, seed=seed, progress=progress, run_options=one).save(path, force=True)
+        if one.checkpoints is not None:
+            one.checkpoints.remove_all()
+    return group
+
+
+def open_group(
+    out: str | os.PathLike[str], trainer: Trainer, text: Corpus, seeds: Sequence[int], threads: int | None,
+    options: RunOptions, *, resume: bool, force: bool,
+) -> ModelGroup:  # fmt: skip
+    """A new group, or with `resume` the existing one of these runs; checks everything, encodes the text, and writes it.
+
+    The checkpoints of the options are not checked.
+    """
+    if is_remote(out):
+        raise OutputError(f"a group of models requires a local folder, got {out}")
+    folder = check_output(out, force=force or resume)
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    if folder.exists() and (GROUP_JSON not in names or not all(map(PARTS.fullmatch, names))):
+        raise OutputError(f"{folder} is not replaced: it is not a group of models, or has files of others")
+    if not all(type(seed) is int for seed in seeds) or not 0 < len(seeds) == len(set(seeds)):
+        raise SettingError(f"seeds must be distinct whole numbers, such as (1, 2, 3), got {seeds!r:.80}")
+    numbers = [check_threads_and_seed(threads, seed, trainer) for seed in seeds]
+    replace(options, checkpoints=None, resume=False).check(trainer)
+    run = options.fingerprint(trainer, *numbers[0])
+    del run["seed"]
+    if options.cluster is None:
+        run["corpus"] = options.encode(text, threads).fingerprint
+    group = ModelGroup(folder, run, list(seeds))
+    old = ModelGroup.load(folder) if folder.exists() else group
+    if resume:
+        if changes := list(differences(old.run, run)):
+            raise OutputError(f"cannot resume {folder}, whose runs differ: {'; '.join(changes)}")
+        group = replace(group, seeds=sorted({*seeds, *old.seeds}), finished=old.finished)
+    for seed in set(old.seeds) - set(group.seeds):
+        shutil.rmtree(group.path(seed), ignore_errors=True)
+    folder.mkdir(exist_ok=True)
+    group.write()
+    return group

@@ -7,14 +7,14 @@ import sys
 import pytest
 from platforms import needs_locks
 
-from embeddings.support.shared_lock import acquire_shared, exclusive_lock, is_unlocked
+from embeddings.support.files import acquire_shared, exclusive_lock, is_unlocked
 
 pytestmark = needs_locks
 HOLD = """
 import sys
 from pathlib import Path
-from embeddings.support import shared_lock
-descriptor = shared_lock.acquire_shared(Path(sys.argv[1]))
+from embeddings.support import files
+descriptor = files.acquire_shared(Path(sys.argv[1]))
 print("locked", flush=True)
 sys.stdin.read()
 """
