@@ -145,17 +145,10 @@ def between(files: Sequence[File], sizes: list[int], first: tuple[int, int], las
 def can_divide(corpus: Corpus, trainer: "Trainer", run_options: RunOptions) -> bool:
     """Whether workers can read the text: it must be in files, and only words and lines may be used."""
     is_plain = not (corpus.labels or corpus.pairs or corpus.phrase_config or corpus.vocabulary or corpus.deduplicate)
-    is_plain = (
-        is_plain
-        and corpus.lines == "separate"
-        and corpus.rows is None
-        and corpus.tag_column is None
-        and corpus.rules.is_built_in
-    )
-    has_files = (
-        all(type(source) in (File, RemoteFile) for source in corpus.sources)
-        and file_statuses(corpus.sources) is not None
-    )
+    is_plain = is_plain and corpus.lines == "separate" and corpus.rows is None
+    is_plain = is_plain and corpus.tag_column is None and corpus.rules.is_built_in
+    has_files = all(type(source) in (File, RemoteFile) for source in corpus.sources)
+    has_files = has_files and file_statuses(corpus.sources) is not None
     selects = run_options.vocabulary_rule is not None or getattr(trainer, "min_documents", 1) > 1
     selects = selects or bool(getattr(trainer, "unknown_rows", 0))
     cuts = any(getattr(one, "validation", None) is not None for one in run_options.callbacks) or any(

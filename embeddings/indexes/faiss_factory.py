@@ -60,31 +60,20 @@ class Faiss(Settings):
         data = arrays.get("faiss")
         if data is None or data.dtype != np.uint8 or data.ndim != 1:
             raise FormatError("it does not contain a FAISS index")
-        try:
-            dim = units.shape[1]
-            with deserialization_limits(data.nbytes + 4 * dim * max(dim, MAX_NUMBER)):  # the size of a rotation too
-                index = faiss.deserialize_index(np.asarray(data))
+        size = data.nbytes + 4 * units.shape[1] * max(units.shape[1], MAX_NUMBER)  # the size of a rotation too
+        limits = faiss.get_deserialization_vector_byte_limit(), faiss.get_deserialization_loop_limit()
+        try:  # FAISS refuses data that announces an array of more bytes, or as many lists
+            faiss.set_deserialization_vector_byte_limit(size)
+            faiss.set_deserialization_loop_limit(size)
+            index = faiss.deserialize_index(np.asarray(data))
         except (RuntimeError, MemoryError) as error:
             raise FormatError(f"FAISS cannot read it: {reason(error)}") from None
+        finally:
+            faiss.set_deserialization_vector_byte_limit(limits[0])
+            faiss.set_deserialization_loop_limit(limits[1])
         if (index.ntotal, index.d) != units.shape:
             raise FormatError(f"it holds {index.ntotal} rows of {index.d} components, expected {units.shape}")
         return self._configure(index, units)
-
-
-@contextmanager
-def deserialization_limits(size: int) -> Iterator[None]:
-    """Let FAISS refuse data that announces an array of more than `size` bytes, or as many lists."""
-    limits = (
-        (faiss.get_deserialization_vector_byte_limit(), faiss.set_deserialization_vector_byte_limit),
-        (faiss.get_deserialization_loop_limit(), faiss.set_deserialization_loop_limit),
-    )
-    for _, set_limit in limits:
-        set_limit(size)
-    try:
-        yield
-    finally:
-        for previous, set_limit in limits:
-            set_limit(previous)
 
 
 @contextmanager

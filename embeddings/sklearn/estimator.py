@@ -147,12 +147,9 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
         `others` are settings of the default tokenizer, and are left out if the estimator sets `tokenizer`.
         """
+        has_own = self.tokenizer is not None
         return {
-            **{
-                name: value
-                for name, value in others.items()
-                if self.tokenizer is None or name not in TOKENIZER_SETTINGS
-            },
+            **{name: value for name, value in others.items() if not (has_own and name in TOKENIZER_SETTINGS)},
             "tokenizer": tokenizer if self.tokenizer is None else self.tokenizer,
             "case": case if self.case is None else self.case,
         }

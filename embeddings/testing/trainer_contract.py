@@ -149,7 +149,12 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
         AssertionError: naming the violation.
     """
     kind, given = class_and_settings(trainer)
-    check_class(kind)
+    check_options(kind)
+    assert issubclass(kind, Trainer), f"{kind.__name__} must be a subclass of {Trainer.__module__}.Trainer"
+    name = getattr(kind, "trainer_name", None)
+    assert isinstance(name, str), f"{kind.__name__} must have the attribute trainer_name"
+    unknown = kind.unsupported - {"init", "freeze", "continued"}
+    assert not unknown, f"unsupported of {kind.__name__} holds {sorted(unknown)}, which are no run options"
     names = {field.name for field in dataclasses.fields(kind)}
     settings = {name: value for name, value in SMALL_CORPUS_SETTINGS.items() if name in names} | given | settings
     check_bounds(kind, settings)
@@ -214,16 +219,6 @@ def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
     if trainer is not None and trainer.reads_labels:
         return as_corpus(list(map(" ".join, lines)), trainer)
     return Corpus([words for _, *words in lines])
-
-
-def check_class(trainer: type[Trainer]) -> None:
-    """Assert that it is a trainer, and a dataclass of options."""
-    check_options(trainer)
-    assert issubclass(trainer, Trainer), f"{trainer.__name__} must be a subclass of {Trainer.__module__}.Trainer"
-    name = getattr(trainer, "trainer_name", None)
-    assert isinstance(name, str), f"{trainer.__name__} must have the attribute trainer_name"
-    unknown = trainer.unsupported - {"init", "freeze", "continued"}
-    assert not unknown, f"unsupported of {trainer.__name__} holds {sorted(unknown)}, which are no run options"
 
 
 def check_model(trainer: Any, model: Any) -> None:
