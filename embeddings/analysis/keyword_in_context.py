@@ -161,7 +161,11 @@ def concordance_lines(
         parts = parts or [text_between(encoded, *pair) for pair in pairwise(borders)]
         left, keyword, right = (" ".join(part.split()) for part in parts)
         left, right = first_words(left[::-1], width)[::-1], first_words(right, width)
-        file, title = text[line].file if line in text else "", title_text(encoded, titles[document], text)
+        file, title, title_number = text[line].file if line in text else "", "", titles[document]
+        if title_number in text:
+            title = " ".join(text[title_number].text.split())
+        elif title_number is not None:
+            title = text_between(encoded, *encoded.sentences[title_number : title_number + 2].tolist())
         tag = None if encoded.tags is None else encoded.first_tags[document].as_py()
         name = str(document if tag is None else tag)
         found.append(ConcordanceLine(name, line + 1, left, keyword, right, file, title))
@@ -197,14 +201,6 @@ def title_line(encoded: EncodedCorpus, document: int) -> int | None:
     lines = np.flatnonzero(sizes)[:2].tolist()
     is_title = len(lines) == 2 and sizes[lines[0]] <= min(MAX_TITLE, sizes[lines[1]] // 2)
     return first + lines[0] if is_title else None
-
-
-def title_text(encoded: EncodedCorpus, line: int | None, text: Mapping[int, OriginalLine]) -> str:
-    """A title as in its source if `text` has it, else its words; empty if there is none."""
-    if line is None:
-        return ""
-    borders = encoded.sentences[line : line + 2].tolist()
-    return " ".join(text[line].text.split()) if line in text else text_between(encoded, *borders)
 
 
 def words_between(encoded: EncodedCorpus, begin: int, end: int) -> list[str | None]:

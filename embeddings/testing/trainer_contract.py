@@ -166,7 +166,13 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     reports: list[Progress] = []
     model = configured_trainer.train(synonym_corpus(configured_trainer), threads=1, seed=7, progress=reports.append)
     check_model(configured_trainer, model)
-    check_reports(reports)
+    assert reports, "report must be called"
+    for report in reports:
+        assert isinstance(report, Progress), f"report must be called with Progress, got {type(report).__name__}"
+    words, totals = [report.words for report in reports], {report.total for report in reports}
+    assert words == sorted(words), f"the words of reports must not decrease: {words}"
+    assert len(totals) == 1, f"the total of reports must not change: {sorted(totals)}"
+    assert words[-1] == reports[-1].total, f"the last report must be of all words, got {words[-1]} of {totals}"
     (check_labels if configured_trainer.reads_labels else check_synonyms)(model)
     check_repeated(configured_trainer, model)
     check_saved(model)
@@ -247,17 +253,6 @@ def check_vectors(trainer: Any, model: Model, *, threads: int) -> None:
     assert np.isfinite(vectors.matrix).all(), f"the vectors must be finite with {threads} threads"
     recorded = model.record.get("threads")
     assert recorded == threads, f"the record must hold threads={threads}, got {recorded!r}"
-
-
-def check_reports(reports: list[Progress]) -> None:
-    """Assert that reports cover the run to its end."""
-    assert reports, "report must be called"
-    for report in reports:
-        assert isinstance(report, Progress), f"report must be called with Progress, got {type(report).__name__}"
-    words, totals = [report.words for report in reports], {report.total for report in reports}
-    assert words == sorted(words), f"the words of reports must not decrease: {words}"
-    assert len(totals) == 1, f"the total of reports must not change: {sorted(totals)}"
-    assert words[-1] == reports[-1].total, f"the last report must be of all words, got {words[-1]} of {totals}"
 
 
 def check_synonyms(model: Model) -> None:

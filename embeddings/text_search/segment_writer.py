@@ -39,11 +39,8 @@ def engine_arrays(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
 
 def check_distinct(segments: Sequence[Segment]) -> Any:
     """The ids of new segments, a pyarrow array; raises CorpusError if one occurs twice."""
-    ids = (
-        to_string_array(combine_chunks(pa.concat_tables([segment.rows.select([ID]) for segment in segments])[ID]))
-        if segments
-        else to_string_array([])
-    )
+    chunks = [chunk for segment in segments for chunk in segment.rows[ID].chunks]
+    ids = to_string_array(pa.concat_arrays(chunks) if chunks else [])
     counts = ids.value_counts()
     if len(counts) < len(ids):
         twice = counts.filter(pc.greater(counts.field("counts"), 1))[0]["values"].as_py()

@@ -374,13 +374,9 @@ def differences(saved: Any, current: Any, name: str = "") -> Iterator[str]:
         for one, other in zip(saved, current, strict=True):
             yield from differences(one, other, name)
     elif saved != current:
-        yield f"{name} was {shorten(saved)}, but is {shorten(current)} now"
-
-
-def shorten(value: Any) -> str:
-    """A value as text; only the end of a long one, where paths differ."""
-    text = str(value)
-    return text if len(text) <= MAX_VALUE_LENGTH else f"…{text[1 - MAX_VALUE_LENGTH :]}"
+        texts = (str(saved), str(current))  # of long ones only the end, where paths differ
+        was, now = (one if len(one) <= MAX_VALUE_LENGTH else f"…{one[1 - MAX_VALUE_LENGTH :]}" for one in texts)
+        yield f"{name} was {was}, but is {now} now"
 
 
 def summarize_checkpoints(paths: list[Path]) -> dict[str, Any]:

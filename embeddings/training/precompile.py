@@ -6,6 +6,7 @@ import typing
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import combinations, pairwise
@@ -139,12 +140,10 @@ def use_model(model: Model) -> None:
     for pool in POOLS:
         with suppress(EmbeddingsError):
             embed(model, LINES[:1], pool=pool, threads=1)
-    with suppress(EmbeddingsError):
-        model.compose(["unseen"])
-    with suppress(EmbeddingsError):
-        model.predict(LINES[:1], threads=1)
-    with suppress(EmbeddingsError):
-        model.infer(LINES[:1], threads=1)
+    texts = LINES[:1]
+    for use in (model.compose, partial(model.predict, threads=1), partial(model.infer, threads=1)):
+        with suppress(EmbeddingsError):
+            use(texts)
 
 
 def compiled_parts() -> list[dict[str, Any]]:

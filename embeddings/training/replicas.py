@@ -117,18 +117,15 @@ class ReplicaTables:
                 f"{replicas.count * size / 1e9:,.1f} GB, but {available / 1e9:,.1f} GB are free; use fewer replicas, "
                 "or threads without replicas"
             )
-        self.copies = {name: self.allocate(declared[name], table) for name, table in merged.items()}
+        self.copies = {}  # of each table, float32 (replicas, rows, width)
+        for name, (rows, width) in ((name, table.shape) for name, table in merged.items()):
+            if declared[name].zeros is not None:
+                copies = memory_mapped_zeros(replicas.count * rows, width, name="documents of replicas")
+            else:
+                copies = separate_zeros((replicas.count * rows, width))
+            self.copies[name] = copies.reshape(replicas.count, rows, width)
         self.broadcast()
         self.merge()  # compiles the kernel
-
-    def allocate(self, declared: Table, table: np.ndarray) -> np.ndarray:
-        """Room for a copy of a table for each replica, float32 (replicas, rows, width)."""
-        rows, width = table.shape
-        if declared.zeros is not None:
-            copies = memory_mapped_zeros(self.replicas.count * rows, width, name="documents of replicas")
-        else:
-            copies = separate_zeros((self.replicas.count * rows, width))
-        return copies.reshape(self.replicas.count, rows, width)
 
     def tables(self, replica: int) -> Arrays:
         """The tables of one replica."""

@@ -87,9 +87,8 @@ class RunOptions:
         for callback in self.callbacks:
             if not isinstance(callback, Callback):
                 raise SettingError(f"a callback must be an embeddings.Callback, got {callback!r:.80}")
-        check_type("replicas", self.replicas, Replicas)
-        check_type("cluster", self.cluster, ClusterBase)
-        check_type("init", self.init, InitFrom)
+        for name, kind in (("replicas", Replicas), ("cluster", ClusterBase), ("init", InitFrom)):
+            check_type(name, getattr(self, name), kind)
         if self.vocabulary_rule is not None and not callable(self.vocabulary_rule):
             raise SettingError(
                 f"vocabulary_rule must be a function of a word and its count, got {self.vocabulary_rule!r:.80}"
