@@ -36,9 +36,9 @@ class CompositionSettings(Settings):
         le=65536,
     )
     identity: Literal["none", "elementwise", "literal"] = option(
-        "literal",
-        "Term that the identity in W_i adds to component i of tensor-indexing: literal, x'y in every component, as in "
-        "the published formula; elementwise, x_i y_i, as in multiplicative composition; none, as in tensor-additive.",
+        "elementwise",
+        "Term that the identity in W_i adds to component i of tensor-indexing: elementwise, x_i y_i, as in "
+        "multiplicative composition; literal, x'y in every component; none, as in tensor-additive.",
     )
     additive_share: float | None = option(
         None,

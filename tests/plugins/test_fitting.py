@@ -138,15 +138,17 @@ def test_fitting_is_deterministic():
     assert check_enough(examples, how, 5)[1] == [ANY, "blue", "red"]
 
 
-def test_tensor_indexing_is_the_published_formula_by_default():
-    vectors, triples, _ = synthetic_phrases(literal=1.0)
-    model = em.TensorIndexing(rank=2, min_phrases=50, fit_epochs=3).fit(vectors, triples, threads=1)
+@pytest.mark.parametrize(("settings", "weights"), [({}, [1, 0]), ({"identity": "literal"}, [0, 1])])
+def test_tensor_indexing_is_the_published_formula_in_two_readings(settings, weights):
+    more = dict(zip(("elementwise", "literal"), weights, strict=True))
+    vectors, triples, _ = synthetic_phrases(**more)
+    model = em.TensorIndexing(rank=2, min_phrases=50, fit_epochs=3, **settings).fit(vectors, triples, threads=1)
     parameters = {name: model.tables[f"red/tensor-indexing/{name}"] for name in ("left", "right", "identity")}
-    np.testing.assert_allclose(parameters["identity"], [0, 1], atol=1e-6)  # W_i = U_i'V_i + I
+    np.testing.assert_allclose(parameters["identity"], weights, atol=1e-6)  # W_i = U_i'V_i + I
     x, y = vectors["w1"].astype(np.float64), vectors["w2"].astype(np.float64)
     u, v = (parameters[side][1:].transpose(1, 0, 2) for side in ("left", "right"))
     m, n = parameters["left"][0], parameters["right"][0]
-    expected = expected_vector(x, y, m=m, n=n, u=u, v=v, literal=1.0)
+    expected = expected_vector(x, y, m=m, n=n, u=u, v=v, **more)
     composed = model.compose("w1", "w2", type="red", function="tensor-indexing")
     np.testing.assert_allclose(composed, expected, rtol=1e-4, atol=1e-4)
     mixture = model.compose("w1", "w2", type="red", function="tensor-additive")
