@@ -27,6 +27,7 @@ from embeddings.models.model import Model
 from embeddings.models.subwords import (
     BUCKETS_HELP,
     MAX_BUCKETS,
+    MAX_HASHES,
     MAX_NGRAM_LENGTH,
     bucket_count,
     bucket_rows,
@@ -165,11 +166,18 @@ class FastText(PredictionTrainer):
         6, "Maximum n-gram length in characters; 0 disables n-grams.", ge=0, le=MAX_NGRAM_LENGTH, common=True
     )
     buckets: int | None = option(None, BUCKETS_HELP, ge=1, le=MAX_BUCKETS)
+    hashes: int = option(
+        1,
+        "Rows of the table of n-grams that make up an n-gram: with 2, as in floret, n-grams of a small table, such as "
+        "--buckets 50000, share single rows but rarely all of them.",
+        ge=1,
+        le=MAX_HASHES,
+    )
     position_weights: bool = option(
         False, "Learn a weight for each context position and component; requires --architecture cbow."
     )
     composer = staticmethod(subwords_module.composer)
-    fixed_settings = (*PredictionTrainer.fixed_settings, "min_n", "max_n")
+    fixed_settings = (*PredictionTrainer.fixed_settings, "min_n", "max_n", "hashes")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -186,9 +194,9 @@ class FastText(PredictionTrainer):
         (2 x window, dim).
         """
         size = len(data.vocabulary)
-        offsets, hashes = ngram_hashes(data.vocabulary.words, self.min_n, self.max_n)
+        offsets, hashes = ngram_hashes(data.vocabulary.words, self.min_n, self.max_n, self.hashes)
         buckets, contexts = bucket_count(self, data.run_options.continued, "ngrams", hashes), 2 * self.window
-        given = GivenVectors(data, self.min_n, self.max_n)
+        given = GivenVectors(data, self)
         inputs = contexts if self.architecture == "skipgram" else 1
         objective = self.new_objective(data.vocabulary)
         max_parts = 1 + int(np.diff(offsets).max())
@@ -232,6 +240,10 @@ class FastText(PredictionTrainer):
         weights = model.tables["positions"].astype(np.float64) if self.position_weights else None
         return mean_examples(self, model, windows, weights)
 
+    def composer_of(self, ngrams: np.ndarray) -> subwords_module.SubwordVectors:
+        """Composes words of the rows of their n-grams."""
+        return subwords_module.SubwordVectors(ngrams, self.min_n, self.max_n, hashes=self.hashes)
+
     def export(self, data: TrainingData, arrays: Arrays, given: "GivenVectors") -> Arrays:
         """The arrays to save."""
         if not self.position_weights:
@@ -239,7 +251,7 @@ class FastText(PredictionTrainer):
         frozen = np.flatnonzero(given.frozen)
         vectors = arrays["words"][frozen]
         arrays["words"][frozen] = given.own_rows(arrays["ngrams"], frozen, vectors)
-        composer = subwords_module.SubwordVectors(arrays["ngrams"], self.min_n, self.max_n)
+        composer = self.composer_of(arrays["ngrams"])
         composed = composer.vocabulary_vectors(data.vocabulary.words, arrays["words"])
         composed[frozen] = vectors
         return {VECTORS: composed, **arrays}
@@ -252,9 +264,8 @@ class GivenVectors:
     its own row only; when it is saved, its own row is what makes the mean of its rows the given vector.
     """
 
-    def __init__(self, data: TrainingData, min_n: int, max_n: int) -> None:
-        init, self.words = data.run_options.init, data.vocabulary.words
-        self.min_n, self.max_n = min_n, max_n
+    def __init__(self, data: TrainingData, settings: FastText) -> None:
+        init, self.words, self.settings = data.run_options.init, data.vocabulary.words, settings
         self.frozen = np.zeros(len(self.words), np.bool_) if init is None else init.frozen_rows(data)
 
     def set_rows(self, tables: Arrays, rows: np.ndarray, matrix: np.ndarray) -> None:
@@ -268,7 +279,7 @@ class GivenVectors:
     def own_rows(self, ngrams: np.ndarray, rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         """Rows of the word table so that word plus n-grams give the requested vectors, (n, dim)."""
         words = [self.words[row] for row in rows.tolist()]
-        composer = subwords_module.SubwordVectors(ngrams, self.min_n, self.max_n)
-        means = composer.vocabulary_vectors(words, np.zeros_like(vectors))
-        counts = 1 + np.diff(ngram_hashes(words, self.min_n, self.max_n)[0]) if words else np.zeros(0, np.int64)
+        means = self.settings.composer_of(ngrams).vocabulary_vectors(words, np.zeros_like(vectors))
+        how = self.settings.min_n, self.settings.max_n, self.settings.hashes
+        counts = 1 + np.diff(ngram_hashes(words, *how)[0]) if words else np.zeros(0, np.int64)
         return np.asarray((vectors - means) * counts[:, None].astype(np.float32))

@@ -62,5 +62,9 @@ def naive_vector(model, word):
     own, ngrams, buckets = model.tables["words"], model.tables["ngrams"], model.settings["buckets"]
     rows = [own[model.vectors.words.index(word)]] if word in model.vectors else []
     for ngram in naive_ngrams(word.encode(), model.settings["min_n"], model.settings["max_n"]):
-        rows.append(ngrams[naive_hash(ngram) % buckets])
+        code = naive_hash(ngram)
+        for _ in range(model.settings.get("hashes", 1)):
+            rows.append(ngrams[code % buckets])
+            code = (code ^ code >> 16) * 0x85EBCA6B % 2**32
+            code ^= code >> 13
     return np.mean(rows, axis=0, dtype=np.float64) if rows else np.zeros(model.vectors.dim)

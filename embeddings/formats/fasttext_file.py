@@ -416,6 +416,8 @@ def write_model(model: Model, path: Path) -> None:
         words = model.tables.get("words")
         if words is None or not has_shape(words, shape) or "ngrams" not in model.tables:
             raise FormatError(f"the fasttext format cannot store a {model.name} model: it lacks tables for n-grams")
+        if model.settings.get("hashes", 1) != 1:
+            raise FormatError("the fasttext format has one row for each n-gram: train with hashes=1")
         subwords = composer(model)
         subword_sizes = {"min_n": subwords.min_n, "max_n": subwords.max_n, "buckets": len(model.tables["ngrams"])}
         inputs = [words, model.tables["ngrams"]]

@@ -5,7 +5,7 @@ the end of a line, has none. A bucket is the 32-bit FNV-1a hash modulo the numbe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,10 +27,13 @@ BUCKETS_HELP = (
     "fill]"
 )
 MAX_NGRAMS = 2**31 - 1
+MAX_HASHES = 8
 FASTTEXT_BUCKETS = 2_000_000
 
 
-def subwords(words: Sequence[Word], *, min_n: int, max_n: int, buckets: int) -> tuple[np.ndarray, np.ndarray]:
+def subwords(
+    words: Sequence[Word], *, min_n: int, max_n: int, buckets: int, hashes: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
     """Offsets (words + 1,) and the buckets of each word's n-grams, int32 (total,), in fastText's order.
 
     The n-grams of word i have the buckets `buckets[offsets[i]:offsets[i + 1]]`; the word's own row is not among them.
@@ -38,8 +41,8 @@ def subwords(words: Sequence[Word], *, min_n: int, max_n: int, buckets: int) -> 
     boundaries.
     """
     check_ngrams(min_n, max_n, buckets)
-    offsets, hashes = ngram_hashes(words, min_n, max_n)
-    return offsets, bucket_rows(hashes, buckets)
+    offsets, codes = ngram_hashes(words, min_n, max_n, hashes)
+    return offsets, bucket_rows(codes, buckets)
 
 
 def bucket_rows(hashes: np.ndarray, buckets: int) -> np.ndarray:
@@ -64,19 +67,25 @@ def bucket_count(settings: Any, continued: "Model | None", table: str, hashes: n
     return max(1, int(is_used.sum()))
 
 
-def ngram_hashes(words: Sequence[Word], min_n: int, max_n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets of the n-grams of each word, int64 (words + 1,), and their hashes, uint32 (total,)."""
+def ngram_hashes(words: Sequence[Word], min_n: int, max_n: int, count: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets of the n-grams of each word, int64 (words + 1,), and `count` hashes of each n-gram, uint32 (total,)."""
     from embeddings.kernels.subword_rows import hash_ngrams, ngram_offsets
 
     text, starts = concatenate_bytes([b"" if word == LINE_END else b"<%b>" % word for word in map(to_bytes, words)])
     offsets = np.empty(len(words) + 1, np.int64)
     ngram_offsets(text, starts, min_n, max_n, offsets)
     total = int(offsets[-1])
-    if total > MAX_NGRAMS:
+    if total * count > MAX_NGRAMS:
         raise SettingError(f"{len(words)} words have {total} n-grams, more than {MAX_NGRAMS}; use a lower {S.max_n}")
     hashes = np.empty(total, np.uint32)
     hash_ngrams(text, starts, min_n, max_n, offsets, hashes)
-    return offsets, hashes
+    if count == 1:
+        return offsets, hashes
+    further = [hashes]  # each mixes the bits of the one before it
+    for _ in range(count - 1):
+        mixed = (further[-1] ^ (further[-1] >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+        further.append(mixed ^ (mixed >> np.uint32(13)))
+    return offsets * count, np.stack(further, axis=1).ravel()
 
 
 def concatenate_bytes(parts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
@@ -115,6 +124,8 @@ MAX_BLOCK_NGRAMS = 1 << 22  # in memory at a time, unless a single word has more
 class SubwordVectors:
     """Composes word vectors from a table of n-gram vectors, (buckets, dim), float32 or compact.
 
+    Each n-gram has `hashes` rows.
+
     Raises:
         SettingError: the lengths and the table do not fit together.
     """
@@ -122,6 +133,7 @@ class SubwordVectors:
     ngrams: np.ndarray | CompactRows
     min_n: int
     max_n: int
+    hashes: int = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
         check_ngrams(self.min_n, self.max_n, self.ngrams.shape[0])
@@ -145,8 +157,8 @@ class SubwordVectors:
             previous = ends[start - 1] if start else 0
             stop = max(start + 1, int(np.searchsorted(ends, previous + MAX_BLOCK_NGRAMS, side="right")))
             block = sums[start:stop]
-            table, lengths = self.ngrams, {"min_n": self.min_n, "max_n": self.max_n}
-            offsets, rows = subwords(words[start:stop], **lengths, buckets=table.shape[0])
+            table, how = self.ngrams, {"min_n": self.min_n, "max_n": self.max_n, "hashes": self.hashes}
+            offsets, rows = subwords(words[start:stop], **how, buckets=table.shape[0])
             if isinstance(table, CompactRows):
                 used, places = np.unique(rows, return_inverse=True)
                 table, rows = table.take(used), places.astype(np.int32)
@@ -162,10 +174,12 @@ def composer(model: "Model", name: str = "ngrams") -> SubwordVectors:
     dim, is_float32 = model.vectors.dim, isinstance(table, CompactRows) or getattr(table, "dtype", None) == np.float32
     if table is None or len(table.shape) != 2 or table.shape[1] != dim or not is_float32:
         raise FormatError(f"the {model.name} model is broken: it has no float32 table {name!r} with {dim} columns")
-    min_n, max_n = model.settings.get("min_n"), model.settings.get("max_n")
-    if type(min_n) is not int or type(max_n) is not int:
-        raise FormatError(f"the {model.name} model is broken: expected integers, got min_n {min_n!r}, max_n {max_n!r}")
+    min_n, max_n, hashes = model.settings.get("min_n"), model.settings.get("max_n"), model.settings.get("hashes", 1)
+    is_broken = type(hashes) is not int or not 1 <= hashes <= MAX_HASHES
+    if type(min_n) is not int or type(max_n) is not int or is_broken:
+        problem = f"min_n {min_n!r}, max_n {max_n!r}, hashes {hashes!r}"
+        raise FormatError(f"the {model.name} model is broken: expected integers, got {problem}")
     try:
-        return SubwordVectors(table, min_n, max_n)
+        return SubwordVectors(table, min_n, max_n, hashes=hashes)
     except SettingError as error:
         raise FormatError(f"the {model.name} model is broken: {error}") from None

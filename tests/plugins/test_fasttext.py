@@ -20,9 +20,10 @@ from kernel_helpers import (
     windows_of,
 )
 from optional_libraries import needs_gensim
+from subword_models import naive_vector
 
 import embeddings as em
-from embeddings.errors import SettingError
+from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import POSITION, fill_block, rewind
 from embeddings.kernels.loss_tally import EXAMPLES, LOSS
 from embeddings.kernels.random_numbers import thread_keys
@@ -236,3 +237,26 @@ def test_a_trained_model_survives_fasttexts_file_format(model, tmp_path):
     for word in [*model.vectors.words, "goverment", "mountian", "glaciers"]:
         np.testing.assert_allclose(theirs[word], model.vectors[word], rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(again[word], model.vectors[word], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("hashes", [1, 2, 3])
+def test_words_are_means_of_all_rows_of_their_ngrams(hashes, tmp_path):
+    trainer = em.FastText(dim=8, epochs=2, min_count=1, buckets=40, hashes=hashes)
+    model = trainer.train([["the", "king", "rules", "the", "land"] * 20], threads=1)
+    words = ["the", "king", "rules", "kings", "ruler"]
+    for word in words:
+        np.testing.assert_allclose(model[word], naive_vector(model, word), atol=1e-5)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(em.load_model(tmp_path / "model").compose(words), model.compose(words))
+
+
+def test_several_rows_of_an_ngram_are_not_written_as_a_fasttext_file(tmp_path):
+    trainer = em.FastText(dim=8, epochs=1, min_count=1, buckets=40, hashes=2)
+    model = trainer.train([["the", "king"] * 20], threads=1)
+    with pytest.raises(FormatError, match="hashes"):
+        model.export(tmp_path / "model.bin", format="fasttext")
+    again = trainer.train([["the", "king"] * 20], threads=1, continued=model)
+    np.testing.assert_allclose(again["kings"], naive_vector(again, "kings"), atol=1e-5)
+    model.settings["hashes"] = 9
+    with pytest.raises(FormatError, match="hashes"):
+        model.compose(["kings"])
