@@ -129,18 +129,11 @@ class InitFrom:
             plan.set_vectors(tables, rows, matrix)
         elif self.mode == "initial":
             table[rows, : matrix.shape[1]] = matrix
-        return row_mask(rows, len(table))
+        return np.isin(np.arange(len(table)), rows)
 
     def frozen_rows(self, data: "TrainingData") -> np.ndarray:
         """A mask of the words whose vectors are constant, bool (vocabulary,)."""
-        return row_mask(self.match(data)[0] if self.freeze else np.zeros(0, np.int64), len(data.vocabulary))
-
-
-def row_mask(rows: np.ndarray, count: int) -> np.ndarray:
-    """A mask of these rows, bool (count,)."""
-    mask = np.zeros(count, np.bool_)
-    mask[rows] = True
-    return mask
+        return np.isin(np.arange(len(data.vocabulary)), self.match(data)[0] if self.freeze else [])
 
 
 def match_rows(

@@ -335,7 +335,8 @@ class Run:
             with suppress(KeyboardInterrupt):  # a second one: earlier checkpoints remain
                 self.write_checkpoint()
             with suppress(KeyboardInterrupt):
-                self.merge()
+                if self.replicas is not None:
+                    self.replicas.merge()
             for callback in self.callbacks:
                 callback.on_interrupt(self.tally.progress())
             raise Interrupted(self.make_model(self.tables)) from None
@@ -399,9 +400,10 @@ class Run:
 
     def end_segment(self) -> None:
         """Merge replicas, and add to the average."""
-        self.merge()
-        if self.replicas is not None and self.have_read(self.replicas.next_merge_progress(self.tally.total)):
-            self.replicas.schedule.advance()
+        if self.replicas is not None:
+            self.replicas.merge()
+            if self.have_read(self.replicas.next_merge_progress(self.tally.total)):
+                self.replicas.schedule.advance()
         while self.have_read(self.average.due):
             self.average.add(self.tables)
         self.record_merge()
@@ -409,11 +411,6 @@ class Run:
     def have_read(self, share: float | None) -> bool:
         """Whether all workers have read this share of their units; False for None."""
         return share is not None and all(worker.has_read(share * worker.units) for worker in self.workers)
-
-    def merge(self) -> None:
-        """Merge the replicas, if there are any."""
-        if self.replicas is not None:
-            self.replicas.merge()
 
     def record_merge(self) -> None:
         """Record the progress at a merge, from which a checkpoint that is written before the next one continues."""
