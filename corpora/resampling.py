@@ -26,6 +26,13 @@ def resample(encoded: EncodedCorpus, unit: ResamplingUnit, random: np.random.Gen
     Arguments:
         unit: what is drawn. Each drawn line becomes a document.
     """
+    borders = unit_borders(encoded, unit)
+    chosen = np.sort(random.integers(len(borders) - 1, size=len(borders) - 1))  # in the order of the file
+    return write_selection(encoded, borders, chosen, folder)
+
+
+def unit_borders(encoded: EncodedCorpus, unit: ResamplingUnit) -> NDArray[np.int64]:
+    """The sentences at which documents or lines begin, (units + 1,); refuses a corpus with too few to resample."""
     borders = np.asarray(encoded.documents) if unit == "documents" else np.arange(len(encoded.sentences))
     count = len(borders) - 1
     if count < MIN_UNITS:
@@ -33,8 +40,7 @@ def resample(encoded: EncodedCorpus, unit: ResamplingUnit, random: np.random.Gen
         if unit == "documents":
             problem += f"; set {S.resample_by} to 'lines', or separate documents by blank lines"
         raise CorpusError(problem)
-    chosen = np.sort(random.integers(count, size=count))  # in the order of the file
-    return write_selection(encoded, borders, chosen, folder)
+    return borders
 
 
 def write_selection(

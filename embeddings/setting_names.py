@@ -74,6 +74,8 @@ PLACES = {  # of arguments, for those that are passed to another function
     **dict.fromkeys(TRAINER_SETTINGS, TO_TRAINER),
     **dict.fromkeys(CORPUS_ARGUMENTS, "pass it to the corpus: em.Corpus(texts, {name}=...)"),
     **dict.fromkeys(TRAIN_ARGUMENTS, "pass it to train(): em.{trainer}().train(corpus, {name}=...)"),
+    "init": "pass it to train(): em.{trainer}(dim=vectors.dim).train(corpus, init=em.InitFrom(vectors))",
+    **dict.fromkeys(("freeze", "duplicates"), "pass it with the vectors: init=em.InitFrom(vectors, {name}=...)"),
 }
 OUR_NAMES = {theirs: ours for ours, names in THEIR_NAMES.items() for theirs in names.split()}
 ADVICE = {  # names without a counterpart

@@ -39,6 +39,7 @@ from embeddings.corpora.reading.sources import File, Items, Source, Texts, total
 from embeddings.corpora.reading.text_block import FILE_END, TextBlock, merge_blocks, text_batches
 from embeddings.errors import CorpusError, S
 from embeddings.printable import describe
+from embeddings.support.logs import log
 
 Table = ArrowTable | RecordTable
 ARCHIVES = (FileType.WARC, FileType.WIKIPEDIA)
@@ -226,17 +227,19 @@ class SourceReader:
                 f"an iterable must contain texts, but its first item, {example!r}, is a file: Corpus(*paths)"
             )
         cells: list[Any] = []  # texts in UTF-8, or lists of tokens
-        size = 0
+        size = n_missing = 0
         for number, item in enumerate(islice(chain(first, items), self.rows), 1):
             self.rows = None if self.rows is None else self.rows - 1
             if is_null(item):
-                item = "" if is_text else []
+                item, n_missing = "" if is_text else [], n_missing + 1
             cells.append(self.text_cell(item, number, decoder) if is_text else token_cell(item, number, decoder))
             size += len(cells[-1]) + 1
             if size >= self.size:
                 yield from self.item_blocks(cells, is_text)
                 cells, size = [], 0
         yield from self.item_blocks(cells, is_text)
+        if n_missing:
+            log.warning("%s: %s items are missing values (None or NaN), read as empty texts", source.name, n_missing)
 
     def text_cell(self, item: Any, number: int, decoder: Utf8Decoder) -> bytes:
         """Return the text of an item in UTF-8."""

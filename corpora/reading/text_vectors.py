@@ -47,6 +47,8 @@ def text_vectors(texts: Any, vectors: Any) -> Any:
     Raises:
         CorpusError: there is not one vector for each text.
     """
+    if isinstance(texts, str):
+        raise CorpusError(f"texts must be a list of texts, such as [{texts!r:.80}]")
     if isinstance(vectors, np.ndarray):
         if vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.shape[1]:
             raise CorpusError(f"vectors must be a float array (texts, dim), got {vectors.dtype} {vectors.shape}")

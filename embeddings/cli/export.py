@@ -142,7 +142,6 @@ def command(
         files = file_format.write_model(model, out, **choice, force=force, **options)
     else:
         exported = load(vectors, table=table, **read_options)
-        composes = exported.compose is not None and table == "vectors"
         if changes_rows:
             source = load_model_or_vectors(vectors, **read_options) if table == "vectors" else exported
             if "fit_on" in weighting:
@@ -155,8 +154,6 @@ def command(
         if changes_rows and "note" in inspect.signature(file_format.load_format(name).write).parameters:
             options["note"] = weighting_note(weighting)
         files = file_format.write(exported, out, **choice, force=force, **options)
-        if composes:
-            note("only vectors of the vocabulary are exported; composing vectors for other words requires the model")
     report_export(exported, list(map(display_name, files)), name, dtype, as_json)
 
 

@@ -15,6 +15,7 @@ from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
 from embeddings.corpora.phrases import phrase_list
 from embeddings.corpora.reading.compression import file_compression, open_decompressed, read_head
 from embeddings.corpora.vocabulary import TOTAL
+from embeddings.errors import FormatError
 from embeddings.formats.arrow_ipc import open_arrow
 from embeddings.formats.glove import count_trailing_numbers
 from embeddings.indexes.index import INDEX_FOLDER
@@ -92,11 +93,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         keys = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
         return {"what": "saved index", **{key: record.get(key) for key in keys}}
     if (path / TEXT_INDEX).is_file():
-        from embeddings.text_search.text_index import TextIndex  # imports numba
-
-        index = TextIndex(path, allow_faiss=True)  # which is not loaded
-        names = ("model", "pooling", "words")
-        return {"what": "index of texts", **index.describe(), **{name: index.record[name] for name in names}}
+        return describe_text_index(path)
     if (path / CONTEXT_MAP).is_file():
         from embeddings.analysis.induced_vectors import ContextMap  # imports numba
 
@@ -136,6 +133,20 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         "record": description["record"],
         "packages": description["packages"],
     }
+
+
+def describe_text_index(path: Path) -> dict[str, Any]:
+    """The properties of an index of texts, and why queries cannot become vectors: a "problem"."""
+    from embeddings.text_search.text_index import TextIndex  # imports numba
+
+    index = TextIndex(path, allow_faiss=True)  # which is not loaded
+    properties = {name: index.record[name] for name in ("model", "pooling", "words")}
+    if index.record["model"]:
+        try:
+            index.embedder  # noqa: B018  # refuses a model or a recipe that is gone
+        except FormatError as error:
+            properties["problem"] = str(error)
+    return {"what": "index of texts", **index.describe(), **properties}
 
 
 def text_properties(path: Path, start: bytes, *, full: bool) -> dict[str, Any]:

@@ -44,10 +44,13 @@ def command(
     exclude("queries_file", "queries")
     opened = TextIndex(index, model=model, allow_faiss=allow_faiss)
     method: Method = "vectors" if vectors else "lexical" if lexical else "fused"
+    is_asked = False
 
     def hits(texts: str | list[str]) -> Iterator[dict[str, Any]]:
+        nonlocal is_asked
+        is_asked |= bool("".join(texts).strip())
         found = opened.search(texts, top=top, method=method, where=where)
-        if texts and not found:
+        if is_asked and texts and not found:
             note(f"no text was found for {texts!r:.200}")
         return map(found.shown if is_terminal() and not as_json else found.record, found)
 
@@ -58,5 +61,8 @@ def command(
         batches = [list(queries)] if queries else (block.texts() for block in blocks)
         print_rows((row for batch in batches for row in hits(list(filter(str.strip, batch)))), as_json)
     else:
+        is_asked = True
         while query := click.prompt(PROMPT, prompt_suffix="", default="", show_default=False):
             print_rows(list(hits(query)), as_json)
+    if not is_asked:
+        note("nothing to search for: the queries are empty")

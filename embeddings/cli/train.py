@@ -17,6 +17,7 @@ from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.compilation.compile_process import CompileProcess
 from embeddings.corpora import Corpus, EncodedCorpus
+from embeddings.corpora.resampling import unit_borders
 from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
@@ -77,7 +78,7 @@ def train_and_resample(trainer: type[Trainer], settings: dict[str, Any], options
         options["init"] = run_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
         init, dim = options["init"], settings["dim"]
         settings["dim"] = {"concatenate": init.dim + dim, "project": dim}.get(str(options.get("init_mode")), init.dim)
-    resamples = options.pop("resamples", None)
+    resamples = options.get("resamples")
     if options.get("runs") is not None:
         exclude("runs", "log", "resamples")
         if saving.is_vector_file(options["out"]):
@@ -92,7 +93,7 @@ def train_and_resample(trainer: type[Trainer], settings: dict[str, Any], options
 
 def train(
     settings: Trainer, *, corpus: tuple[str, ...], out: str, force: bool, seed: int, quiet: bool, as_json: bool,
-    runs: int | None = None, threads: int | None = None, **options: Any,
+    runs: int | None = None, threads: int | None = None, resamples: int | None = None, **options: Any,
 ) -> None:  # fmt: skip
     """Train and save; an interrupted run is saved too."""
     report_bus_errors()
@@ -103,7 +104,10 @@ def train(
         options["phrases"] = continued_corpus_settings(run["continued"]).get("phrases")
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     if runs is None:
-        result = train_run(settings, text, out, TrainingBar(quiet), run, force=force, threads=threads, seed=seed)
+        bar, is_resampled = TrainingBar(quiet), resamples is not None
+        result = train_run(
+            settings, text, out, bar, run, force=force, threads=threads, seed=seed, is_resampled=is_resampled
+        )
     else:
         seeds = list(range(seed, seed + runs))
         result = train_runs(settings, text, out, seeds, run, force=force, threads=threads, quiet=quiet)
@@ -115,7 +119,7 @@ def train(
 
 def train_run(
     settings: Trainer, text: Corpus, out: str, bar: TrainingBar, run: dict[str, Any], *, force: bool,
-    threads: int | None, seed: int,
+    threads: int | None, seed: int, is_resampled: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Train a model and save it; returns what --json prints."""
     replace = force or (run.get("resume", False) and run_options.is_saved_by_interrupted_run(out))
@@ -124,7 +128,7 @@ def train_run(
     if not bar.quiet:
         report_missing_parts(settings, out)
     how = run_options.run_options_for(out, bar.report, run, force=force, labels=text.labels)
-    model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed)
+    model, interrupted = train_until_interrupted(settings, text, how, bar, threads, seed, is_resampled=is_resampled)
     if interrupted and model.record.get("steps") == 0:  # its vectors are random
         note("interrupted before the first training step; nothing is saved")
         raise click.exceptions.Exit(EXIT_INTERRUPT)
@@ -163,15 +167,21 @@ def train_runs(
 
 
 def train_until_interrupted(
-    settings: Trainer, text: Corpus, how: RunOptions, bar: TrainingBar, threads: int | None, seed: int
-) -> tuple[Model, bool]:
-    """Read and train, with progress; returns the model, and whether the user interrupted."""
+    settings: Trainer, text: Corpus, how: RunOptions, bar: TrainingBar, threads: int | None, seed: int, *,
+    is_resampled: bool,
+) -> tuple[Model, bool]:  # fmt: skip
+    """Read and train, with progress; returns the model, and whether the user interrupted.
+
+    A corpus that `is_resampled` afterwards must have enough documents.
+    """
 
     def read(corpus: Corpus) -> EncodedCorpus:
         with ReadingBar(bar.quiet) as reading:
             compiler.start(training_work(settings))
             encoded = corpus.encode(progress=reading, threads=threads)
         reading.summarize(encoded)
+        if is_resampled:
+            unit_borders(encoded, "documents")
         return encoded
 
     with bar, CompileProcess() as compiler:

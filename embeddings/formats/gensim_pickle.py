@@ -18,6 +18,7 @@ from embeddings.models.model import Model
 from embeddings.models.subwords import SubwordVectors, composer
 from embeddings.support.arrow import to_string_array
 from embeddings.support.imports import INSTALL_GENSIM, import_extra
+from embeddings.support.logs import log
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
@@ -59,7 +60,11 @@ def write(vectors: Vectors, path: Path) -> None:
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
     """The word vectors of KeyedVectors or a model, with counts; FastText's n-grams compose unseen words."""
-    return word_vectors(path, unpickle(path, allow_pickle))
+    trained = unpickle(path, allow_pickle)
+    if documents := getattr(trained, "dv", None):
+        advice = f"load_model, or load with table documents, reads those of its {len(documents):,} documents"
+        log.warning("%s: only the word vectors are read; %s", path, advice)
+    return word_vectors(path, trained)
 
 
 def has_model(path: Path) -> bool:

@@ -32,7 +32,7 @@ def matching_rows(rows: Any, condition: str) -> np.ndarray:
         SettingError: it is not such a condition, or a column is missing or of another type.
     """
     try:
-        if len(condition) > MAX_LENGTH:
+        if not isinstance(condition, str) or len(condition) > MAX_LENGTH:
             raise SyntaxError
         tree = ast.parse(condition.strip(), mode="eval").body
         expression = to_expression(tree, rows.schema)

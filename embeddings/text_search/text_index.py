@@ -325,8 +325,8 @@ class TextIndex:
             queries = queries.tolist()
         is_single = isinstance(queries, str)
         texts = [queries] if isinstance(queries, str) else queries if not isinstance(queries, np.ndarray) else None
-        if texts is not None and not all(isinstance(text, str) for text in texts):
-            raise SettingError("queries must be texts or an array of vectors")
+        if texts is not None and not (isinstance(texts, Iterable) and all(isinstance(text, str) for text in texts)):
+            raise SettingError(f"queries must be texts or an array of vectors, got {queries!r:.80}")
         if method == "fused" and (texts is None or not self.record["model"]):  # without words, or without vectors
             method = "vectors" if texts is None else "lexical"
         if texts is None and method == "lexical":
@@ -512,9 +512,11 @@ class TextIndex:
         """Remove the texts with these ids, all or none; returns their number.
 
         Raises:
-            SettingError: an id is not in the index.
+            SettingError: an id is not in the index, or is not a string or an integer.
             OutputError: the index cannot be written.
         """
+        if not isinstance(ids, str | int | Iterable):
+            raise SettingError(f"ids must be an id or a list of ids, got {ids!r:.80}")
         names = list(dict.fromkeys(map(str, [ids] if isinstance(ids, str | int) else ids)))
 
         def change(segments: list[Segment]) -> list[Segment]:

@@ -178,4 +178,5 @@ def combine(run_options: RunOptions | None, **arguments: Any) -> RunOptions:
 def check_type(name: str, value: Any, kind: type) -> None:
     """Refuse the value of an option that is neither None nor of a public class, or of its base."""
     if value is not None and not isinstance(value, kind):
-        raise SettingError(f"{S[name]} must be an embeddings.{kind.__name__.removesuffix('Base')}, got {value!r:.80}")
+        name_of_class = "InitFrom(vectors)" if kind is InitFrom else kind.__name__.removesuffix("Base")
+        raise SettingError(f"{S[name]} must be an embeddings.{name_of_class}, got {value!r:.80}")

@@ -60,7 +60,8 @@ def check_schema(schema: Any) -> None:
     word, count, vector = (column_types.get(name) for name in (WORD, COUNT, VECTOR))
     if word is None or vector is None:
         names = ", ".join(schema.names[:10]) or "none"
-        raise FormatError(f"the columns {WORD} and {VECTOR} are required, once each; the columns are: {names}")
+        advice = "" if names != "text, embedding" else ": to load texts as words, rename them"
+        raise FormatError(f"the columns {WORD} and {VECTOR} are required, once each; the columns are: {names}{advice}")
     text = word.value_type if pa.types.is_dictionary(word) else word
     if not (pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_string_view(text)):
         raise FormatError(f"the column {WORD} must contain strings, not {word}")

@@ -16,6 +16,7 @@ from embeddings.corpora.reading.compression import open_decompressed, read_head
 from embeddings.errors import FormatError, OutputError, RegistryError, S, SettingError
 from embeddings.support.cosine import row_blocks
 from embeddings.support.files import atomic_write, atomic_write_all, check_output
+from embeddings.support.logs import log
 
 if TYPE_CHECKING:
     from embeddings.classifier.classifier import LabelPredictor
@@ -228,6 +229,7 @@ def write(
     if counts and vectors.counts is None:
         raise SettingError("cannot write counts: these vectors have none")
     check_writable(vectors)
+    composes = vectors.compose is not None
     if counts is False:
         vectors = type(vectors)(vectors.word_list, vectors.matrix, word_form=vectors.word_form)
     with replacing_targets(name, targets, force=force) as temporary:
@@ -237,6 +239,8 @@ def write(
             lines = (b"%b %d\n" % pair for pair in zip(words, vectors.counts.tolist(), strict=True))
             with temporary[-1].open("wb") as stream:
                 stream.writelines(lines)
+    if composes:
+        log.warning("only vectors of the vocabulary are written; composing vectors for other words requires the model")
     return targets
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.settings import check_value
+from embeddings.support.logs import log
 from embeddings.vectors.search import word_list
 from embeddings.vectors.vectors import HasVectors, Vectors, as_vectors
 
@@ -32,11 +33,11 @@ def lookup(
         vectors: Vectors, or a Model.
         words: the words; for "context", consecutive words of a text.
         unseen: the substitute for a word without a vector. "zero": zeros. "unknown": the vector learned for unknown
-            words such as this one, if the vectors were trained with `unknown_rows`; that of a word such as <unk>; or
-            else the mean of the 1,000 rarest words. "hashed": a random direction that depends only on the word and the
-            seed, with the mean norm of the vectors. "subwords": a vector composed of the word's parts, for models that
-            compose. "context": the mean of the known words at most `window` positions away, zeros if there are none.
-            "contexts": a vector from the contexts of the word in a corpus.
+            words such as this one, if the vectors were trained with `unknown_rows`; or else, logged as a warning, that
+            of a word such as <unk>, or the mean of the 1,000 rarest words. "hashed": a random direction that depends
+            only on the word and the seed, with the mean norm of the vectors. "subwords": a vector composed of the
+            word's parts, for models that compose. "context": the mean of the known words at most `window` positions
+            away, zeros if there are none. "contexts": a vector from the contexts of the word in a corpus.
         window: for "context".
         seed: for "hashed".
         contexts: for "contexts", a function from words to vectors (words, dim), such as an
@@ -81,11 +82,14 @@ def unknown_vectors(vectors: Vectors, words: Sequence[str]) -> np.ndarray:
     """The vectors of unknown words, (words, dim) or (dim,) if all unknown words have one vector."""
     if vectors.unknown_rows is not None:
         return vectors.learned_unknown(words)
+    where = f"no vector was learned for unknown words (see unknown_rows): {len(words):,} such as {words[0]!r:.80} get"
     for word in UNKNOWN_WORDS:
         if word in vectors:
+            log.warning("%s the vector of the word %r", where, word)
             return np.asarray(vectors.matrix[vectors.index(word)])
     if not len(vectors):
         return np.zeros(vectors.dim)
+    log.warning("%s the mean of the %s rarest words", where, f"{min(N_RARE, len(vectors)):,}")
     rare = slice(-N_RARE, None) if vectors.counts is None else np.argsort(-vectors.counts, kind="stable")[-N_RARE:]
     return np.asarray(vectors.matrix[rare].mean(axis=0, dtype=np.float64))
 

@@ -14,7 +14,7 @@ from embeddings.errors import CorpusError, S
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.separate_arrays import read_only
 from embeddings.kernels.sparse_steps import AdaGradRows
-from embeddings.models.loading import load
+from embeddings.models.loading import has_model, load
 from embeddings.models.model import Model
 from embeddings.models.subwords import MAX_NGRAM_LENGTH, SubwordVectors, bucket_count, bucket_rows, ngram_hashes
 from embeddings.models.table import INITIALIZERS, VECTORS, Arrays, Table
@@ -93,6 +93,12 @@ class Distillation(Trainer, TextVectorSettings):
         search=SearchRange(0.005, 0.1, log=True),
         common=True,
     )
+
+    def check_installation(self) -> None:
+        """Raise an error before the corpus is read if the vectors of words cannot be read."""
+        super().check_installation()
+        if self.word_vectors is not None and not is_table(resolve_source(self.word_vectors)[0]):
+            has_model(self.word_vectors)
 
     def plan(self, data: TrainingData) -> Plan:
         """A model of word vectors whose means are text vectors.

@@ -57,7 +57,8 @@ def teach(
             paths; or an iterable of texts.
         encode: a function from a list of texts to their vectors, an array (texts, dim), such as `encode` of
             sentence-transformers.
-        out: the file, with the columns text and embedding.
+        out: the file, with the columns text and embedding, for `train distill` and `index`. Files of vectors have
+            the columns word and vector.
         text_column: the text column of tables.
         name: of the teacher; only a run with the same name is continued.
         exclude: leave out texts that share at least half of their content words with a text of this file, such as a
@@ -91,7 +92,12 @@ def teach(
             if path.exists():
                 dim = pa.parquet.read_schema(path).field("embedding").type.list_size
             else:
-                vectors = encode_group(encode, group, dim, f"texts {done + 1:,} to {done + len(group):,}")
+                try:
+                    vectors = encode_group(encode, group, dim, f"texts {done + 1:,} to {done + len(group):,}")
+                except BaseException:
+                    if not number:  # nothing to continue
+                        shutil.rmtree(folder)
+                    raise
                 dim = vectors.shape[1]
                 with atomic_write(path, force=True) as temporary:
                     pa.parquet.write_table(text_vectors(group, vectors), temporary)

@@ -166,3 +166,14 @@ def test_info_as_lines_and_on_what_is_missing(tmp_path, vectors):
 
 def test_force_requires_a_curve(tmp_path, model):
     assert "--force requires --curve" in refused("info", model, "--force", code=2)
+
+
+def test_an_index_of_texts_without_its_model_has_a_problem(tmp_path, vectors):
+    vectors.save(tmp_path / "v.parquet")
+    em.TextIndex.build(tmp_path / "v.parquet", ["the king"], tmp_path / "i")
+    assert "problem" not in info(tmp_path / "i")
+    (tmp_path / "v.parquet").rename(tmp_path / "w.parquet")
+    assert "v.parquet" in info(tmp_path / "i")["problem"]
+    em.TextIndex.build(tmp_path / "w.parquet", ["the king"], tmp_path / "i", force=True)
+    (tmp_path / "i" / "recipe" / "tensors.safetensors").unlink()
+    assert "tensors.safetensors" in info(tmp_path / "i")["problem"]

@@ -112,6 +112,17 @@ def test_errors_are_one_line(folder, arguments, facts, code):
     assert not (folder / "new").exists()
 
 
+def test_empty_queries_are_reported(folder):
+    build()
+    (folder / "blank.txt").write_text("\n  \n")
+    (folder / "empty.txt").write_text("")
+    for arguments in ([""], [" ", ""], ["--queries", "blank.txt"], ["--queries", "empty.txt"]):
+        result = expect("search", "docs.index", *arguments)
+        assert result.stderr.count("queries are empty") == 1, arguments
+        assert len(result.stderr.splitlines()) == 1
+    assert "empty" not in expect("search", "docs.index", "car", "").stderr
+
+
 def test_a_prompt_asks_for_queries_on_a_terminal(folder):
     pty = pytest.importorskip("pty")
     build()

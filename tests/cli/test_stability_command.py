@@ -73,3 +73,12 @@ def test_training_with_resamples(tmp_path, monkeypatch):
     for flag in ("--init", "--continue"):
         assert flag in refused(*train, "-o", "other", flag, "model", code=2)
     assert not (tmp_path / "other").exists()
+
+
+def test_too_few_documents_to_resample_are_refused_before_training(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt").write_text(TEXT)
+    assert "1, at least 20" in refused(
+        "train", "skipgram", "corpus.txt", "-o", "model", *SMALL, "--resamples", 2, code=1
+    )
+    assert not (tmp_path / "model").exists()

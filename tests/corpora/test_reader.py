@@ -139,3 +139,11 @@ def test_progress_is_reported_in_bytes(tmp_path):
     calls = []
     Corpus(tmp_path / "f").encode(progress=lambda done, total: calls.append((done, total)))
     assert calls[-1] == (800, 800)
+
+
+def test_missing_items_are_counted(caplog):
+    assert Corpus(["a b", None, "c", float("nan")]).encode().vocabulary.words == ["a", "b", "c"]
+    assert "2 items are missing" in caplog.text
+    caplog.clear()
+    Corpus(["a b", "", "c"]).encode()
+    assert "missing" not in caplog.text

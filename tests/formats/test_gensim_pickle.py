@@ -146,6 +146,15 @@ def test_documents_are_inferred_by_models_of_gensim(tmp_path, settings):
     assert np.array_equal(model.infer([["jumps", "over"]]), model.infer(["jumps over"]))
 
 
+def test_that_documents_are_not_vectors_of_words_is_reported(tmp_path, caplog):
+    documents = [TaggedDocument(words, [i]) for i, words in enumerate(SENTENCES)]
+    Doc2Vec(documents, **COMMON).save(str(tmp_path / "m"))
+    em.load_model(tmp_path / "m", allow_pickle=True)
+    assert not [one for one in caplog.records if one.name == "embeddings"]
+    em.load(tmp_path / "m", allow_pickle=True)
+    assert "documents" in caplog.text
+
+
 def test_doc2vec_side_by_side_is_refused_as_a_model(tmp_path):
     documents = [TaggedDocument(words, [i]) for i, words in enumerate(SENTENCES)]
     Doc2Vec(documents, dm_concat=1, window=2, **COMMON).save(str(tmp_path / "m"))

@@ -10,7 +10,7 @@ import pytest
 from naive_pairs import numerical_gradient
 
 import embeddings as em
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, EmbeddingsError, SettingError
 from embeddings.kernels.block import LAST, new_cursor
 from embeddings.kernels.loss_tally import LOSS
 from embeddings.kernels.step_buffers import new_step_buffers
@@ -140,6 +140,18 @@ def test_word_vectors_may_be_a_vector_file(tmp_path):
     table = train(texts, vectors, word_vectors=save_words(tmp_path / "w.parquet", words))
     file = train(texts, vectors, word_vectors=str(tmp_path / "w.txt"))
     np.testing.assert_allclose(file.vectors.matrix, table.vectors.matrix, atol=1e-3)
+
+
+def test_missing_word_vectors_are_refused_before_the_corpus_is_read(tmp_path, monkeypatch):
+    corpus = em.Corpus(em.corpora.text_vectors(["a"], np.ones((1, 3))), vectors=em.corpora.VectorFormat())
+    monkeypatch.setattr(em.Corpus, "encode", None)
+    with pytest.raises(EmbeddingsError, match=r"missing\.txt"):
+        em.Distillation(word_vectors=str(tmp_path / "missing.txt")).train(corpus)
+
+
+def test_texts_are_a_list():
+    with pytest.raises(CorpusError, match=r"such as \['abc'\]"):
+        em.corpora.text_vectors("abc", np.ones((3, 2), np.float32))
 
 
 def test_ngrams_reproduce_the_directions_of_words():

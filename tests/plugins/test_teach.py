@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import embeddings as em
-from embeddings.errors import CorpusError, EmbeddingsError, OutputError, SettingError
+from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.training import load_teacher, teach
 
 TEXTS = [f"{'long ' * (number % 7)}text {number}" for number in range(50)]
@@ -117,6 +117,22 @@ def test_texts_near_those_of_a_test_set_are_left_out(tmp_path):
     texts = ["a Red fox jumps 1", "the fox is a quick animal of woods 2", "the bird 3", "blue bird sings 4", "the 5"]
     teach(texts, vectors_of, tmp_path / "v.parquet", exclude=[tmp_path / "test.csv"])
     assert read(tmp_path / "v.parquet")[0] == [texts[1], texts[2], texts[4]]
+
+
+def test_a_run_without_a_finished_group_leaves_no_folder(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS))
+    with pytest.raises(EmbeddingsError, match="failed"):
+        teach(path, Failing(1), tmp_path / "v.parquet")
+    assert os.listdir(tmp_path) == ["texts.txt"]
+
+
+def test_the_output_is_no_file_of_vectors_and_the_error_says_how_to_make_one(tmp_path):
+    teach(TEXTS, vectors_of, tmp_path / "v.parquet")
+    with pytest.raises(FormatError, match=r"word and vector .*text, embedding.*rename"):
+        em.load(tmp_path / "v.parquet")
+    table = pq.read_table(tmp_path / "v.parquet").rename_columns(["word", "vector"])
+    assert em.Vectors.from_arrow(table).words == TEXTS
 
 
 def test_no_texts_are_refused(tmp_path):

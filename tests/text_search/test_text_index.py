@@ -538,6 +538,17 @@ def test_settings_that_do_not_fit_are_refused(vectors, tmp_path):
     assert not Path(tmp_path / "i").exists()
 
 
+def test_arguments_of_the_wrong_type_are_refused(vectors):
+    index = TextIndex.build(vectors, ["w1 w2", "w3"])
+    for call in (
+        lambda: index.search(5), lambda: index.search([5]), lambda: index.search("w1", where=5),
+        lambda: index.remove(None), lambda: index.remove(0.5),
+    ):  # fmt: skip
+        with pytest.raises(SettingError, match=r"queries|where|ids") as caught:
+            call()
+        assert "has no" not in str(caught.value)
+
+
 def test_unknown_pooling_in_a_record_is_refused(vectors, tmp_path):
     index = TextIndex.build(vectors, ["w1"], tmp_path / "i")
 

@@ -134,9 +134,24 @@ def test_the_advice_for_a_misplaced_argument_runs(place, argument):
     message = str(refused.value)
     assert "\n" not in message
     code = message.rpartition("to ")[2].partition(": ")[2]
-    assert f"{ours or theirs}=..." in code
-    names = {"em": em, "corpus": em.Corpus(TEXTS * 9), "texts": TEXTS, "value": VALUES[ours or theirs]}
+    assert f"{ours or theirs}=" in code
+    names = {
+        "vectors": em.Vectors(["the"], [[1, 2, 3]]),
+        "em": em,
+        "corpus": em.Corpus(TEXTS * 9),
+        "texts": TEXTS,
+        "value": VALUES[ours or theirs],
+    }
     eval(code.replace("...", "value"), names)
+
+
+def test_the_advice_for_options_of_pretrained_vectors_runs():
+    vectors, model = em.Vectors(["the"], [[1, 2]]), em.SkipGram(**SMALL)
+    with pytest.raises(SettingError, match=r"init=em\.InitFrom\(vectors, freeze=\.\.\.\)$"):
+        model.train(TEXTS, freeze=True)
+    assert model.train(TEXTS, init=em.InitFrom(vectors, freeze=True)).vectors["the"].tolist() == [1, 2]
+    with pytest.raises(SettingError, match=r"InitFrom\(vectors\), got 'folder'"):
+        model.train(TEXTS, init="folder")
 
 
 def test_unknown_arguments_without_a_place_are_refused_with_the_known_ones():

@@ -31,6 +31,19 @@ def test_unknown_is_the_learned_vector_or_the_mean_of_rare_words(monkeypatch):
     assert em.lookup(counted_vectors, ["?"], "unknown").tolist() == [[2, 1.5]]
 
 
+def test_a_substitute_that_was_not_learned_is_reported(caplog):
+    em.lookup(VECTORS, ["?", "a"], "unknown")
+    assert "'?'" in caplog.text
+    assert "mean of the 3 rarest" in caplog.text
+    caplog.clear()
+    em.lookup(em.Vectors(["a", "unk"], np.eye(2)), ["?", "a"], "unknown")
+    assert "'unk'" in caplog.text
+    caplog.clear()
+    em.lookup(VECTORS, ["a"], "unknown")
+    em.lookup(VECTORS, ["?"])
+    assert not caplog.records
+
+
 def test_without_any_word_there_are_zeros():
     empty = em.Vectors([], np.empty((0, 2), np.float32))
     for unseen in ("zero", "unknown", "context"):
